@@ -183,9 +183,7 @@ class StoreTable(SQLModel, table=True):
     id: int = Field(primary_key=True, sa_type=_NUMBER)
     identity: str = Field(sa_type=_TEXT, description="Random; backups keep that of their store")
     last_seq: int = Field(sa_type=_NUMBER, description="At least the seq of every deleted plant")
-    other_commits: int = Field(
-        sa_type=_NUMBER, description="Counts commits that do more than add plants: `sqlite/numbers`"
-    )
+    other_commits: int = Field(sa_type=_NUMBER, description="Counts commits, see `sqlite/numbers`")
     counted_seq: int = Field(sa_type=_NUMBER, description="The tokens' `plants_added` counts the plants up to this seq")
     last_id: int = Field(
         default=0,

@@ -85,7 +85,7 @@ class StoreTokens(TokenStore):
 
 
 def token_rows(runner: Runner) -> list[TokenRow]:
-    """Return the tokens that were not revoked, newest first, as far as their plants are counted."""
+    """Return the tokens that were not revoked, newest first."""
     return [_row(row) for row in runner.run(_LIST).fetchall()]
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import COMMAND, Changes
 from plantdesk.domain.validation import new_plant
@@ -161,29 +160,12 @@ def test_a_commit_of_another_program_is_reported_when_the_store_is_not_locked_an
         assert tracker.poll().needs_reload
 
 
-def test_a_commit_counts_itself_a_second_after_the_last_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may have begun a new log meanwhile."""
-    Store(path).close()
-    now = 1_000_000
-    monkeypatch.setattr("plantdesk.store.sqlite.commit_tracker.now_ms", lambda: now)
-    with closing(connect(path)) as connection:
-        tracker = CommitTracker(connection)
-        due = [tracker.is_count_due]
-        tracker.committed(tracker.position)
-        for milliseconds in (900, 200, -10_000):  # the last one: the clock was set
-            now += milliseconds
-            tracker.added(1)
-            due.append(tracker.is_count_due)
-    assert due == [True, False, True, True]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 def test_a_commit_that_failed_leaves_nothing_remembered(store: Store, path: Path) -> None:
     """What the next plant is given must fit to the file: else a later change by sqlite3 passes for that plant."""
     import resource
 
-    row = store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
-    store.apply([edited(row, name="Old fern")], COMMAND).result(SECONDS)  # the next add is in a transaction
+    store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.with_name("plants.db-wal").stat().st_size, hard))
     try:

@@ -7,11 +7,8 @@ Invariants, which tests/store/test_commit_tracker.py checks beside other writers
 2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
    (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else. It
    misses only a commit of a program that records nothing, such as sqlite3, if PlantDesk commits between the same polls.
-3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants counts itself. So a
-   statement that adds plants from `position.seq` + 1 on, and only `WHERE (COUNTERS)` is `position.counters`, either
-   continues the known state or changes nothing.
-4. A log has a number of its own (`files/log_origin`): the first commit after a checkpoint of this process gives it one,
-   and a commit counts itself each second, since another process may checkpoint at any time.
+3. Each commit counts itself, so that a log has a number of its own (`files/log_origin`): the first commit after a
+   checkpoint of this process gives it one.
 
 Belongs to the writer thread.
 """
@@ -21,25 +18,22 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.records import Changes, now_ms
+from plantdesk.domain.records import Changes
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.numbers import COUNTERS, begin_log, count_commit, last_number, last_seq
+from plantdesk.store.sqlite.numbers import begin_log, count_commit, last_number, last_seq
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
-#: Milliseconds after which the next commit counts itself.
-_COUNT_TIME = 1000
-
 
 class Position(NamedTuple):
-    """A state of the file, as far as commits change it: the largest `seq`, the last change, and the `COUNTERS`."""
+    """A state of the file, as far as commits change it: the largest `seq`, the last change, the number of commits."""
 
     seq: int
     change: int
-    counters: tuple[int, int]
+    commits: int
 
 
 class CommitTracker:
@@ -51,21 +45,12 @@ class CommitTracker:
         self._version = self._data_version()
         #: The state after the last commit that was read or made.
         self.position = self.read_position()
-        self._counted_at: int | None = None
-        self._begins_log = True
-
-    @property
-    def is_count_due(self) -> bool:
-        """Whether the next commit must count itself."""
-        return self._counted_at is None or not 0 <= now_ms() - self._counted_at <= _COUNT_TIME
-
-    def require_count(self, *, begins_log: bool = False) -> None:
-        """Let the next commit count itself; after a checkpoint it may begin a log."""
-        self._counted_at, self._begins_log = None, self._begins_log or begins_log
+        #: Whether the next commit may begin a log, as after a checkpoint.
+        self.begins_log = True
 
     def count(self, file: StoreFile) -> None:
         """Count the present write transaction, which keeps others from checkpoints. Raises sqlite3.Error."""
-        base = file.state_without_log if self._begins_log else None
+        base = file.state_without_log if self.begins_log else None
         if base is None:
             count_commit(self._connection)
         else:
@@ -95,17 +80,13 @@ class CommitTracker:
         return self._since(self.position)[0]
 
     def committed(self, position: Position) -> None:
-        """Adopt the position that was read at the end of a transaction that has counted itself and is durable now."""
-        self.position, self._counted_at, self._begins_log = position, now_ms(), False
-
-    def added(self, plants: int) -> None:
-        """Note that so many plants were added after `position`, and nothing else was changed."""
-        self.position = self.position._replace(seq=self.position.seq + plants)
+        """Adopt the position that was read at the end of a transaction that is durable now."""
+        self.position, self.begins_log = position, False
 
     def read_position(self) -> Position:
         """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
         seq, change = last_seq(self._connection), last_number(self._connection)
-        return Position(seq, change, self._connection.execute(COUNTERS).fetchone())
+        return Position(seq, change, *self._connection.execute("SELECT other_commits FROM store").fetchone())
 
     def _poll(self) -> tuple[Changes, bool]:
         """Return what others committed, and whether history or sequence numbers show it."""
@@ -118,9 +99,7 @@ class CommitTracker:
         changes, now = self._since(known)
         self._version, self.position = version, now
         # Else by a program that does not count its commits, such as sqlite3.
-        is_recorded = now.seq > known.seq or now.change > known.change or now.counters[1] != known.counters[1]
-        if not is_recorded:
-            self.require_count()  # the next plants are added by reading: it may have changed tokens
+        is_recorded = now.seq > known.seq or now.change > known.change or now.commits != known.commits
         needs_reload = changes.needs_reload or not is_recorded
         return changes._replace(needs_reload=needs_reload, tokens=True), is_recorded
 

@@ -15,8 +15,7 @@ from plantdesk.domain.copies import Copied, CopyRefusedError, StoreRows, TargetN
 from plantdesk.domain.errors import NoStoreError
 from plantdesk.domain.records import now_ms
 from plantdesk.store.copies import TABLES, columns_of, rows_of, transfer
-from plantdesk.store.models import BEFORE_IMAGE, PLANT, TOKEN
-from plantdesk.store.sqlite import token_usage
+from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.sqlite.connections import connect, placeholders, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -45,7 +44,6 @@ class SqliteRows(StoreRows):
         self.identity, self.last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
         (self.last_seq,) = connection.execute(LAST_SEQ).fetchone()
         (self.last_change,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
-        self._uncounted = token_usage.uncounted(connection)
 
     @override
     def count(self) -> int:
@@ -54,22 +52,13 @@ class SqliteRows(StoreRows):
 
     @override
     def rows(self, table: Table) -> Iterator[Row]:
-        rows = _rows(self._connection, table)
-        return rows if table is not TOKEN else map(self._counted, rows)
+        return _rows(self._connection, table)
 
     @override
     def with_nul(self) -> tuple[list[int], list[int]]:
         plants = self._connection.execute(f"SELECT id FROM {PLANT.name} WHERE {_HAS_NUL}")
         changes = self._connection.execute(f"SELECT DISTINCT change FROM {BEFORE_IMAGE.name} WHERE {_HAS_NUL}")
         return [number for (number,) in plants], [number for (number,) in changes]
-
-    def _counted(self, token: Row) -> Row:
-        """Return the row of a token with the plants that wait for `token_usage.count`."""
-        *start, source_id, created_at, expires_at, revoked_at, used_at, added, limit = token
-        later = self._uncounted.get(source_id)
-        if later is not None:
-            used_at, added = later.used_at, added + later.plants
-        return (*start, source_id, created_at, expires_at, revoked_at, used_at, added, limit)
 
 
 @contextmanager

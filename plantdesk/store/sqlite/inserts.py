@@ -1,15 +1,14 @@
-"""Adding a group of plants in one transaction: one statement as a rule, however many plants.
+"""Adding a group of plants in one transaction, by one statement as a rule, however many plants.
 
 Python's sqlite3 releases the GIL at every step of a statement and then waits to have it back, so one statement for all
-rows is several times as quick as one for each (`executemany` steps once per row as well), and as BEGIN, INSERT, COMMIT.
+rows is several times as quick as one for each (`executemany` steps once per row as well).
 """
 
 from __future__ import annotations
 
-import sqlite3
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,114 +17,59 @@ from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.rows import rows_by_id
-from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.numbers import COUNTERS, last_seq
+from plantdesk.store.sqlite.numbers import count_plants, last_seq
 from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from plantdesk.domain.models import NewPlant, Plant
-    from plantdesk.store.sqlite.commit_tracker import CommitTracker
 
 
 #: Plants in one statement. With 8 values for each this is far below SQLite's limit of 32,766 variables.
 _CHUNK = 500
 #: Characters in one statement with several rows.
 _MAX_TEXT = 65_536
-#: Tokens that are known at once.
-_MAX_KNOWN = 10_000
 _COLUMNS = ("id", "name", "tag", "seq", "added_at", "source_id", "searched_name", "searched_tag")
-_INSERT = f"INSERT INTO plant ({', '.join(_COLUMNS)})"
 
 
-class GroupInserter:
-    """Adds groups of plants on the connection of the writer.
+def add_group(
+    connection: sqlite3.Connection,
+    entries: Sequence[tuple[NewPlant, Source]],
+    *,
+    token_refusal: PlantDeskError | None = None,
+) -> Outcome:
+    """Add the plants of `entries`, each with its own outcome, within the caller's write transaction.
 
-    If the `CommitTracker` knows the state of the file, a group of new plants needs no read. Belongs to the writer
-    thread.
+    `token_refusal` is the outcome of every new plant of a token, which is then not added. Raises sqlite3.Error.
     """
-
-    def __init__(self, connection: sqlite3.Connection, tracker: CommitTracker) -> None:
-        self._connection = connection
-        self._tracker = tracker
-        self._counters: tuple[int, int] | None = None  # for which the tokens are known
-        self._tokens: dict[Source, int | None] = {}  # valid ones without a limit, with the time when they expire
-
-    def add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow] | None:
-        """Add plants in a transaction of its own, durably; return their rows.
-
-        Returns None, and adds nothing, if a plant may have to be refused or the file may have changed. Raises
-        sqlite3.Error.
-        """
-        now, known = now_ms(), self._tracker.position
-        ids = {plant.id for plant, _ in entries}
-        if self._tracker.is_count_due or not len(ids) == len(entries) <= _CHUNK:
-            return None
-        if known.counters != self._counters:
-            return None
-        if not self._are_known({source for _, source in entries}, now):
-            return None
-        rows = [
-            _new_row(plant.id, plant, now, source, seq) for seq, (plant, source) in enumerate(entries, known.seq + 1)
-        ]
-        if _length(rows) > _MAX_TEXT:
-            return None
-        with suppress(sqlite3.IntegrityError):  # an id is taken
-            if self._connection.execute(_insert_if_unchanged(len(rows)), [*_values(rows), *known.counters]).rowcount:
-                return rows
-        return None
-
-    def take_back(self, rows: Sequence[PlantRow]) -> None:
-        """Remove what `add_new` has just added to a file that was replaced meanwhile. Raises sqlite3.Error."""
-        between = -rows[0].version, -rows[-1].version
-        self._connection.execute("DELETE FROM plant WHERE seq BETWEEN ? AND ?", between)
-
-    def add(
-        self, entries: Sequence[tuple[NewPlant, Source]], *, token_refusal: PlantDeskError | None = None
-    ) -> Outcome:
-        """Add the plants of `entries`, each with its own outcome, within the caller's write transaction.
-
-        `token_refusal` is the outcome of every new plant of a token, which is then not added.
-        """
-        connection, now = self._connection, now_ms()
-        sources = {source for _, source in entries if source.token_id is not None}
-        valid = _counted_tokens(connection, sources, now)
-        allowance = _Allowance(valid, token_refusal)
-        known = rows_by_id(runner(connection), {plant.id for plant, _ in entries})
-        first = last_seq(connection) + 1
-        outcomes: list[PlantRow | PlantDeskError] = []
-        added: list[PlantRow] = []
-        for plant, source in entries:
-            row = known.get(plant.id)
-            if source.token_id is not None and source not in valid:
-                outcomes.append(TokenRefusedError())
-            elif row is not None:
-                outcomes.append(_outcome_of_taken(row, plant, source))
-            elif (refusal := allowance.refusal(source)) is not None:
-                outcomes.append(refusal)
-            else:
-                row = known[plant.id] = _new_row(plant.id, plant, now, source, first + len(added))
-                added.append(row)
-                outcomes.append(row)
-        _insert(connection, added)
-        _record_use(connection, {source.token_id for source in valid}, now)
-        self._remember(sources, valid)
-        return Outcome(outcomes, tuple(added))
-
-    def _are_known(self, sources: Iterable[Source], now: int) -> bool:
-        """Return whether the tokens of `sources` are known to be valid now."""
-        known = (self._tokens.get(source, 0) for source in sources if source.token_id is not None)
-        return all(expires_at is None or expires_at > now for expires_at in known)
-
-    def _remember(self, sources: Collection[Source], valid: dict[Source, _Token]) -> None:
-        """Remember which tokens are valid after the present transaction; each that counts itself may change that."""
-        if self._counters != self._tracker.position.counters or len(self._tokens) > _MAX_KNOWN:
-            self._tokens = {}
-        self._counters = self._connection.execute(COUNTERS).fetchone()
-        for source in sources:
-            self._tokens.pop(source, None)
-        self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)
+    now = now_ms()
+    sources = {source for _, source in entries if source.token_id is not None}
+    valid = _valid_tokens(connection, sources, now)
+    allowance = _Allowance(valid, token_refusal)
+    known = _known_plants(connection, {plant.id for plant, _ in entries})
+    first = last_seq(connection) + 1
+    outcomes: list[PlantRow | PlantDeskError] = []
+    added: list[PlantRow] = []
+    for plant, source in entries:
+        row = known.get(plant.id)
+        if source.token_id is not None and source not in valid:
+            outcomes.append(TokenRefusedError())
+        elif row is not None:
+            outcomes.append(_outcome_of_taken(row, plant, source))
+        elif (refusal := allowance.refusal(source)) is not None:
+            outcomes.append(refusal)
+        else:
+            row = known[plant.id] = _new_row(plant.id, plant, now, source, first + len(added))
+            added.append(row)
+            outcomes.append(row)
+    _insert(connection, added)
+    count_plants(connection)
+    for source in valid:
+        connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now, source.token_id))
+    return Outcome(outcomes, tuple(added))
 
 
 def add_as_next(connection: sqlite3.Connection, fields: Plant, source: Source) -> PlantRow:
@@ -133,6 +77,13 @@ def add_as_next(connection: sqlite3.Connection, fields: Plant, source: Source) -
     row = _new_row(id_before_new(runner(connection)) + 1, fields, now_ms(), source, last_seq(connection) + 1)
     _insert(connection, [row])
     return row
+
+
+def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[int, PlantRow]:
+    """Return the plants that have one of the ids: none as a rule, so that no row has to be read."""
+    sql = "SELECT id FROM plant WHERE id IN (SELECT value FROM json_each(?))"
+    known = [plant_id for (plant_id,) in connection.execute(sql, (json.dumps([*ids]),))]
+    return rows_by_id(runner(connection), known) if known else {}
 
 
 def _new_row(plant_id: int, fields: NewPlant | Plant, now: int, source: Source, seq: int) -> PlantRow:
@@ -174,15 +125,6 @@ class _Allowance:
             return TokenUsedUpError(limit.max_plants)
         self._added[source] += 1
         return self._refusal
-
-
-def _counted_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:
-    """Return the valid tokens, after the plants of those with a limit were counted."""
-    valid = _valid_tokens(connection, sources, now)
-    if any(token.max_plants is not None for token in valid.values()):
-        token_usage.count(connection)
-        valid = _valid_tokens(connection, sources, now)
-    return valid
 
 
 def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:
@@ -229,23 +171,8 @@ def _length(rows: Iterable[PlantRow]) -> int:
     return sum(len(row.name) + len(row.tag or "") for row in rows)
 
 
-def _record_use(connection: sqlite3.Connection, tokens: Iterable[int | None], now: int) -> None:
-    for token in tokens:
-        connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now, token))
-
-
-# One text per number of rows, so that sqlite3 finds the prepared statement again.
-
-
 @lru_cache(maxsize=_CHUNK)
 def _insert_rows(count: int) -> str:
-    return f"{_INSERT} {_rows(count)}"
-
-
-@lru_cache(maxsize=_CHUNK)
-def _insert_if_unchanged(count: int) -> str:
-    return f"{_INSERT} SELECT * FROM ({_rows(count)}) WHERE ({COUNTERS}) = (?, ?)"
-
-
-def _rows(count: int) -> str:
-    return "VALUES " + ", ".join([f"({placeholders(len(_COLUMNS))})"] * count)
+    """Return one text per number of rows, so that sqlite3 finds the prepared statement again."""
+    rows = ", ".join([f"({placeholders(len(_COLUMNS))})"] * count)
+    return f"INSERT INTO plant ({', '.join(_COLUMNS)}) VALUES {rows}"

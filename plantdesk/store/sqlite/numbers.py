@@ -36,10 +36,30 @@ def last_number(connection: sqlite3.Connection) -> int:
     return int(number)
 
 
-# --- the number of the last commit that did more than add plants: `store.other_commits` ---
+# --- the plants of each token: its row counts those up to `store.counted_seq` ---
 
-#: Changed by each commit that makes a token invalid or removes plants; `last_seq` grows when plants are removed.
-COUNTERS = "SELECT last_seq, other_commits FROM store"
+
+def count_plants(connection: sqlite3.Connection) -> None:
+    """Count new plants for their tokens, within the caller's transaction. Raises sqlite3.Error.
+
+    Must come before a write that removes plants or renumbers their `seq`, and `skip_plants` after it.
+    """
+    connection.execute(
+        """UPDATE token SET plants_added = plants_added + new.plants, last_used_at = new.used_at
+           FROM (SELECT source_id, count(*) AS plants, max(added_at) AS used_at FROM plant
+                 WHERE seq > (SELECT counted_seq FROM store) GROUP BY source_id) AS new
+           WHERE new.source_id = token.source_id"""
+    )
+    skip_plants(connection)
+
+
+def skip_plants(connection: sqlite3.Connection) -> None:
+    """Note that all plants are counted, within the caller's transaction. Raises sqlite3.Error."""
+    connection.execute(f"UPDATE store SET counted_seq = ({LAST_SEQ})")
+
+
+# --- the number of the last commit: `store.other_commits` ---
+
 #: From the lowest bit: the number counts commits, then come random bits of the log, then a digest of what it continues.
 _COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
 

@@ -1,4 +1,4 @@
-"""The tokens of a store in a file: their plants that are not counted yet, and the lookup for the API."""
+"""The tokens of a store in a file, and the lookup for the API."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from plantdesk.domain.protocols import TokenLookup
-from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.connections import snapshot, translate_errors
+from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, token_rows, valid_source
 
@@ -36,9 +35,8 @@ class Tokens(StoreTokens):
 
     @override
     def list(self) -> builtins.list[TokenRow]:
-        with translate_errors(), closing(self._file.connect()) as connection, snapshot(connection):
-            uncounted = token_usage.uncounted(connection)
-            return [_with(uncounted.get(row.source.id), row) for row in token_rows(runner(connection))]
+        with translate_errors(), closing(self._file.connect()) as connection:
+            return token_rows(runner(connection))
 
     @override
     def checker(self) -> TokenChecker:
@@ -85,9 +83,3 @@ class TokenChecker(TokenLookup):
         generation = self._file.generation
         self._connection = self._file.connect()  # if it fails, nothing changes
         self._generation = generation
-
-
-def _with(uncounted: token_usage.Uncounted | None, row: TokenRow) -> TokenRow:
-    if uncounted is None:
-        return row
-    return row._replace(plants_added=row.plants_added + uncounted.plants, last_used_at=uncounted.used_at)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import Changes
 from plantdesk.store.pruning import is_prunable, prune
-from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
@@ -92,29 +90,20 @@ class Transactions:
         self._file = file
         self._publish = publish
         self._health = health
-        self._polled_at = 0.0
         self._current = CurrentConnection(file)
         #: The last connection that was used; its file may have been replaced meanwhile.
         self.known: WriteConnection | None = None
-        #: The same; None if the last poll or transaction found that it must not be used.
-        self.usable: WriteConnection | None = None
         if file.read_only:
             health.failed(StoreReadOnlyError())
         else:
-            self.known = self.usable = self._current.get()
+            self.known = self._current.get()
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
         self._current.close()
 
-    def poll_if_due(self) -> None:
-        """Poll unless that was done just now: others may write all the time."""
-        if time.monotonic() - self._polled_at > POLL_INTERVAL:
-            self.poll()
-
     def poll(self) -> None:
         """Publish what others have committed, and open the file that has replaced the present one."""
-        self._polled_at = time.monotonic()
         try:
             with translate_errors():
                 connection = self._current_connection()
@@ -144,13 +133,10 @@ class Transactions:
                     position = connection.tracker.read_position()
             connection.tracker.committed(position)
             self._file.check()
-        except BaseException as error:
-            if self.known is not None:
-                self.known.tracker.require_count()
+        except StoreError as error:
             if isinstance(error, StoreMovedError):
                 self.known = None  # if the file returns, what was committed to it is published
-            if isinstance(error, StoreError):
-                self._health.failed(error)
+            self._health.failed(error)
             raise
         self._health.succeeded()
 
@@ -164,18 +150,12 @@ class Transactions:
     def checkpoint_if_due(self) -> None:
         """Checkpoint when very much was committed since the last one."""
         if self.known is not None and self.known.checkpointer.is_due:
-            self.checkpoint(token_usage.MAX_UNCOUNTED)
+            self._checkpoint(self.known)
 
-    def checkpoint(self, uncounted: int = 0) -> None:
-        """Move the log into the file. First count the plants of the tokens if more than so many are not counted."""
-        if (known := self.known) is None:
-            return
-        with contextlib.suppress(StoreError), translate_errors():
-            if token_usage.is_behind(known.sqlite, uncounted):
-                with self.without_plants() as connection:
-                    token_usage.count(connection.sqlite)
+    def _checkpoint(self, known: WriteConnection) -> None:
+        """Move the log into the file."""
         is_log_too_long = known.checkpointer.run()
-        known.tracker.require_count(begins_log=True)
+        known.tracker.begins_log = True
         if is_log_too_long:
             with contextlib.suppress(StoreError), self.without_plants():
                 pass  # it begins a new log, which SQLite cuts
@@ -195,8 +175,7 @@ class Transactions:
 
     def _current_connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
-        self.usable = None
-        self.usable = connection = self._current.get()
+        connection = self._current.get()
         if connection is not self.known:
             self.known = connection
             self._health.recovered()
@@ -214,15 +193,15 @@ class Transactions:
         self.poll()
         if polls % _QUIET_POLLS == 0:
             self._run_quiet(is_idle)
-        if polls % _RELEASE_POLLS == 0 and (usable := self.usable) is not None:
-            usable.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+        if polls % _RELEASE_POLLS == 0 and (known := self.known) is not None:
+            known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
 
     def _run_quiet(self, is_idle: Callable[[], bool]) -> None:
         known = self.known
         if known is not None and known.checkpointer.pending and not is_locked(known.sqlite):
-            self.checkpoint()
+            self._checkpoint(known)
             self._prune(is_idle)
 
     def _prune(self, is_idle: Callable[[], bool]) -> None:

@@ -27,7 +27,6 @@ from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.disk_space import max_log_size
-from plantdesk.store.sqlite.inserts import GroupInserter
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.file_lock import FileIdentity
@@ -86,7 +85,7 @@ class Checkpointer:
 
 
 class WriteConnection:
-    """A connection for writing to one file, with its checkpoints, its position in the commits, and its inserts."""
+    """A connection for writing to one file, with its checkpoints and its position in the commits."""
 
     def __init__(self, file: StoreFile) -> None:
         """Open the connection. Raises StoreMovedError and sqlite3.Error."""
@@ -97,7 +96,6 @@ class WriteConnection:
         self.checkpointer = Checkpointer(file, self.sqlite, max_log)
         try:
             self.tracker = CommitTracker(self.sqlite)
-            self.inserter = GroupInserter(self.sqlite, self.tracker)
         except StoreDamagedError:
             self.close()
             raise

@@ -14,16 +14,15 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
+from plantdesk.store.sqlite.inserts import add_group
+from plantdesk.store.sqlite.numbers import count_plants, skip_plants
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
 from plantdesk.store.write_queue import AddJob, Outcome, WriteJob, WriterThread
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.transactions import HealthListener
-    from plantdesk.store.sqlite.write_connection import WriteConnection
     from plantdesk.store.write_queue import Entries, Job
 
 _log = logging.getLogger(__name__)
@@ -95,38 +94,18 @@ class Writer(WriterThread):
     @override
     def _add_together(self, entries: Entries) -> Outcome:
         refusal = DiskReserveError() if is_low(self._file.path.parent) else None
-        if refusal is None and (added := self._add_new(entries)) is not None:
-            return added
         with self._transactions.durable() as connection:
-            outcome = connection.inserter.add(entries, token_refusal=refusal)
-        return _noted(connection, outcome)
-
-    def _add_new(self, entries: Entries) -> Outcome | None:
-        """Add plants by one statement. Return None if that is impossible, or if the file was replaced just now."""
-        self._transactions.poll_if_due()
-        if (connection := self._transactions.usable) is None:
-            return None
-        try:
-            with translate_errors():
-                rows = connection.inserter.add_new(entries)
-                if rows is not None and not self._file.is_current:
-                    connection.inserter.take_back(rows)
-                    return None
-        except StoreError as error:
-            self._health.failed(error)
-            raise
-        if rows is None:
-            return None
-        self._health.succeeded()
-        connection.tracker.added(len(rows))
-        return _noted(connection, Outcome([*rows], tuple(rows)))
+            outcome = add_group(connection.sqlite, entries, token_refusal=refusal)
+        rows = outcome.added
+        connection.checkpointer.committed(1 + len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
+        return outcome
 
     def _run_write(self, job: WriteJob) -> None:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
-                token_usage.count(connection.sqlite)
+                count_plants(connection.sqlite)
                 result = job.action(connection.sqlite)
-                token_usage.skip(connection.sqlite)
+                skip_plants(connection.sqlite)
                 changes = connection.tracker.own_changes()._replace(tokens=job.changes_tokens)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
@@ -134,10 +113,3 @@ class Writer(WriterThread):
         connection.checkpointer.committed(_LARGE if changes.needs_reload else 1)
         job.future.set_result(result)
         self._transactions.notify(changes)
-
-
-def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
-    """Return what was added, after its commit is noted for later checkpoints."""
-    rows = outcome.added
-    connection.checkpointer.committed(1 + len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
-    return outcome

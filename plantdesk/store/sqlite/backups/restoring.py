@@ -27,7 +27,6 @@ from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.rows import add_source
-from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.restore_source import load, opened
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
@@ -38,12 +37,12 @@ from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.numbers import count_commit
+from plantdesk.store.sqlite.numbers import count_commit, count_plants, skip_plants
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_VALID_TOKENS = """SELECT name, source_id, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
+_VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
@@ -107,10 +106,10 @@ def _back_up(file: StoreFile) -> Backup:
 
 def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dict[str, Any]) -> Change:
     """Make the plants of `temp.restored` those of the store, as a change of the history."""
-    token_usage.count(connection)
+    count_plants(connection)
     writer = SqliteChange(connection)
     exchange(writer.runner, writer.number)
-    token_usage.skip(connection)
+    skip_plants(connection)
     count_commit(connection)
     return writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
 
@@ -151,7 +150,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
             exchange(runner(connection), 0, with_history=False)
             retained = _carry_over_tokens(connection, path)
             connection.execute("UPDATE store SET last_id = ?", (max(_last_id(path), _last_id(backup)),))
-            token_usage.skip(connection)
+            skip_plants(connection)
     return preview, retained
 
 
@@ -178,14 +177,10 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     try:
         with opened(path) as damaged:
             tokens = damaged.execute(_VALID_TOKENS).fetchall()
-            uncounted: dict[int, token_usage.Uncounted] = {}
-            with contextlib.suppress(sqlite3.Error):  # damaged, or of an older PlantDesk, which counted them at once
-                uncounted = token_usage.uncounted(damaged)
     except (sqlite3.Error, StoreError):
         return False
-    for name, old_source, *values, plants_added in tokens:
+    for name, *values in tokens:
         source = _token_source(connection, str(name))
-        values.append(plants_added + (uncounted[old_source].plants if old_source in uncounted else 0))
         connection.execute(
             """INSERT OR IGNORE INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
                VALUES (?, ?, ?, ?, ?, ?, ?)""",
