@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import override
@@ -14,6 +15,7 @@ from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.store.changes import make_change
 from plantdesk.store.rows import stored_source
+from plantdesk.store.tokens import StoreTokens
 from plantdesk.store.undo import redo, undo
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.store.change_writer import ChangeWriter
+    from plantdesk.store.reader import StoreReader
     from plantdesk.store.write_queue import Done, Entries, WriterThread
 
 _Result = TypeVar("_Result")
@@ -45,6 +48,15 @@ class WrittenStore(PlantStore):
     @override
     def change_error(self) -> StoreError | None:
         return self.write_error
+
+    @cached_property
+    @override
+    def tokens(self) -> StoreTokens:
+        return StoreTokens(self._change, self.reader, self.subscribe)
+
+    @abstractmethod
+    @override
+    def reader(self) -> StoreReader: ...
 
     @override
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:

@@ -52,11 +52,11 @@ class StoreReader(PlantReader, ABC):
     database: Database
 
     @abstractmethod
-    def _ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
+    def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         """Return the result of a query; with `snapshot` all its statements read one state of the store."""
 
     def _all(self, statement: Select[Any], **values: object) -> list[Any]:
-        return self._ask(lambda runner: list(runner.run(statement, **values).fetchall()))
+        return self.ask(lambda runner: list(runner.run(statement, **values).fetchall()))
 
     def _condition(self, selection: Selection) -> ColumnElement[bool]:
         return condition_of(selection, self.database)
@@ -67,11 +67,11 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
-        return self._ask(lambda runner: rows_by_id(runner, ids))
+        return self.ask(lambda runner: rows_by_id(runner, ids))
 
     @override
     def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-        return self._ask(lambda runner: rows_cut(runner, ids, longest))
+        return self.ask(lambda runner: rows_cut(runner, ids, longest))
 
     @override
     def plant(self, plant_id: int) -> PlantRow | None:
@@ -128,7 +128,7 @@ class StoreReader(PlantReader, ABC):
             tags = dict(runner.run(select(PLANT.c.seq, PLANT.c.tag).where(of_newest)).fetchall())
             return [KnownName(name, tags.get(seq), count) for name, count, seq in counted]
 
-        return self._ask(read)
+        return self.ask(read)
 
     @override
     def first_with_name(self, view: View, start: str) -> int | None:
@@ -158,11 +158,11 @@ class StoreReader(PlantReader, ABC):
                 today += int(count_today)
             return Counts(tags, sources, today)
 
-        return self._ask(read, snapshot=True)
+        return self.ask(read, snapshot=True)
 
     @override
     def next_free_id(self) -> int:
-        return self._ask(lambda runner: id_before_new(runner) + 1)
+        return self.ask(lambda runner: id_before_new(runner) + 1)
 
     @override
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
@@ -207,7 +207,7 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def history(self, limit: int = 100) -> list[Change]:
-        return self._ask(lambda runner: newest_changes(runner, limit))
+        return self.ask(lambda runner: newest_changes(runner, limit))
 
     @override
     def history_entries(
@@ -218,21 +218,21 @@ class StoreReader(PlantReader, ABC):
         source: Source | str | None = None,
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
-        return self._ask(
+        return self.ask(
             lambda runner: history_entries(runner, limit, before, text, source, shown or _english), snapshot=True
         )
 
     @override
     def history_summary(self) -> HistorySummary:
-        return self._ask(history_summary, snapshot=True)
+        return self.ask(history_summary, snapshot=True)
 
     @override
     def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
-        return self._ask(lambda runner: plant_history(runner, plant_id, limit), snapshot=True)
+        return self.ask(lambda runner: plant_history(runner, plant_id, limit), snapshot=True)
 
     @override
     def events(self, since: str | None, limit: int = PAGE) -> EventPage:
-        return self._ask(lambda runner: read_events(runner, since, limit), snapshot=True)
+        return self.ask(lambda runner: read_events(runner, since, limit), snapshot=True)
 
 
 def _english(change: Change) -> str:

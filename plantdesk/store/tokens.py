@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.domain.history import parameter
-from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenStore
+from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.validation import token_name
@@ -23,14 +24,21 @@ from plantdesk.store.models import TOKEN
 from plantdesk.store.rows import add_source
 
 if TYPE_CHECKING:
+    import builtins
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Applied
+    from plantdesk.domain.records import Changes
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner
+    from plantdesk.store.reader import StoreReader
+
+    Subscribe = Callable[[Callable[[Changes], None]], Callable[[], None]]
 
 #: Lets secret scanners recognise a token.
 _PREFIX = "plantdesk_"
+#: Tokens in the cache of a lookup.
+_MAX_CACHED = 1000
 _token = TOKEN.c
 _COLUMNS = (_token.created_at, _token.expires_at, _token.last_used_at, _token.plants_added, _token.max_plants)
 _SOURCE = (_token.source_id, _token.name, _token.id, _token.digest)
@@ -40,7 +48,7 @@ _LIST = (
 _LOOK_UP = select(*_SOURCE, _token.expires_at, _token.revoked_at).where(_token.digest == bindparam("digest"))
 
 
-class KnownToken(NamedTuple):
+class _KnownToken(NamedTuple):
     """A token that was found by its digest."""
 
     source: Source
@@ -51,9 +59,12 @@ class KnownToken(NamedTuple):
 class StoreTokens(TokenStore):
     """The tokens of one store. All methods may be called from any thread."""
 
-    def __init__(self, change: Callable[..., Future[Any]]) -> None:
-        """`change` queues what is done in a transaction, see `WrittenStore`."""
+    def __init__(
+        self, change: Callable[..., Future[Any]], reader: Callable[[], StoreReader], subscribe: Subscribe
+    ) -> None:
+        """`change` queues what is done in a transaction; the others are methods of the store."""
         self._change = partial(change, changes_tokens=True)
+        self._reader, self._subscribe = reader, subscribe
 
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
@@ -83,10 +94,60 @@ class StoreTokens(TokenStore):
 
         return self._change(action)
 
+    @override
+    def list(self) -> builtins.list[TokenRow]:
+        with closing(self._reader()) as reader:
+            return [_row(row) for row in reader.ask(lambda runner: runner.run(_LIST).fetchall())]
 
-def token_rows(runner: Runner) -> list[TokenRow]:
-    """Return the tokens that were not revoked, newest first."""
-    return [_row(row) for row in runner.run(_LIST).fetchall()]
+    @override
+    def checker(self) -> TokenChecker:
+        return TokenChecker(self._reader(), self._subscribe)
+
+
+class TokenChecker(TokenLookup):
+    """Finds the token of a request by its digest. Belongs to one thread.
+
+    The time of a comparison reveals nothing. A valid token is cached until a commit of anybody changes tokens, and the
+    transaction that adds a plant checks it again. One that is not known as valid is looked up each time, so that a new
+    one counts at once.
+    """
+
+    def __init__(self, reader: StoreReader, subscribe: Subscribe) -> None:
+        """Closes the reader when it is closed itself."""
+        self._reader = reader
+        self._found: dict[bytes, _KnownToken] = {}
+        self._unsubscribe = subscribe(self._changed)
+
+    @override
+    def source(self, token: str) -> Source:
+        digest = _digest_of(token)
+        found = self._found.get(digest) or self._look_up(digest)
+        if found is None:
+            raise TokenRefusedError
+        if found.revoked_at is not None or (found.expires_at is not None and found.expires_at <= now_ms()):
+            raise TokenEndedError(found.source)
+        return found.source
+
+    @override
+    def close(self) -> None:
+        self._unsubscribe()
+        self._reader.close()
+
+    def _changed(self, changes: Changes) -> None:
+        if changes.tokens or changes.needs_reload:
+            self._found = {}
+
+    def _look_up(self, digest: bytes) -> _KnownToken | None:
+        cache = self._found  # before the query: a commit after it empties another one
+        rows = self._reader.ask(lambda runner: runner.run(_LOOK_UP, digest=digest).fetchall())
+        if not rows:
+            return None
+        found = _KnownToken(_source(rows[0]), *rows[0][len(_SOURCE) :])
+        if found.revoked_at is None:
+            if len(cache) >= _MAX_CACHED:
+                cache.clear()
+            cache[digest] = found
+        return found
 
 
 def _revoke(runner: Runner, name: str) -> str:
@@ -99,24 +160,9 @@ def _revoke(runner: Runner, name: str) -> str:
     return label
 
 
-def digest_of(token: str) -> bytes:
+def _digest_of(token: str) -> bytes:
     """Return what is stored of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
-def find_token(runner: Runner, digest: bytes) -> KnownToken | None:
-    """Return the token with a digest, also one that has ended."""
-    found = runner.run(_LOOK_UP, digest=digest).fetchall()
-    return KnownToken(_source(found[0]), *found[0][len(_SOURCE) :]) if found else None
-
-
-def valid_source(found: KnownToken | None) -> Source:
-    """Return the source of a token. Raises TokenRefusedError for None, TokenEndedError for one that has ended."""
-    if found is None:
-        raise TokenRefusedError
-    if found.revoked_at is not None or (found.expires_at is not None and found.expires_at <= now_ms()):
-        raise TokenEndedError(found.source)
-    return found.source
 
 
 def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
@@ -127,7 +173,7 @@ def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
         raise InvalidTokenNameError(message, name=shortened(label))
     token = _PREFIX + secrets.token_urlsafe(32)  # 256 bits
     source_id = add_source(runner, SourceKind.TOKEN, label).id
-    values = {"name": label, "digest": digest_of(token), "source_id": source_id, "plants_added": 0, **limits}
+    values = {"name": label, "digest": _digest_of(token), "source_id": source_id, "plants_added": 0, **limits}
     new = insert(TOKEN).values(created_at=runner.database.now(), **values).returning(*_SOURCE, *_COLUMNS)
     return NewToken(token, _row(runner.run(new).fetchone()))
 

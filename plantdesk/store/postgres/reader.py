@@ -167,7 +167,7 @@ class PostgresReader(StoreReader):
         if view.order not in INDEXED:
             first = array("q")
             if view.plants == Selection() and view.order in _SORTED_BY_INDEX:
-                first = self._ask(lambda runner: _first_sorted(runner, view))
+                first = self.ask(lambda runner: _first_sorted(runner, view))
                 yield from _chunks(first)
             every, _, _ = self._page(view, PLANT.c.id, None)
             yield from _chunks(_without(every, first), _CHUNK if first else _FIRST_CHUNK)
@@ -190,18 +190,18 @@ class PostgresReader(StoreReader):
         found = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
         ids = func.string_agg(func.int8send(found.c.id), literal_column("''::bytea"))
         sql, values = self.database.compiled(select(ids, func.min(found.c.key), func.max(found.c.key)))
-        row = self._ask(lambda runner: runner.connection.cursor(binary=True).execute(sql, values).fetchone())
+        row = self.ask(lambda runner: runner.connection.cursor(binary=True).execute(sql, values).fetchone())
         data, smallest, largest = row or (None, 0, 0)
         return _unpacked(data), smallest or 0, largest or 0
 
     @override
     def count(self) -> int:
-        (count,) = self._ask(lambda runner: execute(runner.connection, "SELECT plants FROM state").fetchone()) or (0,)
+        (count,) = self.ask(lambda runner: execute(runner.connection, "SELECT plants FROM state").fetchone()) or (0,)
         return int(count)
 
     @override
     def desks_at_work(self) -> list[Desk]:
-        return self._ask(lambda runner: desks(runner.connection, desk_name(self._shared.address), AT_WORK))
+        return self.ask(lambda runner: desks(runner.connection, desk_name(self._shared.address), AT_WORK))
 
     @override
     def history_summary(self) -> HistorySummary:
@@ -209,7 +209,7 @@ class PostgresReader(StoreReader):
             found = execute(runner.connection, _DESKS, {"desk": DESK}).fetchall()
             return history_summary(runner)._replace(desks=tuple(desk for (desk,) in found))
 
-        return self._ask(read, snapshot=True)
+        return self.ask(read, snapshot=True)
 
     @override
     def interrupt(self) -> None:
@@ -223,7 +223,7 @@ class PostgresReader(StoreReader):
         """Nothing of its own is open."""
 
     @override
-    def _ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
+    def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         with self._lock:
             self._is_asking, self._is_interrupted = True, False
         try:

@@ -17,7 +17,6 @@ from plantdesk.store.postgres.connections import ServerUnreachableError, connect
 from plantdesk.store.postgres.desks import create_tables, desk_name
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
-from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.postgres.writer import Writer
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
@@ -66,7 +65,6 @@ class PostgresStore(WrittenStore):
             self._reconnect,
             lambda: self._listener is not None,
         )
-        self._tokens = Tokens(self._change, self._reads, self.subscribe)
 
     @property
     @override
@@ -77,11 +75,6 @@ class PostgresStore(WrittenStore):
     @override
     def change_error(self) -> StoreError | None:
         return self.write_error or self._transactions.missing_rights
-
-    @property
-    @override
-    def tokens(self) -> Tokens:
-        return self._tokens
 
     @override
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:

@@ -104,7 +104,7 @@ class Reader(StoreReader):
             self._connection.close()
 
     @override
-    def _ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
+    def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         with self._asking(snapshot=snapshot) as runner:
             return query(runner)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
@@ -16,7 +15,6 @@ from plantdesk.store.sqlite.files.atomic_file import remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.queries import Reader
-from plantdesk.store.sqlite.tokens import Tokens
 from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
@@ -65,11 +63,6 @@ class Store(WrittenStore):
     @override
     def desk(self) -> str:
         return ""
-
-    @cached_property
-    @override
-    def tokens(self) -> Tokens:
-        return Tokens(self._change, self.file)
 
     @override
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
