@@ -8,27 +8,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plantdesk.store.locations import DESK_FILE_SUFFIX, location_of, remembered_location
+from plantdesk.store.locations import DESK_FILE_SUFFIX as DESK_FILE_SUFFIX
+from plantdesk.store.locations import location_of as location_of
+from plantdesk.store.locations import remembered_location as remembered_location
 
 if TYPE_CHECKING:
-    from plantdesk.store.base import UnreachedStore
-    from plantdesk.store.known_names import KnownNames, NamesList
-    from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.desks import system_name
-    from plantdesk.store.postgres.encryption import is_loopback
-    from plantdesk.store.postgres.location import PostgresLocation
-    from plantdesk.store.postgres.passwords import keep_password
-    from plantdesk.store.postgres.probe import (
-        Probe,
-        Stage,
-        hba_line,
-        is_encrypted,
-        needs_administrator,
-        probe,
-        setup_sql,
-    )
-    from plantdesk.store.sqlite.backups.restore_source import plants_of_file
-    from plantdesk.store.sqlite.files.open_checks import is_database
+    from plantdesk.store.base import UnreachedStore as UnreachedStore
+    from plantdesk.store.known_names import KnownNames as KnownNames
+    from plantdesk.store.known_names import NamesList as NamesList
+    from plantdesk.store.postgres.address import Address as Address
+    from plantdesk.store.postgres.desks import system_name as system_name
+    from plantdesk.store.postgres.encryption import is_loopback as is_loopback
+    from plantdesk.store.postgres.location import PostgresLocation as PostgresLocation
+    from plantdesk.store.postgres.passwords import keep_password as keep_password
+    from plantdesk.store.postgres.probe import Probe as Probe
+    from plantdesk.store.postgres.probe import Stage as Stage
+    from plantdesk.store.postgres.probe import hba_line as hba_line
+    from plantdesk.store.postgres.probe import is_encrypted as is_encrypted
+    from plantdesk.store.postgres.probe import needs_administrator as needs_administrator
+    from plantdesk.store.postgres.probe import probe as probe
+    from plantdesk.store.postgres.probe import setup_sql as setup_sql
+    from plantdesk.store.sqlite.backups.restore_source import plants_of_file as plants_of_file
+    from plantdesk.store.sqlite.files.open_checks import is_database as is_database
 
 #: The modules of names that are imported at their first use: the window needs a location before its first paint.
 _LAZY = {
@@ -50,29 +51,6 @@ _LAZY = {
     "is_database": "sqlite.files.open_checks",
     "plants_of_file": "sqlite.backups.restore_source",
 }
-
-__all__ = [
-    "DESK_FILE_SUFFIX",
-    "Address",
-    "KnownNames",
-    "NamesList",
-    "PostgresLocation",
-    "Probe",
-    "Stage",
-    "UnreachedStore",
-    "hba_line",
-    "is_database",
-    "is_encrypted",
-    "is_loopback",
-    "keep_password",
-    "location_of",
-    "needs_administrator",
-    "plants_of_file",
-    "probe",
-    "remembered_location",
-    "setup_sql",
-    "system_name",
-]
 
 if not TYPE_CHECKING:
 
