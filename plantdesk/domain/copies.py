@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, StoreError, Text, joined
 
-if TYPE_CHECKING:
-    Row = Sequence[Any]
-    #: Gets the fraction that is done; what it raises ends the copying, and nothing is written.
-    Progress = Callable[[float], None]
+Row = Sequence[Any]
+#: Gets the fraction that is done; what it raises ends the copying, and nothing is written.
+Progress = Callable[[float], None]
 
 #: Plants and changes that a message names.
 _MAX_NAMED = 20
@@ -74,8 +73,8 @@ class Copied(NamedTuple):
     digest: str
 
 
-class StoreRows(Protocol):
-    """All rows of a store, in one snapshot. Every method raises StoreError."""
+class StoreRows(NamedTuple):
+    """All rows of a store, in one snapshot; the functions read them, and raise StoreError."""
 
     #: What identifies the store.
     identity: str
@@ -84,15 +83,12 @@ class StoreRows(Protocol):
     last_change: int
     #: At least the id of every deleted plant.
     last_id: int
-
-    def count(self) -> int:
-        """Return the number of rows of all tables, about."""
-
-    def rows(self, table: Any) -> Iterator[Row]:  # noqa: ANN401  only `plantdesk.store` knows SQLAlchemy
-        """Yield the rows of a table of `plantdesk.store.models` by its primary key."""
-
-    def with_nul(self) -> tuple[list[int], list[int]]:
-        """Return the ids of the plants, and the numbers of the changes, that have U+0000 in a text."""
+    #: Returns the number of rows of all tables, about.
+    count_rows: Callable[[], int]
+    #: Yields the rows of a table of `plantdesk.store.models` by its primary key.
+    rows: Callable[[Any], Iterator[Row]]
+    #: Returns the ids of the plants, and the numbers of the changes, that have U+0000 in a text.
+    with_nul: Callable[[], tuple[list[int], list[int]]]
 
 
 def _listed(numbers: Sequence[int]) -> Text:

@@ -42,7 +42,7 @@ def transfer(
     progress: Progress | None = None,
 ) -> Copied:
     """Insert all rows of `source` into empty tables, `read` them again and compare them. Raises CopyDiffersError."""
-    report = _Report(2 * source.count(), progress)
+    report = _Report(2 * source.count_rows(), progress)
     given = {table.name: _Checked(report) for table in TABLES}
     for table in TABLES:
         insert(table, given[table.name].passed(source.rows(table)))

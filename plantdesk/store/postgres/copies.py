@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from psycopg import errors
 from sqlalchemy import TEXT, BigInteger, LargeBinary
-from typing_extensions import override
 
 from plantdesk.domain.copies import Copied, CopyRefusedError, NulInStoreError, StoreRows, TargetNotEmptyError
 from plantdesk.store.copies import columns_of, rows_of, transfer
@@ -29,32 +28,9 @@ if TYPE_CHECKING:
 #: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
 _PATIENT = ("tcp_user_timeout", "60000")
 _COUNTS = """SELECT plants + last_change + (SELECT count(*) FROM before_image) FROM state"""
+_STATE = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
 _IS_USED = "SELECT last_seq > 0 OR last_change > 0 OR EXISTS (SELECT FROM token) FROM state"
 _NEXT_ID = "SELECT setval(pg_get_serial_sequence('plantdesk.{0}', 'id'), max(id)) FROM {0} HAVING max(id) > 0"
-
-
-class PostgresRows(StoreRows):
-    """The rows of a connection in a transaction of one snapshot."""
-
-    def __init__(self, connection: Connection) -> None:
-        """Raises psycopg.Error."""
-        self._connection = connection
-        sql = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
-        row = execute(connection, sql).fetchone() or ("", 0, 0, 0)
-        self.identity, self.last_seq, self.last_change, self.last_id = str(row[0]), *map(int, row[1:])
-
-    @override
-    def count(self) -> int:
-        (count,) = execute(self._connection, _COUNTS).fetchone() or (0,)
-        return int(count)
-
-    @override
-    def rows(self, table: Table) -> Iterator[Row]:
-        return _rows(self._connection, table)
-
-    @override
-    def with_nul(self) -> tuple[list[int], list[int]]:
-        return [], []
 
 
 @contextmanager
@@ -64,7 +40,10 @@ def all_rows(address: Address) -> Iterator[StoreRows]:
         check_readable(version_of(connection), address.name, address.server)
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        yield PostgresRows(connection)  # closing ends the transaction: a rollback would wait for rows that nobody reads
+        identity, seq, change, last_id = execute(connection, _STATE).fetchone() or ("", 0, 0, 0)
+        reads = partial(_count, connection), partial(_rows, connection)
+        yield StoreRows(identity, seq, change, last_id, *reads, lambda: ([], []))
+        # closing ends the transaction: a rollback would wait for rows that nobody reads
 
 
 def fill_database(address: Address, source: StoreRows, progress: Progress | None = None) -> Copied:
@@ -117,6 +96,11 @@ def copy_in(connection: Connection, table: Table, rows: Iterator[Row]) -> None:
 def patient(address: Address) -> Address:
     """Return the address with timeouts for much data."""
     return replace(address, parameters=(_PATIENT, *address.parameters))
+
+
+def _count(connection: Connection) -> int:
+    (count,) = execute(connection, _COUNTS).fetchone() or (0,)
+    return int(count)
 
 
 def _rows(connection: Connection, table: Table) -> Iterator[Row]:

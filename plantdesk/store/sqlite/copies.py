@@ -9,8 +9,6 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
 from plantdesk.domain.copies import Copied, CopyRefusedError, StoreRows, TargetNotEmptyError
 from plantdesk.domain.errors import NoStoreError
 from plantdesk.domain.records import now_ms
@@ -35,32 +33,6 @@ _HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name"
 _IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change) OR EXISTS (SELECT 1 FROM token)"
 
 
-class SqliteRows(StoreRows):
-    """The rows of a connection in a read transaction."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Raises sqlite3.Error."""
-        self._connection = connection
-        self.identity, self.last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
-        (self.last_seq,) = connection.execute(LAST_SEQ).fetchone()
-        (self.last_change,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
-
-    @override
-    def count(self) -> int:
-        counts = (self._connection.execute(f"SELECT count(*) FROM {table.name}").fetchone() for table in TABLES)
-        return sum(count for (count,) in counts)
-
-    @override
-    def rows(self, table: Table) -> Iterator[Row]:
-        return _rows(self._connection, table)
-
-    @override
-    def with_nul(self) -> tuple[list[int], list[int]]:
-        plants = self._connection.execute(f"SELECT id FROM {PLANT.name} WHERE {_HAS_NUL}")
-        changes = self._connection.execute(f"SELECT DISTINCT change FROM {BEFORE_IMAGE.name} WHERE {_HAS_NUL}")
-        return [number for (number,) in plants], [number for (number,) in changes]
-
-
 @contextmanager
 def all_rows(path: Path) -> Iterator[StoreRows]:
     """Read the store at `path` in one snapshot. Raises NoStoreError and StoreError."""
@@ -70,7 +42,13 @@ def all_rows(path: Path) -> Iterator[StoreRows]:
     with closing(StoreFile(path)) as file, translate_errors(), closing(file.connect()) as connection:
         file.refuse_outdated()
         with snapshot(connection):
-            yield SqliteRows(connection)
+            identity, last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
+            (last_seq,) = connection.execute(LAST_SEQ).fetchone()
+            (last_change,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
+            state = identity, last_seq, last_change, last_id
+            yield StoreRows(
+                *state, partial(_count, connection), partial(_rows, connection), partial(_with_nul, connection)
+            )
 
 
 def fill_file(path: Path, source: StoreRows, progress: Progress | None = None) -> Copied:
@@ -125,6 +103,17 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
 def _insert(connection: sqlite3.Connection, table: Table, rows: Iterator[Row]) -> None:
     values = placeholders(len(table.columns))
     connection.executemany(f"INSERT INTO {table.name} ({columns_of(table)}) VALUES ({values})", rows)
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    counts = (connection.execute(f"SELECT count(*) FROM {table.name}").fetchone() for table in TABLES)
+    return sum(count for (count,) in counts)
+
+
+def _with_nul(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
+    plants = connection.execute(f"SELECT id FROM {PLANT.name} WHERE {_HAS_NUL}")
+    changes = connection.execute(f"SELECT DISTINCT change FROM {BEFORE_IMAGE.name} WHERE {_HAS_NUL}")
+    return [number for (number,) in plants], [number for (number,) in changes]
 
 
 def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
