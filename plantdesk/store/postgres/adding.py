@@ -76,22 +76,6 @@ _ADDED_BY = """
     UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > first AND seq <= last"""
 
 
-def rounds(entries: Sequence[Entry]) -> list[list[int]]:
-    """Divide entries into groups without repeated ids, as indexes of entries; leave out those that cannot be stored.
-
-    The second plant with an id is added after the first one was added or refused.
-    """
-    found: list[list[int]] = []
-    used: dict[int, int] = {}
-    for place, (plant, _) in enumerate(entries):
-        if DATABASE.storable(plant.name, plant.tag):
-            nth = used[plant.id] = used.get(plant.id, -1) + 1
-            if nth == len(found):
-                found.append([])
-            found[nth].append(place)
-    return found
-
-
 def add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> Outcome:
     """Add plants of different ids, durably. Raises psycopg.Error; the outcome of a lost connection is open."""
     values = {"plants": _as_json(entries), "key": key, "desk": desk}

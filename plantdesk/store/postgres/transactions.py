@@ -18,7 +18,7 @@ import psycopg
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
-from plantdesk.store.postgres.adding import add_group, added_by, rounds
+from plantdesk.store.postgres.adding import add_group, added_by
 from plantdesk.store.postgres.connections import (
     LOCK,
     LONG,
@@ -30,7 +30,7 @@ from plantdesk.store.postgres.connections import (
     execute,
     translate_errors,
 )
-from plantdesk.store.postgres.database import runner
+from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.schema import (
     VERSION_COLUMNS,
@@ -79,12 +79,6 @@ class OutcomeUnknownError(ServerUnreachableError):
 
 #: Seconds in which each statement is answered, with what it waits for the lock, but for those of large changes.
 _QUICK = 8
-
-
-class _NotAddedError(PlantDeskError):
-    """The connection was lost; the plant was not added, and will not be."""
-
-    text = ServerUnreachableError.text
 
 
 class Position(NamedTuple):
@@ -168,46 +162,38 @@ class Transactions:
         Raises StoreError if none was added, and psycopg.Error for a defect.
         """
         self._find_late()
-        outcomes: list[PlantRow | PlantDeskError] = [NulRefusedError() for _ in entries]  # of those not in `rounds`
+        outcomes: list[PlantRow | PlantDeskError] = [
+            ServerUnreachableError() if DATABASE.storable(plant.name, plant.tag) else NulRefusedError()
+            for plant, _ in entries
+        ]
+        rest = [place for place, each in enumerate(outcomes) if isinstance(each, ServerUnreachableError)]
         added, last = list[PlantRow](), None
-        for places in rounds(entries):
+        deadline = time.monotonic() + _SETTLE_TIMEOUT
+        while rest:
+            # the second plant with an id is added after the first one was added or refused
+            places = sorted({entries[place][0].id: place for place in reversed(rest)}.values())
             try:
-                group = self._add([entries[each] for each in places])
+                group = self._try_add([entries[place] for place in places])
             except StoreError as error:
                 if not added:
                     raise
-                group = Outcome([error] * len(places))
+                for place in rest:
+                    outcomes[place] = error
+                break
             for place, outcome in zip(places, group.outcomes, strict=True):
                 outcomes[place] = self._with_late(outcome)
             added += group.added
             last = group.position or last
+            done = {place for place in places if not isinstance(outcomes[place], ServerUnreachableError)}
+            if len(done) < len(places) and time.monotonic() > deadline:
+                if not added:
+                    raise ServerUnreachableError
+                break
+            rest = [place for place in rest if place not in done]
         return Outcome(outcomes, tuple(added), last)
 
-    def _add(self, entries: Sequence[Entry]) -> Outcome:
-        """Add plants of different ids. If the connection was lost, repeat this for those that were not added.
-
-        Raises StoreError if none was added.
-        """
-        found: dict[int, PlantRow | PlantDeskError] = {}
-        added, last, rest = list[PlantRow](), None, [*range(len(entries))]
-        deadline = time.monotonic() + _SETTLE_TIMEOUT
-        while rest:
-            try:
-                outcome = self._try_add([entries[place] for place in rest])
-                found.update(zip(rest, outcome.outcomes, strict=True))
-                rest = [place for place in rest if isinstance(found[place], _NotAddedError)]
-                added += outcome.added
-                last = outcome.position or last
-                if rest and time.monotonic() > deadline:
-                    raise ServerUnreachableError
-            except StoreError as error:
-                if not added:
-                    raise
-                found |= dict.fromkeys(rest, error)
-                rest = []
-        return Outcome([found[place] for place in range(len(entries))], tuple(added), last)
-
     def _try_add(self, entries: Sequence[Entry]) -> Outcome:
+        """Add plants of different ids; those that a lost connection has not added get a ServerUnreachableError."""
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
@@ -221,7 +207,9 @@ class Transactions:
         except OutcomeUnknownError:
             self._unknown[key] = entries
             raise
-        outcomes: list[PlantRow | PlantDeskError] = [rows.get(each, _NotAddedError()) for each in range(len(entries))]
+        outcomes: list[PlantRow | PlantDeskError] = [
+            rows.get(each, ServerUnreachableError()) for each in range(len(entries))
+        ]
         return Outcome(outcomes, tuple(rows.values()), position)
 
     def _find_late(self) -> None:

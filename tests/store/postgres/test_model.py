@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -12,7 +12,6 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from typing_extensions import override
 
 from plantdesk.store import pruning
-from plantdesk.store.postgres import adding
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.database import runner
 from tests.support.cases import runs
@@ -59,7 +58,11 @@ class DesksBesideDict(StoreBesideDict):
     @override
     def order_of(self, plants: Sequence[tuple[NewPlant, Source]]) -> Iterable[int]:
         """The second plant of an ID comes after the others: the first one may be refused for its token."""
-        return chain(*adding.rounds(plants))
+        before, used = list[int](), Counter[int]()
+        for plant, _ in plants:
+            before.append(used[plant.id])
+            used[plant.id] += 1
+        return sorted(range(len(plants)), key=before.__getitem__)
 
     @rule()
     def prune(self) -> None:
