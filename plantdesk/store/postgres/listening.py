@@ -41,11 +41,6 @@ class CommitListener:
         self._thread = threading.Thread(target=self._run, name="store-listener", daemon=True)
         self._thread.start()
 
-    def drop(self) -> None:
-        """Connect anew, as after a sleep of the computer: the server may have forgotten the connection."""
-        if (connection := self._connection) is not None:
-            threading.Thread(target=connection.abandon, name="store-listener-end", daemon=True).start()
-
     def end(self) -> None:
         """Let the thread end soon."""
         self._closing.set()
@@ -69,7 +64,7 @@ class CommitListener:
 
     def _listen(self) -> None:
         with connect(self._address, "listener") as connection:
-            self._connection, self._has_listened = connection, True  # from now on `end` and `drop` end any wait
+            self._connection, self._has_listened = connection, True  # from now on `end` ends any wait
             try:
                 if not self._closing.is_set():
                     connection.execute("LISTEN plantdesk")

@@ -119,13 +119,6 @@ class ReadConnection:
         if (connection := self._connection) is not None:
             connection.abandon()
 
-    def drop(self) -> None:
-        """Connect anew with the next query, as after a sleep of the computer."""
-        with self._using:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-
     def _open(self) -> Connection:
         if self._is_closed:
             raise StoreClosedError

@@ -62,7 +62,6 @@ class PostgresStore(WrittenStore):
             self._transactions,
             self._listeners.notify,
             self._health_listeners.notify,
-            self._reconnect,
             lambda: self._listener is not None,
         )
 
@@ -141,8 +140,3 @@ class PostgresStore(WrittenStore):
                 return
             except StoreError:
                 pass  # it answers
-
-    def _reconnect(self) -> None:
-        if self._listener is not None:
-            self._listener.drop()
-        self._reads.drop()

@@ -37,8 +37,8 @@ _RETRY_DELAY = 1.0
 _POLL_INTERVAL = 0.05
 #: Seconds between two checks for what is outdated, and after the opening.
 _PRUNE_INTERVAL = 600.0
-#: Seconds between two checks of the clocks, and the difference that shows that the computer was asleep.
-_CLOCK_INTERVAL, _CLOCK_JUMP = 5.0, 10.0
+#: Seconds between two checks whether something is due while nothing is queued.
+_IDLE_INTERVAL = 5.0
 
 
 class Writer(WriterThread):
@@ -49,16 +49,14 @@ class Writer(WriterThread):
         transactions: Transactions,
         publish: Callable[[Changes], None],
         report_health: Callable[[StoreError | None], None],
-        on_sleep: Callable[[], None],
         may_wait: Callable[[], bool],
     ) -> None:
-        """Start the thread. All functions are called on it; `on_sleep` is called after a sleep of the computer.
+        """Start the thread. All functions are called on it.
 
         `may_wait`: whether a write with an unknown outcome waits until the server can be asked, instead of failing.
         """
         self._transactions, self._publish = transactions, publish
-        self._report_health, self._on_sleep = report_health, on_sleep
-        self._may_wait = may_wait
+        self._report_health, self._may_wait = report_health, may_wait
         #: Writes with an unknown outcome, each with the key of its commit and its result.
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
         self._is_poll_queued = False
@@ -67,7 +65,6 @@ class Writer(WriterThread):
         self._error: StoreError | None = None
         self._retry_at = 0.0
         self._prune_at = time.monotonic() + _PRUNE_INTERVAL
-        self._clocks = time.time() - time.monotonic()
         self._quietly(transactions.check_writable)
         super().__init__()
 
@@ -107,7 +104,6 @@ class Writer(WriterThread):
         while True:
             with contextlib.suppress(Empty):
                 return self._queue.next_job(self._longest_wait())
-            self._check_clocks()
             if self._error is not None or self._polls_again:
                 return PollJob()
             self._prune_if_due()
@@ -115,7 +111,7 @@ class Writer(WriterThread):
     def _longest_wait(self) -> float:
         if self._polls_again:
             return max(0.0, self._polled_at + _POLL_INTERVAL - time.monotonic())
-        return _CLOCK_INTERVAL if self._error is None else _RETRY_DELAY
+        return _IDLE_INTERVAL if self._error is None else _RETRY_DELAY
 
     def _may_poll(self) -> bool:
         return time.monotonic() >= self._polled_at + _POLL_INTERVAL
@@ -126,13 +122,6 @@ class Writer(WriterThread):
             self._quietly(self._poll)
         else:
             self._polls_again = True
-
-    def _check_clocks(self) -> None:
-        """Drop the connections after a sleep: the server may have forgotten them, which only a timeout would show."""
-        before, self._clocks = self._clocks, time.time() - time.monotonic()
-        if abs(self._clocks - before) > _CLOCK_JUMP:
-            self._transactions.close()
-            self._on_sleep()
 
     def _prune_if_due(self) -> None:
         if time.monotonic() >= self._prune_at:

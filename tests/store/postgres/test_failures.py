@@ -302,32 +302,6 @@ def test_a_server_that_is_silent_is_given_up(
     assert stored(location) == [1, 2]
 
 
-@pytest.mark.slow
-def test_a_sleep_of_the_computer_drops_all_connections(
-    postgres: PostgresServer, location: PostgresLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def connections() -> set[object]:
-        sql = f"SELECT pid, application_name FROM pg_stat_activity WHERE datname = '{location.name}'"
-        return {*postgres.execute(sql)}
-
-    with closing(location.open()) as store, closing(store.reader()) as reader:
-        received: SimpleQueue[Changes] = SimpleQueue()
-        store.subscribe(received.put)
-        until(lambda: len(connections()) == 2)
-        assert reader.count() == 0
-        before = connections()
-        assert len(before) == 3
-        monkeypatch.setattr(writer, "_CLOCK_JUMP", -1)  # each look finds one
-        monkeypatch.setattr(writer, "_CLOCK_INTERVAL", 0.05)
-        store.add(plant(1), COMMAND).result(SECONDS)
-        assert received.get(timeout=SECONDS).added[0].id == 1
-        until(lambda: not before & connections())
-        monkeypatch.undo()
-        assert reader.count() == 1
-        store.add(plant(2), COMMAND).result(SECONDS)
-        assert received.get(timeout=SECONDS).added[0].id == 2
-
-
 def test_a_query_is_interrupted_at_once_and_the_next_one_runs(
     postgres: PostgresServer, location: PostgresLocation
 ) -> None:
