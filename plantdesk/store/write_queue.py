@@ -137,22 +137,38 @@ class Outcome(NamedTuple):
     position: int | None = None
 
 
+class Health:
+    """Reports when writes begin to fail, fail for another reason, and succeed again. Belongs to the writer thread."""
+
+    def __init__(self, notify: Callable[[StoreError | None], None]) -> None:
+        self._notify = notify
+        #: The error of the last attempt, until one succeeds. May be read by any thread.
+        self.error: StoreError | None = None
+
+    def set(self, error: StoreError | None) -> None:
+        """Record the outcome of an attempt to write."""
+        known, self.error = self.error, error
+        if type(known) is not type(error) or str(known) != str(error):
+            self._notify(error)
+
+
 class WriterThread(ABC):
     """The one thread that makes the writes of a store; a kind has the connection, and says how plants are added.
 
     Order for each group: commit, pass on the outcomes, notify the listeners.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, health: Health) -> None:
         """Start the thread; a kind calls this last."""
+        self._health = health
         self._queue = WriteQueue()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
     @property
-    @abstractmethod
     def write_error(self) -> StoreError | None:
         """What keeps the store from being written to, as far as is known. Any thread may ask."""
+        return self._health.error
 
     def add(self, entries: Entries, done: Done) -> None:
         """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""

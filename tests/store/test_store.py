@@ -285,12 +285,12 @@ def test_the_log_is_moved_into_the_file_under_load(store: Store, path: Path) -> 
 def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: Store) -> None:
     """The writer reports at the very moment in which the subscriber is called."""
     health = store._writer._health  # noqa: SLF001
-    health.failed(StoreFullError())
+    health.set(StoreFullError())
     received: list[StoreError | None] = []
 
     def listen(error: StoreError | None) -> None:
         if error is not None and not received:
-            health.recovered()
+            health.set(None)
         received.append(error)
 
     store.subscribe_health(listen)

@@ -18,7 +18,7 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
 from plantdesk.store.postgres.connections import RightsMissingError, ServerUnreachableError, StandbyError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
-from plantdesk.store.write_queue import AddJob, PollJob, WriteJob, WriterThread
+from plantdesk.store.write_queue import AddJob, Health, PollJob, WriteJob, WriterThread
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -56,22 +56,16 @@ class Writer(WriterThread):
         `may_wait`: whether a write with an unknown outcome waits until the server can be asked, instead of failing.
         """
         self._transactions, self._publish = transactions, publish
-        self._report_health, self._may_wait = report_health, may_wait
+        self._health, self._may_wait = Health(report_health), may_wait
         #: Writes with an unknown outcome, each with the key of its commit and its result.
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
         self._is_poll_queued = False
         self._polled_at = 0.0
         self._polls_again = False  # when the interval is over
-        self._error: StoreError | None = None
         self._retry_at = 0.0
         self._prune_at = time.monotonic() + _PRUNE_INTERVAL
         self._quietly(transactions.check_writable)
-        super().__init__()
-
-    @property
-    @override
-    def write_error(self) -> StoreError | None:
-        return self._error
+        super().__init__(self._health)
 
     def poll(self) -> None:
         """Let listeners know soon of what was committed by others."""
@@ -104,14 +98,14 @@ class Writer(WriterThread):
         while True:
             with contextlib.suppress(Empty):
                 return self._queue.next_job(self._longest_wait())
-            if self._error is not None or self._polls_again:
+            if self.write_error is not None or self._polls_again:
                 return PollJob()
             self._prune_if_due()
 
     def _longest_wait(self) -> float:
         if self._polls_again:
             return max(0.0, self._polled_at + _POLL_INTERVAL - time.monotonic())
-        return _IDLE_INTERVAL if self._error is None else _RETRY_DELAY
+        return _IDLE_INTERVAL if self.write_error is None else _RETRY_DELAY
 
     def _may_poll(self) -> bool:
         return time.monotonic() >= self._polled_at + _POLL_INTERVAL
@@ -161,7 +155,7 @@ class Writer(WriterThread):
         self._polled_at = time.monotonic()
         self._settle()
         self._publish_all(self._transactions.poll())
-        if self._error is not None or self._transactions.refusal is not None:
+        if self.write_error is not None or self._transactions.refusal is not None:
             self._transactions.check_writable()
 
     def _settle_and_write(self, job: WriteJob) -> object:
@@ -188,8 +182,8 @@ class Writer(WriterThread):
 
         Raises StoreError.
         """
-        if isinstance(self._error, ServerUnreachableError) and time.monotonic() < self._retry_at:
-            raise ServerUnreachableError from self._error  # this was not sent: its own outcome is known
+        if isinstance(self.write_error, ServerUnreachableError) and time.monotonic() < self._retry_at:
+            raise ServerUnreachableError from self.write_error  # this was not sent: its own outcome is known
         try:
             result = step()
         except StoreError as error:
@@ -198,9 +192,9 @@ class Writer(WriterThread):
             self._retry_at = time.monotonic() + _RETRY_DELAY / 2
             if isinstance(error, StandbyError):  # another server of the address may take writes by now
                 self._transactions.close()
-            self._set_health(error)
+            self._health.set(error)
             raise
-        self._set_health(None)
+        self._health.set(None)
         return result
 
     def _quietly(self, step: Callable[[], _Result]) -> _Result | None:
@@ -212,8 +206,3 @@ class Writer(WriterThread):
         except Exception:  # noqa: BLE001  a defect
             _log.exception("the shared store could not be polled")
         return None
-
-    def _set_health(self, error: StoreError | None) -> None:
-        known, self._error = self._error, error
-        if type(known) is not type(error):
-            self._report_health(error)

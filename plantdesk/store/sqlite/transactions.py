@@ -10,17 +10,11 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import (
-    StoreClosedError,
-    StoreDamagedError,
-    StoreError,
-    StoreMovedError,
-    StoreReadOnlyError,
-)
+from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, StoreReadOnlyError
 from plantdesk.domain.records import Changes
 from plantdesk.store.pruning import is_prunable, prune
 from plantdesk.store.sqlite.commit_tracker import is_locked
-from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
+from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.log_origin import attached
 from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
@@ -29,45 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.store.sqlite.files.store_file import StoreFile
-
-    HealthListener = Callable[["StoreError | None"], None]
-
-
-class Health:
-    """Reports when writes begin to fail, fail for another reason, and succeed again. Belongs to one thread."""
-
-    def __init__(self, notify: HealthListener) -> None:
-        self._notify = notify
-        #: The error of the last attempt, until one succeeds. May be read by any thread.
-        self.write_error: StoreError | None = None
-
-    @property
-    def is_well(self) -> bool:
-        """Whether nothing has failed since the last success."""
-        return self.write_error is None
-
-    @property
-    def is_damaged(self) -> bool:
-        """Whether SQLite found the file malformed; a single successful write does not end that."""
-        return isinstance(self.write_error, StoreDamagedError)
-
-    def failed(self, error: StoreError) -> None:
-        """Record the error of a write."""
-        known = self.write_error is not None and str(self.write_error) == str(error)
-        if not known and not isinstance(error, StoreClosedError):
-            self.write_error = error
-            self._notify(error)
-
-    def succeeded(self) -> None:
-        """Record that a write is durable."""
-        if not self.is_damaged:
-            self.recovered()
-
-    def recovered(self) -> None:
-        """Record that the whole file was checked, or that another one was opened."""
-        if self.write_error is not None:
-            self.write_error = None
-            self._notify(None)
+    from plantdesk.store.write_queue import Health
 
 
 #: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
@@ -78,8 +34,6 @@ _QUIET_POLLS = 12
 _RELEASE_POLLS = 125
 #: Polls after which a store that cannot be written to is tried again: about two seconds.
 _RETRY_POLLS = 25
-#: Polls after which a damaged one is checked again, which takes its time: half a minute.
-_CHECK_POLLS = 375
 
 
 class Transactions:
@@ -94,9 +48,14 @@ class Transactions:
         #: The last connection that was used; its file may have been replaced meanwhile.
         self.known: WriteConnection | None = None
         if file.read_only:
-            health.failed(StoreReadOnlyError())
+            health.set(StoreReadOnlyError())
         else:
             self.known = self._current.get()
+
+    @property
+    def _is_damaged(self) -> bool:
+        """Whether SQLite found the file malformed; a successful write does not end that, only another file."""
+        return isinstance(self._health.error, StoreDamagedError)
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
@@ -109,7 +68,7 @@ class Transactions:
                 connection = self._current_connection()
                 changes = connection.tracker.poll()
         except StoreError as error:
-            self._health.failed(error)
+            self._health.set(error)
             return
         if changes != Changes():
             connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
@@ -136,9 +95,10 @@ class Transactions:
         except StoreError as error:
             if isinstance(error, StoreMovedError):
                 self.known = None  # if the file returns, what was committed to it is published
-            self._health.failed(error)
+            self._health.set(error)
             raise
-        self._health.succeeded()
+        if not self._is_damaged:
+            self._health.set(None)
 
     @contextlib.contextmanager
     def without_plants(self) -> Iterator[WriteConnection]:
@@ -178,7 +138,7 @@ class Transactions:
         connection = self._current.get()
         if connection is not self.known:
             self.known = connection
-            self._health.recovered()
+            self._health.set(None)
             self.notify(Changes(needs_reload=True, tokens=True))
         return connection
 
@@ -195,8 +155,9 @@ class Transactions:
             self._run_quiet(is_idle)
         if polls % _RELEASE_POLLS == 0 and (known := self.known) is not None:
             known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
-        if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
-            self._try_again()
+        if polls % _RETRY_POLLS == 0 and self._health.error is not None and not self._is_damaged:
+            with contextlib.suppress(StoreError), self.without_plants():
+                pass  # the count of such commits is written
 
     def _run_quiet(self, is_idle: Callable[[], bool]) -> None:
         known = self.known
@@ -212,15 +173,3 @@ class Transactions:
                     return
                 with self.without_plants() as connection:
                     prune(runner(connection.sqlite))
-
-    def _try_again(self) -> None:
-        """Write without changing a plant, to find out whether the store can be written to again."""
-        if self._health.is_well:
-            return
-        with contextlib.suppress(StoreError):
-            with self.without_plants() as connection:
-                pass  # the count of such commits is written
-            if self._health.is_damaged:
-                with translate_errors():
-                    check_whole(connection.sqlite)
-                self._health.recovered()

@@ -17,12 +17,11 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.inserts import add_group
 from plantdesk.store.sqlite.numbers import count_plants, skip_plants
-from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
-from plantdesk.store.write_queue import AddJob, Outcome, WriteJob, WriterThread
+from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
+from plantdesk.store.write_queue import AddJob, Health, Outcome, WriteJob, WriterThread
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.transactions import HealthListener
     from plantdesk.store.write_queue import Entries, Job
 
 _log = logging.getLogger(__name__)
@@ -35,18 +34,15 @@ _LARGE = 1000
 class Writer(WriterThread):
     """The thread with the only connection that writes."""
 
-    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], report_health: HealthListener) -> None:
+    def __init__(
+        self, file: StoreFile, publish: Callable[[Changes], None], report_health: Callable[[StoreError | None], None]
+    ) -> None:
         """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
         self._file = file
-        self._health = Health(report_health)
-        self._transactions = Transactions(file, publish, self._health)
+        health = Health(report_health)
+        self._transactions = Transactions(file, publish, health)
         self._unsaved: StoreError | None = None
-        super().__init__()
-
-    @property
-    @override
-    def write_error(self) -> StoreError | None:
-        return self._health.write_error
+        super().__init__(health)
 
     @override
     def close(self) -> None:
