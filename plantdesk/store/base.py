@@ -13,7 +13,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.store.changes import make_change
+from plantdesk.store.changes import add_as_next, make_change
 from plantdesk.store.rows import stored_source
 from plantdesk.store.tokens import StoreTokens
 from plantdesk.store.undo import redo, undo
@@ -21,7 +21,7 @@ from plantdesk.store.undo import redo, undo
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
-    from plantdesk.domain.models import NewPlant
+    from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.reader import StoreReader
@@ -75,6 +75,10 @@ class WrittenStore(PlantStore):
     @override
     def add_each(self, entries: Entries, done: Done) -> None:
         self._writer.add(entries, done)
+
+    @override
+    def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
+        return self._change(lambda writer: add_as_next(writer, fields, source))
 
     @abstractmethod
     def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:

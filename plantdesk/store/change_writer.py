@@ -93,6 +93,9 @@ class ChangeWriter(ABC):
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
         """Note that the change is complete; return what keeps ids up to `largest_id` (may be NULL) from being given."""
 
+    def grew(self, plants: int) -> None:  # noqa: B027  a file counts its plants itself
+        """Note by how many plants the store grows."""
+
     def expect_many(self) -> None:  # noqa: B027  nothing as a rule
         """Let each of the following statements take long: they may change millions of plants."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, func, or_, select
+from sqlalchemy import and_, delete, func, insert, or_, select
 
 from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import (
@@ -30,9 +30,11 @@ from plantdesk.domain.edits import (
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.folding import searched
+from plantdesk.domain.records import PlantRow
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.change_writer import PAGE, ChangeEntry, is_in, working_table
 from plantdesk.store.conditions import condition_of
+from plantdesk.store.database import TablesChangedError
 from plantdesk.store.events import Position
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS, text_columns
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Table
 
     from plantdesk.domain.edits import Edit
-    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.models import Plant
+    from plantdesk.domain.records import Source
     from plantdesk.domain.rewriting import Rewritten
     from plantdesk.store.change_writer import ChangeWriter
 
@@ -75,6 +78,22 @@ def make_change(
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
     return Applied.without(skipped, writer.record(ChangeEntry(source, kind_of(edits), parameters), extent), ids)
+
+
+def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
+    """Add a plant under the next free id, without an entry of the history.
+
+    Raises NulRefusedError and TablesChangedError.
+    """
+    writer.database.check_storable(fields.name, fields.tag)
+    plant_id, seq = id_before_new(writer.runner) + 1, writer.next_seq()
+    values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
+    added = insert(PLANT).values(**values, **_texts(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
+    rows = writer.runner.run(added).fetchall()
+    if not rows:
+        raise TablesChangedError
+    writer.grew(1)
+    return PlantRow(plant_id, fields.name, fields.tag, rows[0][0], source, version=-seq)
 
 
 def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:

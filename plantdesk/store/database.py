@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import case, text
 from sqlalchemy.sql.elements import ClauseElement
 
+from plantdesk.domain.errors import StoreReadOnlyError, Text
 from plantdesk.store.models import PLANT
 
 if TYPE_CHECKING:
@@ -31,6 +32,15 @@ class StoreState(NamedTuple):
     identity: str
     seq: int
     change: int
+
+
+class TablesChangedError(StoreReadOnlyError):
+    """A trigger or a rule of the tables' owner refuses what is written, or writes something else."""
+
+    text = Text(
+        "The tables of the shared store have a trigger or a rule that changes what is written. Nothing was saved. "
+        "Who administrates the server can remove it."
+    )
 
 
 class Database(ABC):

@@ -21,10 +21,11 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
+from plantdesk.store.changes import add_as_next
 from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.write_connection import UnsavedError
 from tests.support.adding import add_each
@@ -244,7 +245,7 @@ def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
     away = path.with_name("away.db")
 
     def move(connection: sqlite3.Connection) -> tuple[PlantRow, Changes]:
-        row = add_as_next(connection, plant_fields({"name": "Fern"}), COMMAND)
+        row = add_as_next(SqliteChange(connection), plant_fields({"name": "Fern"}), COMMAND)
         path.rename(away)
         return row, Changes((row,))
 

@@ -11,21 +11,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
-from plantdesk.domain.folding import searched, searched_texts
+from plantdesk.domain.folding import searched
 from plantdesk.domain.records import PlantRow, SourceKind
-from plantdesk.store.database import VERSION_SQL
-from plantdesk.store.ids import id_before_new
-from plantdesk.store.postgres.connections import LOCK, NOW, TablesChangedError, execute
-from plantdesk.store.postgres.database import DATABASE, runner
+from plantdesk.store.database import VERSION_SQL, TablesChangedError
+from plantdesk.store.postgres.connections import LOCK, NOW, execute
 from plantdesk.store.rows import row_of
 from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from plantdesk.domain.models import NewPlant, Plant
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import Source
-    from plantdesk.store.postgres.connections import Connection, Transaction
+    from plantdesk.store.postgres.connections import Connection
 
     Entry = tuple[NewPlant, Source]
 
@@ -136,20 +134,3 @@ def _outcome(entry: Entry, row: Sequence[Any]) -> PlantRow | PlantDeskError:
 
 def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantRow:
     return PlantRow(plant.id, plant.name, plant.tag, added_at, source, version=-seq)
-
-
-def add_as_next(transaction: Transaction, fields: Plant, source: Source) -> PlantRow:
-    """Add a plant under the next free id, within a transaction. Raises NulRefusedError."""
-    DATABASE.check_storable(fields.name, fields.tag)
-    connection, seq = transaction.connection, transaction.next_seq()
-    plant_id = id_before_new(runner(connection)) + 1
-    sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
-              VALUES (%s, %s, %s, %s, {NOW}, %s, %s, %s) RETURNING added_at"""
-    searched_name, searched_tag, _ = searched_texts(fields.name, fields.tag)
-    values = (plant_id, fields.name, fields.tag, seq, source.id, searched_name, searched_tag)
-    row = execute(connection, sql, values).fetchone()
-    if row is None:
-        raise TablesChangedError
-    (added_at,) = row
-    transaction.plants, transaction.has_changed = 1, True
-    return PlantRow(plant_id, fields.name, fields.tag, added_at, source, version=-seq)

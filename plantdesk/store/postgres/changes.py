@@ -52,14 +52,18 @@ class PostgresChange(ChangeWriter):
     @override
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
         self.transaction.last_change = self.number
-        self.transaction.plants += extent.growth
-        self.transaction.has_changed = True
+        self.grew(extent.growth)
         return update(STATE).values(last_id=func.greatest(STATE.c.last_id, largest_id))
 
     @override
     def choose(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
         """Join a part of the statement itself, which takes no round trip of its own."""
         return PLANT.c.id == select(PLANT.c.id).where(condition).cte("chosen").c.id
+
+    @override
+    def grew(self, plants: int) -> None:
+        self.transaction.plants += plants
+        self.transaction.has_changed = True
 
     @override
     def expect_many(self) -> None:

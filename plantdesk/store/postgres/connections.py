@@ -33,6 +33,7 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
+from plantdesk.store.database import TablesChangedError
 from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, SHOW_AS_CURRENT
@@ -204,15 +205,6 @@ class SharedStoreGoneError(StoreUnreachableError):
     """The tables were removed while the store was open."""
 
     text = Text("The tables of the shared store are gone. Nothing was created in their place.")
-
-
-class TablesChangedError(StoreReadOnlyError):
-    """A trigger or a rule of the tables' owner refuses what is written, or writes something else."""
-
-    text = Text(
-        "The tables of the shared store have a trigger or a rule that changes what is written. Nothing was saved. "
-        "Who administrates the server can remove it."
-    )
 
 
 class ServerTooOldError(StoreUnreachableError):

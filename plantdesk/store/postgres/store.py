@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.store.base import WrittenStore
-from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.backups import SharedBackups
 from plantdesk.store.postgres.changes import PostgresChange, PostgresImport
 from plantdesk.store.postgres.connections import ServerUnreachableError, connect
@@ -24,8 +23,7 @@ from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from plantdesk.domain.models import Plant
-    from plantdesk.domain.records import Changes, PlantRow, Source
+    from plantdesk.domain.records import Changes
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Transaction
@@ -74,10 +72,6 @@ class PostgresStore(WrittenStore):
     @override
     def change_error(self) -> StoreError | None:
         return self.write_error or self._transactions.missing_rights
-
-    @override
-    def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        return self._writer.submit(lambda transaction: add_as_next(transaction, fields, source))
 
     @override
     def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:

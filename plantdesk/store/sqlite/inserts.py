@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
-from plantdesk.store.ids import id_before_new
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.database import runner
@@ -70,13 +69,6 @@ def add_group(
     for source in valid:
         connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now, source.token_id))
     return Outcome(outcomes, tuple(added))
-
-
-def add_as_next(connection: sqlite3.Connection, fields: Plant, source: Source) -> PlantRow:
-    """Add a plant under the next free id, within the caller's write transaction."""
-    row = _new_row(id_before_new(runner(connection)) + 1, fields, now_ms(), source, last_seq(connection) + 1)
-    _insert(connection, [row])
-    return row
 
 
 def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[int, PlantRow]:

@@ -13,7 +13,6 @@ from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
 from plantdesk.store.sqlite.files.atomic_file import remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.writer import Writer
 
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.errors import StoreDamagedError
-    from plantdesk.domain.models import Plant
     from plantdesk.domain.protocols import PlantImport
-    from plantdesk.domain.records import PlantRow, Source
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.sqlite.connections import Progress
 
@@ -63,10 +60,6 @@ class Store(WrittenStore):
     @override
     def desk(self) -> str:
         return ""
-
-    @override
-    def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        return self._writer.submit(lambda connection: add_as_next(connection, fields, source))
 
     @override
     def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:

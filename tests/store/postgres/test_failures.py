@@ -18,9 +18,10 @@ from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.store import location_of
+from plantdesk.store.database import TablesChangedError
 from plantdesk.store.postgres import listening, transactions, writer
 from plantdesk.store.postgres import store as postgres_store
-from plantdesk.store.postgres.connections import ServerUnreachableError, TablesChangedError
+from plantdesk.store.postgres.connections import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.adding import add_each, plant
 from tests.support.postgres_server import running_server
