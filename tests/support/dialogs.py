@@ -16,7 +16,7 @@ from plantdesk.store import location_of
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
-from plantdesk.ui.cleanup.duplicate_list import DuplicateList
+from plantdesk.ui.cleanup.duplicate_table import DuplicateTable
 from plantdesk.ui.cleanup.pages import TagGroup
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
@@ -214,7 +214,7 @@ class Dialogs:
 
     def _duplicates(self) -> QDialog:
         dialog = self._shown("Find duplicates…", CleanUpDialog)
-        self.desk.until(lambda: Desk(self.desk.qtbot, dialog).the(DuplicateList).isVisible())
+        self.desk.until(lambda: Desk(self.desk.qtbot, dialog).the(DuplicateTable).isVisible())
         return dialog
 
     def _tidy_tags(self) -> QDialog:

@@ -25,7 +25,7 @@ from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, renamed_above, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
 from plantdesk.ui.cleanup.dialog import CleanUpPage
-from plantdesk.ui.cleanup.duplicate_list import DuplicateList, DuplicateModel
+from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, shown, tag_text
 from plantdesk.ui.theme.metrics import L, M, S
@@ -55,7 +55,8 @@ class DuplicatesPage(CleanUpPage):
         #: What is listed, and which groups are not to be merged.
         self._found: tuple[PlantGroups, set[int]] | None = None
         self._model = DuplicateModel(opened.queries, self)
-        self._list = DuplicateList(self._model, context.theme)
+        self._list = DuplicateTable(self._model, context.theme)
+        self._card = self._list.framed()
         alike = ((self.tr("name and tag"), True), (self.tr("name"), False))
         self._alike_box = ComboBox(self.tr("Alike in"), alike)
         keep = (
@@ -80,7 +81,7 @@ class DuplicatesPage(CleanUpPage):
         self.rows = [fields]
         counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)
         self._pages = QStackedLayout()
-        for page in (self._empty_label, self._list):
+        for page in (self._empty_label, self._card):
             self._pages.addWidget(page)
         fill(QVBoxLayout(self), fields, counts, (self._pages, 1), margins=0, spacing=S)
 
@@ -128,7 +129,7 @@ class DuplicatesPage(CleanUpPage):
         if not groups.sizes:
             self._show_text(self.tr("No two plants are alike."))
             return
-        self._pages.setCurrentWidget(self._list)
+        self._pages.setCurrentWidget(self._card)
         announce(self, self._count_label.text())
 
     def _on_failed(self, error: Exception) -> None:

@@ -15,7 +15,7 @@ from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.cleanup.changed_texts import ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
-from plantdesk.ui.cleanup.duplicate_list import DuplicateList
+from plantdesk.ui.cleanup.duplicate_table import DuplicateTable
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.adding import plant
 from tests.support.desk import Desk
@@ -50,7 +50,7 @@ class Session(Desk):
         self.dialog = self.main.the(CleanUpDialog)
         super().__init__(qtbot, self.dialog)
         self.until(self.dialog.isActiveWindow)
-        self.until(lambda: "Merge 2 plants" in self.buttons() and len(self.spoken(DuplicateList)) == 6)
+        self.until(lambda: "Merge 2 plants" in self.buttons() and len(self.spoken(DuplicateTable)) == 6)
 
     def turn_to(self, page: str) -> None:
         for _ in range(3):
@@ -74,12 +74,12 @@ class Session(Desk):
 
     def kept(self) -> list[str]:
         """What is said of the plants that are kept."""
-        return [text for text in self.spoken(DuplicateList) if text.startswith("Keep")]
+        return [text for text in self.spoken(DuplicateTable) if text.startswith("Keep")]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Wait until the duplicates have been read again."""
-        with self.qtbot.waitSignal(self.the(DuplicateList).model().modelReset):
+        with self.qtbot.waitSignal(self.the(DuplicateTable).model().modelReset):
             yield
 
     def click(self, button: str) -> None:
@@ -105,8 +105,8 @@ def session(qtbot: QtBot, bare: Workspace, store: Store) -> Session:
 
 
 def test_one_dialog_serves_a_whole_session(session: Session) -> None:
-    session.the(DuplicateList).setFocus()
-    session.hit(Qt.Key.Key_Home, Qt.Key.Key_Space)  # the group of Aloe vera is left
+    session.the(DuplicateTable).setFocus()
+    session.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)  # the group of Aloe vera is left
     session.turn_to("Tags")
     session.until(lambda: "Merge 2 tags" in session.buttons())
     session.click("ofice, 1 plant, one letter off")
@@ -120,7 +120,7 @@ def test_one_dialog_serves_a_whole_session(session: Session) -> None:
     session.turn_to("Duplicates")
     session.click("Merge 1 plant")
     session.says("Merged 1 plant.")
-    session.until(lambda: not session.kept() and len(session.spoken(DuplicateList)) == 3)
+    session.until(lambda: not session.kept() and len(session.spoken(DuplicateTable)) == 3)
 
     session.turn_to("Tags")
     session.click("Merge 1 tag")
@@ -162,8 +162,8 @@ def test_ctrl_z_takes_back_the_change_also_where_the_cursor_is_in_a_field(sessio
 
 
 def test_another_plant_or_tag_that_was_chosen_to_be_kept_stays_chosen(session: Session) -> None:
-    session.the(DuplicateList).setFocus()
-    session.hit(Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Space)  # plant 2
+    session.the(DuplicateTable).setFocus()
+    session.hit(Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Space)  # plant 2
     session.turn_to("Tags")
     session.until(lambda: "Merge 2 tags" in session.buttons())
     box = next(each for each in session.dialog.findChildren(QComboBox) if each.findData("ofice") >= 0)
@@ -177,7 +177,7 @@ def test_another_plant_or_tag_that_was_chosen_to_be_kept_stays_chosen(session: S
     session.click("Choose none")
     with session.reading():
         session.click("Undo")
-    session.until(lambda: len(session.spoken(DuplicateList)) == 6)
+    session.until(lambda: len(session.spoken(DuplicateTable)) == 6)
     assert session.plants()[3] == ("Monstera", "office")
     assert not session.kept()
     session.turn_to("Tags")
