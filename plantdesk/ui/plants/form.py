@@ -48,17 +48,18 @@ class PlantForm(QFrame):
 
     `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. Holding the key submits once.
     Escape closes the message, and without a message empties the fields. `settled`: half a second after a text
-    has changed; more keys do not delay it.
+    has changed; more keys do not delay it. Without `empties_on_escape`, Escape is left to the window.
     """
 
     submitted = Signal(bool)
     settled = Signal()
     emptied = Signal()
 
-    def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:
         """Make an empty form with `message` under its fields."""
-        super().__init__(parent)
+        super().__init__()
         self.theme = theme
+        self._empties_on_escape = empties_on_escape
         self._widest_id = ""
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         #: Whether Enter in Name moves to Tag. Enter in Tag then adds the plant.
@@ -254,7 +255,7 @@ class PlantForm(QFrame):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() != Qt.Key.Key_Escape or not self._step_back():
+        if event.key() != Qt.Key.Key_Escape or not (self._empties_on_escape and self._step_back()):
             super().keyPressEvent(event)
 
     @override
@@ -279,16 +280,13 @@ class PlantForm(QFrame):
     def _fields(self) -> dict[FieldName, QLineEdit]:
         return {FieldName.ID: self._id_edit, FieldName.NAME: self.name_field, FieldName.TAG: self.tag_field}
 
-    def _labelled_fields(self) -> list[tuple[str, QLineEdit]]:
-        labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
-        return list(zip(labels, self._fields().values(), strict=True))
-
     def _lay_out(self) -> None:
         layout = self._layout = QGridLayout(self)
         layout.setContentsMargins(EDGE, S + 2, EDGE, S - 2)
         layout.setHorizontalSpacing(S + 2)
         layout.setVerticalSpacing(XS)
-        for column, (text, field) in enumerate(self._labelled_fields()):
+        labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
+        for column, (text, field) in enumerate(zip(labels, self._fields().values(), strict=True)):
             layout.addWidget(PlainLabel(text, role="caption", buddy=field), 0, column)
             layout.addWidget(field, 1, column)
         layout.addWidget(self._add_button, 1, 3)

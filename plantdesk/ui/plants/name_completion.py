@@ -169,10 +169,10 @@ class NameCompletion(QObject):
     def _place(self) -> QRect:
         """Return the rectangle, in pixels from the field, below which the list is shown; above it without room."""
         field, window = self._name, self._name.window()
+        width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
         if self._below is not None:
             frame = self._below.frameGeometry().adjusted(0, -S, 0, S)
-            return QRect(0, frame.top() - field.mapToGlobal(QPoint()).y(), field.width(), frame.height())
-        width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
+            return QRect(0, frame.top() - field.mapToGlobal(QPoint()).y(), width, frame.height())
         return QRect(0, 0, width, field.height() + XS)
 
     @Slot()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCursor, QGuiApplication
-from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 from typing_extensions import override
 
 from plantdesk.domain.errors import InvalidPlantError
@@ -17,65 +17,22 @@ from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
 from plantdesk.ui.plants.outbox import State, Submission
-from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill
+from plantdesk.ui.qt import app_icon, bring_to_front, fill, fitted
 from plantdesk.ui.texts import error_text
-from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
-from plantdesk.ui.widgets.messages import MessageLine, Tone
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.widgets.dialog import Dialog, TabOrder
+from plantdesk.ui.widgets.messages import MessageLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from PySide6.QtWidgets import QBoxLayout, QLineEdit
 
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.add_queue import AddQueue
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.messages import MessageAction
 
 #: For text of 13 px.
-_WIDTH, _TAG_WIDTH = 520, 200
-
-
-class QuickLine(MessageLine):
-    """A message line that takes room only while there is a message."""
-
-    @override
-    def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
-        super().show_message(tone, text, *actions)
-        self.setVisible(bool(text))
-
-
-class QuickForm(PlantForm):
-    """The fields in two rows, with the buttons of the window at the end."""
-
-    @override
-    def _lay_out(self) -> None:
-        id_column, name, tag = (_column(text, field) for text, field in self._labelled_fields())
-        self.buttons = QDialogButtonBox()
-        self.buttons.addButton(self._add_button, ButtonRole.AcceptRole)
-        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
-        above = fill(QHBoxLayout(), id_column, (name, 1), spacing=S + 2)
-        buttons = fill(QVBoxLayout(), STRETCH, self.buttons, margins=0, spacing=0)
-        below = fill(QHBoxLayout(), tag, STRETCH, buttons, spacing=S + 2)
-        fill(QVBoxLayout(self), above, below, self.message, margins=(EDGE, L, EDGE, L), spacing=M)
-        self.setFixedWidth(self.theme.metrics.scaled(_WIDTH))
-        self._set_widths()
-
-    @override
-    def _set_widths(self) -> None:
-        super()._set_widths()
-        self.tag_field.setFixedWidth(self.theme.metrics.scaled(_TAG_WIDTH))
-
-    @override
-    def _step_back(self) -> bool:
-        return False  # the window handles Escape, and keeps what was typed
-
-
-def _column(label: str, field: QLineEdit) -> QBoxLayout:
-    return fill(QVBoxLayout(), PlainLabel(label, role="caption", buddy=field), field, margins=0, spacing=XS)
+_WIDTH = 720
 
 
 class QuickWindow(Dialog):
@@ -91,9 +48,9 @@ class QuickWindow(Dialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, on=False)
         self.setWindowIcon(app_icon())
-        self.form = QuickForm(theme, QuickLine(theme))
-        self.form.buttons.rejected.connect(self.reject)
-        layout = fill(QVBoxLayout(self), self.form, margins=0, spacing=0)
+        self.form = PlantForm(theme, MessageLine(theme), empties_on_escape=False)
+        self.form.setFixedWidth(fitted(self, QSize(theme.metrics.scaled(_WIDTH), 0)).width())
+        layout = fill(QVBoxLayout(self), self.form, margins=(0, S, 0, S), spacing=0)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)  # grows with a message
         TabOrder(self, self.focus_moving, self.form)
 

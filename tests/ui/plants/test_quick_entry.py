@@ -118,7 +118,7 @@ def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDesk) -> N
     offers = desk.the(QListView, "Known names")
     assert offers.isVisible()
     assert offers.geometry().top() > desk.widget.frameGeometry().bottom()
-    assert offers.width() == desk.name.width()
+    assert offers.width() >= desk.name.width()
     desk.until(lambda: desk.the(NameField).is_fill_seen)
     QTest.keyClick(desk.name, Qt.Key.Key_Return)
     desk.has("Monstera deliciosa", "Aloe")
@@ -158,11 +158,11 @@ def test_what_is_typed_is_remembered_until_it_is_sent_to_the_store(
 def test_tab_goes_through_all_of_it_in_the_order_of_reading(desk: QuickDesk) -> None:
     order = []
     desk.id.setFocus()
-    for _ in range(6):
+    for _ in range(5):
         order.append(desk.focused)
         desk.press(Qt.Key.Key_Tab)
     assert order[:3] == [desk.id, desk.name, desk.tag]
-    assert {*order[3:]} == {desk.button("Pin"), desk.button("Add"), desk.button("Cancel")}
+    assert {*order[3:]} == {desk.button("Pin"), desk.button("Add")}
     assert desk.focused is desk.id
 
 
