@@ -15,7 +15,6 @@ from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
 from plantdesk.platform import manual, unsaved_file
 from plantdesk.ui.api_access.dialog import ApiDialog
-from plantdesk.ui.card.sections import CommandButton
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -190,18 +189,6 @@ def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtB
     bare.complete()
     bare.appear()
     qtbot.waitUntil(Desk(qtbot, bare).name.hasFocus)
-
-
-def test_the_card_of_several_plants_shows_the_keys_of_its_commands(desk: WindowDesk) -> None:
-    desk.table.selectAll()
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
-    desk.qtbot.waitUntil(lambda: len(desk.widget.findChildren(CommandButton)) == 5)
-    actions = desk.window.findChildren(QAction)
-    for button in desk.widget.findChildren(CommandButton):
-        (shown,) = (each.text() for each in button.findChildren(QLabel))
-        name = button.text().removesuffix("…")
-        assert shown in {each.shortcut().toString() for each in actions if plain(each.text()).startswith(name)}
 
 
 # --- Tab --------------------------------------------------------------------------------------------------------------

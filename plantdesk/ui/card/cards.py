@@ -9,15 +9,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind, now_ms
 from plantdesk.ui.card.note import NoteEdit, NoteLog
-from plantdesk.ui.card.sections import CardFrame, CommandButton, empty, text_button
-from plantdesk.ui.menus import Key
+from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import (
     date,
@@ -333,14 +331,15 @@ class SelectionCard(CardFrame):
         self._added_label = PlainLabel(wrapped=True)
         self._sources_label = PlainLabel(tone="muted", wrapped=True)
         commands = (
-            (self.tr("Change tag…"), "tag", QKeySequence("Ctrl+T"), requests.tag),
-            (self.tr("Find and replace…"), "replace", QKeySequence("Ctrl+R"), requests.replace),
-            (self.tr("Print labels…"), "printer", QKeySequence("Ctrl+P"), requests.labels),
-            (self.tr("Copy"), "copy", QKeySequence(Key.Copy), requests.copy),
-            (self.tr("Export…"), "file-down", QKeySequence("Ctrl+E"), requests.export),
+            (self.tr("Change tag…"), "tag", requests.tag),
+            (self.tr("Find and replace…"), "replace", requests.replace),
+            (self.tr("Print labels…"), "printer", requests.labels),
+            (self.tr("Copy"), "copy", requests.copy),
+            (self.tr("Export…"), "file-down", requests.export),
         )
-        self.commands = [CommandButton(theme, text, icon, key) for text, icon, key, _ in commands]
+        self.commands = [text_button(text, theme, icon) for text, icon, _ in commands]
         for button, (*_, command) in zip(self.commands, commands, strict=True):
+            button.setProperty("variant", "command")
             button.clicked.connect(command)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(requests.select_none)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -74,27 +73,6 @@ class CardFrame(QWidget):
         label = PlainLabel(title, role="caption", buddy=content if isinstance(content, QWidget) else None)
         fill(self.column, L, label, XS, content)
         return label
-
-
-class CommandButton(OneClickButton):
-    """A command as a row of the card: icon, text and keys. A click leaves the focus where it is."""
-
-    def __init__(self, theme: Theme, text: str, icon: str, key: QKeySequence) -> None:
-        super().__init__(text)
-        self.setProperty("variant", "command")
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        theme.icons.put_on(self, icon, "text_2")
-        self._key = PlainLabel(key.toString(QKeySequence.SequenceFormat.NativeText), tone="muted")
-        self._key.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        fill(QHBoxLayout(self), (self._key, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter), margins=0)
-
-    @override
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
-    @override
-    def sizeHint(self) -> QSize:
-        return super().sizeHint() + QSize(L + self._key.sizeHint().width(), 0)
 
 
 def text_button(text: str, theme: Theme | None = None, icon: str = "", *, name: str = "") -> QPushButton:

@@ -111,16 +111,15 @@ QPushButton[variant="link"] {
 QPushButton[variant="link"]:hover { background: $hover; }
 QPushButton[variant="link"]:disabled { color: $disabled; }
 
-QPushButton[variant="quiet"], QPushButton[variant="collapse"] {
+QPushButton[variant="quiet"], QPushButton[variant="collapse"], QPushButton[variant="command"] {
   background: transparent; border: 2px solid transparent; padding: 0 6px; min-height: ${link}px; text-align: left;
 }
 QPushButton[variant="quiet"] { color: $text_2; font-weight: 400; }
 QPushButton[variant="collapse"] { font-weight: 600; padding: 0 4px 0 0; }
-QPushButton[variant="quiet"]:hover, QPushButton[variant="collapse"]:hover { background: $hover; }
-QPushButton[variant="command"] {
-  background: transparent; border: 2px solid transparent; padding: 0; min-height: ${command}px; text-align: left;
+QPushButton[variant="command"] { padding: 0; }
+QPushButton[variant="quiet"]:hover, QPushButton[variant="collapse"]:hover, QPushButton[variant="command"]:hover {
+  background: $hover;
 }
-QPushButton[variant="command"]:hover { background: $hover; }
 QPushButton[variant="link"]:focus, QPushButton[variant="quiet"]:focus, QPushButton[variant="collapse"]:focus,
 QPushButton[variant="command"]:focus { border: 2px solid $focus; }
 
@@ -338,7 +337,6 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "box_2": str(metrics.scaled(18) - 2),
         "menu_item": str(metrics.line + 14),
         "link": str(max(20, metrics.line + 2)),
-        "command": str(metrics.line + 10),
         "row": str(metrics.row),
         "toast_height": str(metrics.control + 8),
         "header_pad": "12",
