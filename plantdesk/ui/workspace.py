@@ -174,8 +174,7 @@ class Workspace(Page):
         edit.text_pasted.connect(transfer.import_text)
         edit.plants_requested.connect(plants.show_plants)
         shared, history = self._make_shared_store(), History(context)
-        for each in (shared, edit):
-            each.history_requested.connect(history.open_dialog)
+        edit.history_requested.connect(history.open_dialog)
         self._help = HelpCommands(context)
         self._defect_notice = DefectNotice(context)
         self._tray = self._make_tray(sidebar, api)

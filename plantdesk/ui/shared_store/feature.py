@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QStorageInfo, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreUnreachableError, Text, shortened
@@ -60,11 +60,9 @@ class SharedStore(Feature):
 
     `store_requested(location, create)`: show this store instead; create it if `create` is true.
     `reached(is_reached)`: the server answers, or no longer does.
-    `history_requested`: the user wants to see the changes of other computers.
     """
 
     store_requested = Signal(object, bool)
-    history_requested = Signal()
     reached = Signal(bool)
 
     def __init__(self, context: WindowContext) -> None:
@@ -140,8 +138,7 @@ class SharedStore(Feature):
         if self._state is None:
             self._state = _ServerState(self.context.theme)
             self.context.status_bar.insertWidget(0, self._state)
-            self._computers = OtherComputers(self.context.theme)
-            self._computers.history_requested.connect(self.history_requested)
+            self._computers = OtherComputers()
             self.context.status_bar.insertWidget(1, self._computers)
         is_reached = not isinstance(error, StoreUnreachableError)
         self._state.show_server(server, is_reached=is_reached)
@@ -231,21 +228,12 @@ _INTERVAL = 30_000
 _MAX_NAME = 30
 
 
-class OtherComputers(QPushButton):
-    """Says which other computers work on the store; its menu lists all of them, with their versions.
+class OtherComputers(PlainLabel):
+    """Says which other computers work on the store, if there are some; its tooltip has all, with their versions."""
 
-    `history_requested`: the user wants to see what they have changed. Hidden while there are no other computers.
-    """
-
-    history_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
+    def __init__(self) -> None:
+        super().__init__(tone="muted")
         self._queries: StoreQueries | None = None
-        self.setProperty("variant", "quiet")
-        theme.icons.put_on(self, "monitor")
-        set_tool_tip(self, self.tr("The computers that work on these plants now"))
-        self.setMenu(QMenu(self))
         self._timer = QTimer(self, interval=_INTERVAL)
         self._timer.timeout.connect(self.refresh)
         self.hide()
@@ -270,17 +258,10 @@ class OtherComputers(QPushButton):
         others = [desk for desk in desks if not desk.is_own]
         count = Text("{count:,} other computers", one="1 other computer", count=len(others))
         name = shortened(one_line(others[0].name), _MAX_NAME) if len(others) == 1 else shown(count)
-        self.setText(name.replace("&", "&&"))
+        self.setText(name)
         self.setVisible(bool(others))
-        if self.menu().isVisible():
-            return
-        self.menu().clear()
-        for desk in sorted(desks, key=lambda desk: not desk.is_own):
-            name = one_line(desk.name).replace("&", "&&")
-            text = self.tr("{name} (this computer)").format(name=name) if desk.is_own else name
-            self.menu().addAction(f"{text}\t{desk.version}", self.history_requested.emit)
-        self.menu().addSeparator()
-        self.menu().addAction(self.tr("All changes…"), self.history_requested.emit)
+        names = [f"{one_line(each.name)} {each.version}" for each in sorted(desks, key=lambda desk: not desk.is_own)]
+        set_tool_tip(self, QLocale().createSeparatedList(names))
 
 
 #: Names of the folders of cloud services, in lower case, and the names of the services.
