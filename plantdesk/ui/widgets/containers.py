@@ -1,10 +1,10 @@
-"""A scroll area without a frame, a scroll bar with reserved room, a collapsible part, and the end of a list."""
+"""A scroll area without a frame, a scroll bar with reserved room, and a collapsible part."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.ui.qt import STRETCH, application, fill
+from plantdesk.ui.qt import application, fill
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -137,35 +137,3 @@ class CollapsibleHeader(QWidget):
     def toggle(self) -> None:
         """Show the content, or hide it."""
         self.set_open(is_open=not self.is_open)
-
-
-class MoreRow(QWidget):
-    """The row below the first entries of a list: the number of further ones, and a button that shows or hides them.
-
-    `toggled`: the button was pressed, so `shows_all` has changed.
-    """
-
-    toggled = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shows_all = False
-        self._more = PlainLabel(tone="muted")
-        self._button = QPushButton()
-        self._button.setProperty("variant", "link")
-        self._button.clicked.connect(self._on_clicked)
-        self.row = fill(QHBoxLayout(self), self._more, self._button, STRETCH, margins=0, spacing=S)
-
-    def show_counts(self, total: int, shown: int, first: int) -> None:
-        """Show how many of `total` entries are not `shown`; the button is there if there are more than the first."""
-        self.shows_all = self.shows_all and total > first
-        rest = total - shown
-        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)))
-        self._more.setVisible(rest > 0)
-        self._button.setText(self.tr("Show fewer") if self.shows_all else self.tr("Show"))
-        self._button.setVisible(total > first)
-
-    @Slot()
-    def _on_clicked(self) -> None:
-        self.shows_all = not self.shows_all
-        self.toggled.emit()

@@ -32,7 +32,6 @@ from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import STRETCH, application, fill, has_focus, mirrored, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
-from plantdesk.ui.widgets.containers import MoreRow
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -338,9 +337,12 @@ class BarStack(QFrame):
         self._theme = theme
         self._opened: list[InfoBar] = []  # in the order in which they were opened
         self.setProperty("pane", "strip")
-        self._footer = MoreRow()
-        self._footer.toggled.connect(self._arrange)
-        self._layout = fill(QVBoxLayout(self), self._footer, margins=(EDGE, M, EDGE, M), spacing=M)
+        self._more_button = QPushButton()
+        self._more_button.setCheckable(True)
+        self._more_button.setProperty("variant", "link")
+        self._more_button.clicked.connect(self._arrange)
+        more = self._more_button, Qt.AlignmentFlag.AlignLeading
+        self._layout = fill(QVBoxLayout(self), more, margins=(EDGE, M, EDGE, M), spacing=M)
         self.hide()
 
     def add(self) -> InfoBar:
@@ -355,12 +357,15 @@ class BarStack(QFrame):
         bars = self.findChildren(InfoBar)
         before = [bar for bar in self._opened if isValid(bar) and bar.is_open]
         self._opened = [*before, *(bar for bar in bars if bar.is_open and bar not in before)]
+        others = len(self._opened) - 1
+        shows_all = self._more_button.isChecked() and others > 0
         first = sorted(self._opened, key=lambda bar: [*Tone].index(bar.tone))[-1:]
-        seen = self._opened if self._footer.shows_all else first
         for bar in bars:
-            bar.setVisible(bar in seen)
-        self._footer.show_counts(len(self._opened), len(seen), 1)
-        self._footer.setVisible(len(self._opened) > 1)
+            bar.setVisible(bar in (self._opened if shows_all else first))
+        self._more_button.setChecked(shows_all)
+        more = self.tr("Show {count} more").format(count=others)
+        self._more_button.setText(self.tr("Show fewer") if shows_all else more)
+        self._more_button.setVisible(others > 0)
         self.setVisible(bool(self._opened))
 
 
