@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QDrag
 from PySide6.QtWidgets import QHBoxLayout, QWidget
-from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPixmap
 
 #: Identifies this process, as another one has other rows selected.
 _FORMAT = f"application/x-plantdesk-selection-{os.getpid()}"
@@ -54,29 +48,21 @@ def dragged_tag(data: QMimeData) -> str | None:
 
 def drag_tag(source: QWidget, tag: str) -> None:
     """Let the user drag a tag; return when it is dropped."""
+    _drag(source, tag_data(tag), shortened(tag_text(tag), _LONGEST), Qt.DropAction.MoveAction)
+
+
+def drag_plants(source: QWidget, count: int) -> None:
+    """Let the user drag the selected plants, whose number is `count`; return when they are dropped."""
+    text = shown(Text("{count:,} plants", one="1 plant", count=count))
+    _drag(source, plants_data(), text, Qt.DropAction.CopyAction)
+
+
+def _drag(source: QWidget, data: QMimeData, text: str, action: Qt.DropAction) -> None:
+    """Drag data, with a text on a rounded background at the pointer."""
     drag = QDrag(source)
-    drag.setMimeData(tag_data(tag))
-    drag.setPixmap(_label(shortened(tag_text(tag), _LONGEST)))
-    drag.exec(Qt.DropAction.MoveAction)
-
-
-def drag_plants(source: QWidget, count: int, notify: Callable[[bool], object]) -> None:
-    """Let the user drag the selected plants, whose number is `count`; return when they are dropped.
-
-    `notify` is called with True before the drag, and with False after it.
-    """
-    drag = QDrag(source)
-    drag.setMimeData(plants_data())
-    drag.setPixmap(_label(shown(Text("{count:,} plants", one="1 plant", count=count))))
-    notify(True)
-    drag.exec(Qt.DropAction.CopyAction)
-    if isValid(source):  # the window may have been closed meanwhile
-        notify(False)
-
-
-def _label(text: str) -> QPixmap:
-    """Return the picture at the pointer: a text on a rounded background."""
+    drag.setMimeData(data)
     around = QWidget()  # a style sheet paints no background of a transparent window
     around.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
     fill(QHBoxLayout(around), PlainLabel(text, role="drag"), margins=0)
-    return around.grab()
+    drag.setPixmap(around.grab())
+    drag.exec(action)

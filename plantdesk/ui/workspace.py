@@ -232,8 +232,6 @@ class Workspace(Page):
         sidebar.renamed.connect(plants.replace_tag)
         sidebar.counted.connect(plants.show_counts)
         self.sidebar.left.connect(plants.focus_table)
-        plants.browser.selection_count_changed.connect(sidebar.show_selection)
-        plants.browser.table.dragged.connect(sidebar.show_for_drag)
         search.changed.connect(sidebar.show_search)
         search.save_requested.connect(sidebar.save_search)
         search.tags_requested.connect(sidebar.toggle)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, prevents_changes
+from plantdesk.domain.errors import prevents_changes
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag
 from plantdesk.domain.tags import is_in_branch, moved
@@ -21,7 +21,7 @@ from plantdesk.ui.page import Part
 from plantdesk.ui.sidebar.entries import Contents, SavedSearch, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
 from plantdesk.ui.sidebar.view import SidebarView
-from plantdesk.ui.texts import quoted, shown, tag_text
+from plantdesk.ui.texts import quoted, tag_text
 from plantdesk.ui.widgets.plain_text import allow
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ class Sidebar(Feature):
         self._found: dict[str, int] = {}
         self._search = ""
         self._followed: tuple[object, str] | None = None  # the key of the entry that becomes the current one
-        self._selected = 0
-        self._is_shown_for_drag = False
         self._view = SidebarView(context.theme)
         self._tags = TagCommands(context, self)
         self._toggle = context.menus.add(Section.VIEW_PANES, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
@@ -119,25 +117,12 @@ class Sidebar(Feature):
         if self._pane.is_drawer:
             self._view.focus_list()
 
-    @Slot(bool)
-    def show_for_drag(self, started: bool) -> None:
-        """Open the sidebar if it is hidden, so that plants can be dropped on a tag; close it afterwards."""
-        if started:
-            self._is_shown_for_drag = not self._pane.isVisible()
-        if self._is_shown_for_drag and self._pane.isVisible() is not started:
-            self._pane.toggle()
-
     @Slot(str)
     def show_search(self, text: str) -> None:
         """Mark the entries of the present search as active."""
         self._search = text
         self._save.setEnabled(bool(text))
         self._show()
-
-    @Slot(int)
-    def show_selection(self, count: int) -> None:
-        """Offer to give so many selected plants a tag."""
-        self._selected = count
 
     @Slot()
     def save_search(self) -> None:
@@ -264,10 +249,6 @@ class Sidebar(Feature):
         if entry.term is not None:
             text = self.tr("Remove from the fi&lters") if entry.is_active else self.tr("&Add to the filters")
             menu.addAction(text, lambda: self._on_chosen(entry, add=True))
-        if entry.takes_plants and self._selected:
-            plants = Text("Set &for {count:,} selected plants", one="Set &for the selected plant", count=self._selected)
-            action = menu.addAction(shown(plants), partial(self.tagging_requested.emit, entry.tag))
-            action.setEnabled(self._view.can_change_tags)
         if self._view.can_rename(entry):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), partial(self._view.start_renaming, entry.key)).setShortcut("F2")

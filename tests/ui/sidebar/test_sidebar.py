@@ -10,7 +10,6 @@ import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import (
     QAccessible,
-    QDrag,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDragMoveEvent,
@@ -506,13 +505,6 @@ def test_selected_plants_are_dropped_on_a_tag(desk: SidebarDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "1")
 
 
-def test_the_selected_plants_get_a_tag_by_the_keyboard_as_well(desk: SidebarDesk) -> None:
-    desk.table.selectAll()
-    desk.go_to("hall")
-    desk.choose_in_menu("Set for 4 selected plants")
-    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "4")
-
-
 @pytest.mark.parametrize("target", ["Today", "All plants", "garden-sync"])
 def test_nothing_is_dropped_where_there_is_no_tag(
     desk: SidebarDesk, other_program: sqlite3.Connection, target: str
@@ -523,29 +515,6 @@ def test_nothing_is_dropped_where_there_is_no_tag(
     foreign = QMimeData()
     foreign.setText("kitchen")
     assert not drop(desk, "hall", foreign)
-
-
-@pytest.mark.parametrize("width", [1300, 800])
-def test_a_hidden_or_collapsed_sidebar_opens_while_plants_are_dragged(
-    desk: SidebarDesk, monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
-    desk.window.resize(width, 600)
-    desk.qtbot.waitUntil(lambda: desk.view.isVisible() is (width == 1300))
-    dropped: list[bool] = []
-
-    def drag(_drag: QDrag, _actions: Qt.DropAction) -> None:
-        QApplication.processEvents()
-        dropped.append(drop(desk, "hall"))
-
-    monkeypatch.setattr(QDrag, "exec", drag)
-    if width == 1300:
-        desk.press(Qt.Key.Key_B, CONTROL)
-    assert not desk.view.isVisible()
-    desk.table.selectAll()
-    desk.table.startDrag(Qt.DropAction.CopyAction)
-    assert dropped == [True]
-    assert not desk.view.isVisible()
-    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "4")
 
 
 def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDesk, add: Adder) -> None:

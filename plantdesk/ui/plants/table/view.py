@@ -71,8 +71,8 @@ class PlantTableView(QTableView):
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_requested`: the keys for copying were pressed. `edit_requested(column)`: Enter or a
     double click on a cell that can be edited. `menu_requested(position)`: a context menu, on the screen.
-    `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant. `dragged(started)`: a drag of
-    rows has started, or ended. `name_typed(text)`: a plant whose name begins with the typed letters is requested.
+    `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant. `name_typed(text)`: a plant
+    whose name begins with the typed letters is requested.
     """
 
     unseen_changed = Signal(int)
@@ -82,7 +82,6 @@ class PlantTableView(QTableView):
     menu_requested = Signal(QPoint)
     card_requested = Signal()
     scanned = Signal(object)
-    dragged = Signal(bool)
     name_typed = Signal(str)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -292,7 +291,7 @@ class PlantTableView(QTableView):
     @override
     def startDrag(self, supportedActions: Qt.DropAction) -> None:
         """Drag the selected rows, without reading them: there may be a million."""
-        drag_plants(self, self.selected_count(), self.dragged.emit)
+        drag_plants(self, self.selected_count())
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
