@@ -61,7 +61,6 @@ class Plants(Feature):
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
-        self._remembered = RememberedView(context.preferences, self._form)
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
         self._kept = KeptPlants(context.preferences, self._form, queue, self)
         self._kept.kept.connect(self._on_kept)
@@ -69,6 +68,7 @@ class Plants(Feature):
         self.status = PlantsStatus()
         #: The table, and the search above it.
         self.browser = PlantBrowser(context.theme, context.bridge, context.page)
+        self._remembered = RememberedView(context.preferences, self._form, self.browser)
         self._editing = EditController(context, self.browser.table, self._form.tags)
         self._scanning = Scanning(context.page.toast, context.keys, self)
         self._add_to_page()
@@ -95,7 +95,7 @@ class Plants(Feature):
     @override
     def complete(self) -> None:
         self._kept.restore(self.context.location)
-        self.view.show_layout(self._remembered.show_layout(self.context.location, self.browser))
+        self._show_view()
         self._on_sidebar_changed()
 
     @override
@@ -103,7 +103,7 @@ class Plants(Feature):
         self._store = opened.store
         self.commands.set_store(opened)
         self._kept.restore(self.context.location)
-        self.view.show_layout(self._remembered.restore(self.context.location, self.browser))
+        self._show_view()
         can_change = not prevents_changes(opened.store.change_error)
         self.browser.offers_samples = self.context.location.server is None and can_change
         self.browser.set_store(opened.store)
@@ -128,7 +128,6 @@ class Plants(Feature):
         self._set_queries(None)
         self._add_controller.forget_store()
         self.save_view()
-        self._remembered.close()
         self._editing.release_store()
         self.commands.set_store(None)
         self.browser.table.columns.set_store(None)
@@ -136,7 +135,11 @@ class Plants(Feature):
 
     @override
     def save_view(self) -> None:
-        self._remembered.save(self.browser)
+        self._remembered.save()
+
+    def _show_view(self) -> None:
+        self._remembered.show(self.context.location)
+        self.view.show_layout(self.browser.table.table_layout())
 
     def _set_queries(self, queries: StoreQueries | None) -> None:
         self._queries = queries

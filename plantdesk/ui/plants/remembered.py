@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.add_queue import AddQueue
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.form import PlantForm
-    from plantdesk.ui.plants.table.columns import TableLayout
     from plantdesk.ui.preferences import Preferences
 
 
@@ -69,53 +68,36 @@ _LONGEST_ID = 20
 
 
 class RememberedView:
-    """Restores the view of a store when it is opened, and saves it when it has changed, until the store is closed."""
+    """Shows the view of a store, before the store is open, and saves it when it has changed."""
 
-    def __init__(self, preferences: Preferences, form: PlantForm) -> None:
-        self._preferences = preferences
-        self._form = form
-        self._restored: str | None = None
-        self._last_search = ""
+    def __init__(self, preferences: Preferences, form: PlantForm, browser: PlantBrowser) -> None:
+        self._preferences, self._form, self._browser = preferences, form, browser
+        self._store_key: str | None = None
 
-    def show_layout(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
-        """Show columns, order and search, and the room for IDs, before the store is open; return the layout."""
-        values = self._preferences.of_store(location.key)
-        layout = layout_from_json(values)
-        browser.table.set_table_layout(layout)
+    def show(self, location: StoreLocation) -> None:
+        """Show columns, order, search and pin, and the room for IDs, unless this store was shown last."""
+        if location.key == self._store_key:
+            return
+        self._store_key = location.key
+        values, browser = self._preferences.of_store(location.key), self._browser
+        browser.table.set_table_layout(layout_from_json(values))
         widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
         if isinstance(widest_id, str):
             self._form.make_room(widest_id[:_LONGEST_ID])
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
         browser.search_bar.restore(values)
-        self._last_search = browser.search_bar.text
-        return layout
-
-    def restore(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
-        """Show the plants as they were, unless a search was typed already; return the layout."""
-        self._restored = location.key
-        values = self._preferences.of_store(location.key)
-        layout = layout_from_json(values)
-        browser.table.set_table_layout(layout)
-        is_new = values.get("search", "") != self._last_search  # else what Ctrl+F selected would be deselected
-        if is_new and browser.search_bar.text == self._last_search:
-            browser.search_bar.restore(values)
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
-        return layout
 
-    def save(self, browser: PlantBrowser) -> None:
-        """Remember the view of the open store."""
-        if self._restored is not None:
-            self._last_search = browser.search_bar.text
+    def save(self) -> None:
+        """Remember the view of the store."""
+        if self._store_key is not None:
+            table, search_bar = self._browser.table, self._browser.search_bar
             self._preferences.change_store(
-                self._restored,
-                **browser.table.table_layout().as_json(),
-                **browser.search_bar.as_json(),
-                widest_id=browser.table.columns.widest_id,
-                sources=browser.table.columns.has_sources,
+                self._store_key,
+                **table.table_layout().as_json(),
+                **search_bar.as_json(),
+                widest_id=table.columns.widest_id,
+                sources=table.columns.has_sources,
                 pinned=self._form.tag_field.is_pinned,
             )
-
-    def close(self) -> None:
-        """Save nothing until another store is open."""
-        self._restored = None
