@@ -13,7 +13,7 @@ from enum import Enum, auto
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError, StoreUnreachableError, Text, id_taken
+from plantdesk.domain.errors import PlantDeskError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
 
 if TYPE_CHECKING:
@@ -81,14 +81,12 @@ class Submission:
 
     def as_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
         """Return the submission as `from_json` takes it, with the text of its error."""
-        owner = self.error.owner if isinstance(self.error, IdTakenError) else None
         error = UnansweredError() if self.state is State.SENDING else self.error
         return {
             "waits": self.state is State.WAITING and not self.is_unknown,
             "texts": list(self.texts),
             "plants": [list(entry) for entry in self.entries],
             "reason": "" if error is None else text_of(error),
-            "owner": owner and [owner.id, owner.name, owner.tag],
             "sent_at": self.sent_at,
         }
 
@@ -234,20 +232,11 @@ def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[Plant
     return left
 
 
-class _Owner(NamedTuple):
-    """The plant that had an ID when PlantDesk was closed."""
-
-    id: int
-    name: str
-    tag: str | None
-
-
 def from_json(value: Mapping[str, Any]) -> Submission | None:
     """Return the submission from `Submission.as_json`; None for anything else, as settings may hold anything."""
     try:
-        texts, plants, reason, owner = value["texts"], value["plants"], value["reason"], value.get("owner")
+        texts, plants, reason = value["texts"], value["plants"], value["reason"]
         entries = [EnteredPlant(*plant) for plant in plants]
-        owner = None if owner is None else _Owner(*owner)
     except (TypeError, KeyError, ValueError):
         return None
     if not _is_valid(texts, reason, entries):
@@ -257,22 +246,14 @@ def from_json(value: Mapping[str, Any]) -> Submission | None:
     if value.get("waits") is True:
         return Submission(entries, tuple(texts))
     sent_at = sent_at if isinstance(sent_at := value.get("sent_at"), int) else 0
-    return Submission(entries, tuple(texts), State.REFUSED, _error(reason, owner, entries[0]), sent_at)
+    text = Text("{reason}", reason=reason) if reason else Text("PlantDesk was closed before it could be saved.")
+    return Submission(entries, tuple(texts), State.REFUSED, PlantDeskError(text), sent_at)
 
 
 def _is_valid(texts: object, reason: object, entries: Sequence[EnteredPlant]) -> bool:
     """Return whether these are valid plants, with or without the texts of the form, or only such texts."""
     are_texts = isinstance(texts, list) and len(texts) in {0, 3} and {type(text) for text in (*texts, reason)} == {str}
     return are_texts and bool(texts or entries) and all(map(_is_entry, entries))
-
-
-def _error(reason: str, owner: _Owner | None, entry: EnteredPlant) -> PlantDeskError:
-    """Return why an earlier window could not save a plant."""
-    if owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id)):
-        return id_taken(owner, *entry[:2])
-    return PlantDeskError(
-        Text("{reason}", reason=reason) if reason else Text("PlantDesk was closed before it could be saved.")
-    )
 
 
 def _is_entry(entry: tuple[Any, ...]) -> bool:
