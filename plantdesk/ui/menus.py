@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -166,17 +166,14 @@ class Menus(QObject):
         action.setCheckable(True)
         return action
 
-    def add_submenu(self, section: Section, title: str, actions: Sequence[tuple[str, Slot, bool]]) -> list[QAction]:
-        """Add a submenu of commands: the text of each, its slot, and whether it is checkable."""
-        menu, end = self._ends[section]
-        added = []
-        for text, slot, checkable in actions:
-            action = self._action(section, text)
-            action.setCheckable(checkable)
+    def add_switches(self, section: Section, title: str, texts: Iterable[str], slot: Slot) -> list[QAction]:
+        """Add a submenu of commands with check marks; `slot` is called when one is chosen."""
+        added = [self._action(section, text) for text in texts]
+        for action in added:
+            action.setCheckable(True)
             action.triggered.connect(slot)
-            self._titles[action] = title
-            added.append(action)
-        _submenu(menu, end, title).addActions(added)
+        self._titles |= dict.fromkeys(added, title)
+        _submenu(*self._ends[section], title).addActions(added)
         return added
 
     def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Slot]]]) -> None:

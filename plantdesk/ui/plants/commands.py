@@ -244,10 +244,9 @@ class ViewCommands(QObject):
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
         for command in (self.compact_command, self.keep_tag_command):
             command.toggled.connect(self.changed)
-        switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
-        best_width = self.tr("&Best width"), browser.table.columns.fit_to_contents, False
-        columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
-        self._columns = dict(zip(_OPTIONAL, columns, strict=False))
+        titles, title = map(column_title, _OPTIONAL), self.tr("Col&umns")
+        columns = menus.add_switches(Section.VIEW_COLUMNS, title, titles, self._on_columns_chosen)
+        self._columns = dict(zip(_OPTIONAL, columns, strict=True))
         for action in self._columns.values():
             action.setChecked(True)
         text = self.tr("New &plants (top of the list)")

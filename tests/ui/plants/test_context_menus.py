@@ -160,7 +160,7 @@ def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
     for expected in (["ID", "NAME", "TAG", "SOURCE"], ["ID", "NAME", "TAG", "ADDED", "SOURCE"]):
         right_click(header.viewport(), header.viewport().rect().center())
         menu = desk.popup()
-        assert texts(menu) == ["Newest first", "By name", "By ID", "ID", "Tag", "Added", "From", "Best width"]
+        assert texts(menu) == ["Newest first", "By name", "By ID", "ID", "Tag", "Added", "From"]
         choose(menu, "Added")
         assert shown(table) == expected
 
@@ -171,17 +171,6 @@ def test_a_narrow_table_hides_no_column_for_good(desk: Desk) -> None:
     desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED"])
     desk.window.resize(1180, 760)
     desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"])
-
-
-def test_best_width_fits_the_columns_to_what_they_show(desk: Desk, add: Adder) -> None:
-    table = desk.the(PlantTableView)
-    before = table.columnWidth(Column.TAG)
-    add("Dill", tag="a very long tag that needs much more than the usual width of its column")
-    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
-    desk.action("Best width").trigger()
-    assert table.columnWidth(Column.TAG) > before
-    text = table.model().index(0, Column.TAG).data()
-    assert table.columnWidth(Column.TAG) > table.fontMetrics().horizontalAdvance(text)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics
 
 from plantdesk.domain.views import Order, View
 from plantdesk.ui.plants.table.cells import Column, column_title, own_sources, widest_times
-from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
+from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -185,16 +185,6 @@ class TableColumns(QObject):
         for column in _SIZED:
             self._table.setColumnHidden(column, column not in shown)
         self._is_fitting = False
-
-    @Slot()
-    def fit_to_contents(self) -> None:
-        """Give every column except the name the width that its heading and the visible rows need."""
-        header = self._table.horizontalHeader()
-        header.setResizeContentsPrecision(0)
-        for column in _SIZED:
-            pill = 2 * S if column is Column.TAG else 0
-            content = self._table.sizeHintForColumn(column) + 2 * M + pill
-            self._table.setColumnWidth(column, max(content, self._heading_width(column)))
 
     @Slot(int, int, int)
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
