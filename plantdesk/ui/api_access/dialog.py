@@ -6,10 +6,8 @@ the process list. Proxies are disabled, as proxy variables would apply to the lo
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -61,8 +59,6 @@ class Language(StrEnum):
     PYTHON = "Python"
 
 
-#: The type of a number in JSON.
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 #: The file that a snippet reads until a token is saved from the window, and how to make it.
 TOKEN_FILE = "plantdesk.token"  # noqa: S105  the name of a file
 _MAKE_FILE = f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n"
@@ -115,23 +111,6 @@ _QUOTED: dict[Language, Callable[[str], str]] = {
     Language.POWERSHELL: _in_power_shell,
     Language.PYTHON: repr,
 }
-
-
-def curl_of(address: str, plant: Mapping[str, str]) -> str:
-    """Return the curl command for a plant whose id, name and tag are given as texts. It has no token."""
-    members = []
-    for key, text in plant.items():
-        is_number = key == "id" and _NUMBER.fullmatch(text) is not None
-        members.append(f"{json.dumps(key)}: {text if is_number else json.dumps(text, ensure_ascii=False)}")
-    body = shlex.quote("{" + ", ".join(members) + "}")
-    return (
-        _MAKE_FILE
-        + f"""printf 'Authorization: Bearer %s' "$(cat {TOKEN_FILE})" |
-  curl --noproxy 127.0.0.1 -H @- -H "Content-Type: application/json" \\
-    -d {body} \\
-    {address}/plants
-"""
-    )
 
 
 _LINES = 6
@@ -197,7 +176,6 @@ class ActivityPanel(QWidget):
     def __init__(self, theme: Theme, server: ApiControl) -> None:
         super().__init__()
         self._server = server
-        self._address = ""
         self._shown: tuple[Activity | None, int] = (None, -1)
         self._answers: list[Answer] = []
         self._visible: list[Answer] = []
@@ -215,10 +193,6 @@ class ActivityPanel(QWidget):
         self._refused_box.clicked.connect(self._show_answers)
         self._table.menu_requested.connect(self._open_menu)
         self._timer.start()
-
-    def set_address(self, address: str) -> None:
-        """Use the server's address (`http://127.0.0.1:PORT`) in the commands."""
-        self._address = address
 
     def set_open(self, *, is_open: bool) -> None:
         """Expand the list, or collapse it."""
@@ -249,10 +223,6 @@ class ActivityPanel(QWidget):
         if answer.number is not None and answer.sent:
             menu.addAction(self.tr("&Put this plant into the form")).triggered.connect(
                 lambda: self.plant_requested.emit(dict(answer.sent))
-            )
-        if answer.sent:
-            menu.addAction(self.tr("Copy as &curl (without the token)")).triggered.connect(
-                lambda: QGuiApplication.clipboard().setText(curl_of(self._address, answer.sent))
             )
         if answer.reason:
             menu.addAction(self.tr("Copy the &reason")).triggered.connect(
@@ -417,7 +387,6 @@ class ApiDialog(Dialog):
         state = self._server.state
         address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port or DEFAULT_PORT}"
         self._snippets.set_example(address, self._plant_id)
-        self._activity.set_address(address)
 
     @Slot()
     def _on_changed(self) -> None:

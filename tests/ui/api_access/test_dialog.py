@@ -449,12 +449,7 @@ def test_a_refused_plant_is_put_into_the_form(active: DialogDesk) -> None:
     assert not active.dialog.isVisible()
 
 
-def test_a_request_is_copied_as_a_command_without_its_token(active: DialogDesk) -> None:
-    choose(menu_of_request(active, 1), "Copy as curl (without the token)")
-    command = QGuiApplication.clipboard().text()
-    assert '{"id": 7, "name": "It’s <b>Basil</b>", "tag": "kitchen"}' in command
-    assert "http://127.0.0.1:8721/plants" in command
-    assert "plantdesk_" not in command
+def test_the_reason_of_a_refusal_is_copied(active: DialogDesk) -> None:
     choose(menu_of_request(active, 1), "Copy the reason")
     assert QGuiApplication.clipboard().text() == "ID 7 already belongs to “Fern”."
 
