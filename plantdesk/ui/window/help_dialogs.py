@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QModelIndex, QRegularExpression, QSize, Qt, QUrl, Slot, qVersion
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QShortcut, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
-    QAbstractSlider,
     QBoxLayout,
     QGridLayout,
     QHBoxLayout,
@@ -48,15 +47,13 @@ if TYPE_CHECKING:
 #: For text of 13 px.
 _MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 880, 600, 190, 32
 _SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
-_FORWARD = QTextDocument.FindFlag(0)
 
 
 class ManualDialog(Dialog):
     """Shows a summary in the language of the window, and the pages of `resources/manual`, in English.
 
     All are PlantDesk's own: no name of a plant is in them. A search leaves the pages that have all its words. Enter
-    goes to the next of them, also on another page, and Shift+Enter back. Keys that scroll also work in the search,
-    which has the focus first.
+    goes to the next hit of the page. Keys that scroll also work in the search, which has the focus first.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -101,7 +98,7 @@ class ManualDialog(Dialog):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.focusWidget() is self._search and self._search.text() and event.key() in ENTER_KEYS:
-            self._go_on(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+            self._go_to_hit()
         elif self.focusWidget() is self._search and event.key() in _SCROLLING:
             QCoreApplication.sendEvent(self._text, event)
         else:
@@ -144,25 +141,15 @@ class ManualDialog(Dialog):
         if words:
             self._go_to_hit()
 
-    def _go_on(self, *, back: bool) -> None:
-        """Go to the next hit; after the last one of a page, go to the next page that has one."""
-        flags = QTextDocument.FindFlag.FindBackward if back else _FORWARD
-        if not self._found or self._go_to_hit(flags):
-            return
-        present = self._pages.currentRow()
-        later = [row for row in self._found if (row < present if back else row > present)] or self._found
-        self._pages.setCurrentRow(later[-1 if back else 0])
-        self._text.moveCursor(QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start)
-        self._go_to_hit(flags)
-
-    def _go_to_hit(self, flags: QTextDocument.FindFlag = _FORWARD) -> bool:
-        """Go to the next hit of the page, with some lines before and after it; return whether there is one."""
-        is_found = self._text.find(self._pattern, flags)
+    def _go_to_hit(self) -> None:
+        """Go to the next hit of the page, after the last one to the first, with some lines before and after it."""
+        if not self._text.find(self._pattern):
+            self._text.moveCursor(QTextCursor.MoveOperation.Start)
+            self._text.find(self._pattern)
         place, height = self._text.cursorRect().center().y(), self._text.viewport().height()
-        if is_found and not height // 8 < place < height * 7 // 8:
+        if not height // 8 < place < height * 7 // 8:
             bar = self._text.verticalScrollBar()
             bar.setValue(bar.value() + place - height // 3)
-        return is_found
 
     def _summary(self) -> str:
         paragraphs = (
@@ -289,13 +276,6 @@ def diagnosis_of(theme: Theme) -> str:
 
 #: The gap between the two columns of groups.
 _GAP = 32
-#: Keys that scroll while the button has the focus.
-_PAGES = {
-    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
-    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
-    Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
-    Qt.Key.Key_End: QAbstractSlider.SliderAction.SliderToMaximum,
-}
 
 
 class _Group(Enum):
@@ -355,14 +335,6 @@ class ShortcutsDialog(Dialog):
         grid.setRowStretch(grid.rowCount(), 1)
         grid.setColumnStretch(1, 1)
         return column
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        page = _PAGES.get(Qt.Key(event.key()))
-        if page is None:
-            super().keyPressEvent(event)
-        else:
-            self._area.verticalScrollBar().triggerAction(page)
 
     def _title(self, group: _Group) -> str:
         return {
