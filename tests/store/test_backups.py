@@ -29,8 +29,8 @@ from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, outdated
-from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
+from tests.hostile_stores.generator import store as store_of
 from tests.support.waiting import SECONDS
 
 _NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
@@ -442,12 +442,7 @@ def test_a_failing_backup_is_logged_and_tried_again(
 
 def make_older(path: Path) -> None:
     """Make a store as the first version did."""
-    with closing(sqlite3.connect(path)) as database:
-        apply_steps(database, 0, 1)
-        database.execute("INSERT INTO plant VALUES (7, 'Fern', NULL, 1, 0, 1, NULL)")
-        database.execute("PRAGMA application_id = 0x504C4E54")
-        database.execute("PRAGMA user_version = 1")
-        database.commit()
+    store_of(path, "UPDATE plant SET id = 7, tag = NULL", version=1)
 
 
 def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: FileBackups) -> None:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import subprocess
-import sys
-import threading
 from contextlib import closing
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-import pytest
-
-from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import COMMAND, Changes
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.commit_tracker import CommitTracker, is_locked
@@ -26,21 +19,7 @@ from tests.support.waiting import SECONDS
 if TYPE_CHECKING:
     from pathlib import Path
 
-PLANTS = int(os.environ.get("PLANTDESK_PLANTS", "6000"))
-
-_ADD = """
-import sys
-from pathlib import Path
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
-from tests.support.adding import add_each
-store, first, count = Store(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
-for start in range(first, first + count, 7):  # many small commits
-    ids = range(start, min(start + 7, first + count))
-    add_each(store, [(new_plant({"id": plant_id, "name": "Fern"}), COMMAND) for plant_id in ids])
-store.close()
-"""
+    import pytest
 
 _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
     INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
@@ -59,32 +38,6 @@ def test_what_others_write_reaches_the_file_while_nobody_listens(path: Path, mon
 
 def is_written_since(path: Path, moment: int) -> bool:
     return path.stat().st_mtime_ns > moment
-
-
-def test_no_plant_of_three_writing_processes_is_missed(store: Store, path: Path) -> None:
-    seen: set[int] = set()
-    reloads = 0
-    finished = threading.Event()
-
-    def listen(changes: Changes) -> None:
-        nonlocal reloads
-        reloads += changes.needs_reload
-        seen.update(row.id for row in changes.added)
-        if len(seen) == PLANTS:
-            finished.set()
-
-    store.subscribe(listen)
-    share = PLANTS // 3
-    writers = [
-        subprocess.Popen([sys.executable, "-c", _ADD, str(path), str(number * share), str(share)])
-        for number in range(3)
-    ]
-    for writer in writers:
-        assert writer.wait(SECONDS) == 0
-    found = finished.wait(SECONDS if not reloads else 1)
-    assert found or reloads  # with more than a thousand plants in one poll, all is read again
-    if not reloads:
-        assert seen == set(range(PLANTS))
 
 
 def test_a_commit_that_changed_no_plant_lets_nobody_read_all_again(store: Store, path: Path) -> None:
@@ -158,25 +111,3 @@ def test_a_commit_of_another_program_is_reported_when_the_store_is_not_locked_an
         assert tracker.poll() == Changes()
         other.execute("ROLLBACK")
         assert tracker.poll().needs_reload
-
-
-@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
-def test_a_commit_that_failed_leaves_nothing_remembered(store: Store, path: Path) -> None:
-    """What the next plant is given must fit to the file: else a later change by sqlite3 passes for that plant."""
-    import resource
-
-    store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (path.with_name("plants.db-wal").stat().st_size, hard))
-    try:
-        with pytest.raises(StoreError):
-            store.add(new_plant({"id": 2, "name": "Refused"}), COMMAND).result(SECONDS)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert store.add(new_plant({"id": 3, "name": "Moss"}), COMMAND).result(SECONDS).version == -2
-    received: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(received.put)
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("UPDATE plant SET name = 'changed' WHERE id = 3")
-        database.commit()
-    assert received.get(timeout=SECONDS).needs_reload

@@ -13,7 +13,6 @@ from plantdesk.domain.validation import new_plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
-    from plantdesk.domain.views import Counts
     from plantdesk.store.sqlite.store import Store
 
 
@@ -23,23 +22,21 @@ def plants(store: Store) -> None:
         store.add(new_plant({"id": plant_id, "name": "Fern", "tag": tag}), FORM).result(SECONDS)
 
 
-def counts_after(store: Store, statement: str) -> Counts:
+@pytest.mark.parametrize(
+    ("change", "sources", "tags", "today"),
+    [
+        ("source_id = 99 WHERE id < 3", {"other": 2, "form": 1}, {"hall": 2, "attic": 1}, 3),
+        ("tag = CAST(CASE id WHEN 1 THEN x'FF' ELSE x'FE' END AS TEXT)", {"form": 3}, {"\ufffd": 3}, 3),
+        ("added_at = added_at - 86400000 WHERE id = 1", {"form": 3}, {"hall": 2, "attic": 1}, 2),
+    ],
+    ids=["of a source that is missing", "with tags that read the same", "of yesterday"],
+)
+def test_counts_of_plants_that_another_program_has_changed(
+    store: Store, change: str, sources: dict[str, int], tags: dict[str, int], today: int
+) -> None:
     with closing(sqlite3.connect(store.path)) as database, database:
-        database.execute(statement)
+        database.execute(f"UPDATE plant SET {change}")
     with closing(store.reader()) as reader:
-        return reader.counts()
-
-
-def test_plants_of_a_source_that_is_missing_are_counted(store: Store) -> None:
-    counts = counts_after(store, "UPDATE plant SET source_id = 99 WHERE id < 3")
-    assert {source.kind: count for source, count in counts.sources.items()} == {"other": 2, "form": 1}
-
-
-def test_tags_that_read_the_same_are_counted_together(store: Store) -> None:
-    counts = counts_after(store, "UPDATE plant SET tag = CAST(CASE id WHEN 1 THEN x'FF' ELSE x'FE' END AS TEXT)")
-    assert counts.tags == {"\ufffd": 3}
-
-
-def test_plants_of_yesterday_are_not_of_today(store: Store) -> None:
-    counts = counts_after(store, "UPDATE plant SET added_at = added_at - 86400000 WHERE id = 1")
-    assert (counts.today, counts.total) == (2, 3)
+        counts = reader.counts()
+    found = {source.kind: count for source, count in counts.sources.items()}
+    assert (found, counts.tags, counts.today, counts.total) == (sources, tags, today, 3)

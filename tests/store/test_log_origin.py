@@ -29,12 +29,12 @@ from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.log_origin import is_own_log
-from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.write_connection import Checkpointer, UnsavedError
+from tests.store.test_backups import make_older
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
-from tests.support.wal import checkpoint_writes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,18 +112,9 @@ def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / "copied.db", folder / "went on elsewhere.db")
     filled(folder / "went on elsewhere.db", range(60, 70))
     filled(folder / "other.db", range(1000, 1300))
-    _old_store(folder / "of 0.1.0.db")
+    make_older(folder / "of 0.1.0.db")
     kill_while_adding(path)
     return folder
-
-
-def _old_store(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as database:
-        apply_steps(database, 0, 2)
-        database.execute("INSERT INTO plant VALUES (7, 'old', NULL, 1, 0, 1, NULL)")
-        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        database.execute("PRAGMA user_version = 2")
-        database.commit()
 
 
 @pytest.fixture
@@ -286,19 +277,6 @@ def test_an_older_log_of_the_same_store_is_kept(folder: Path) -> None:
     Store(path).close()
     assert content(path) == expected
     assert quarantined(path) == [log]
-
-
-def test_a_store_killed_at_any_page_of_a_checkpoint_is_recovered(folder: Path) -> None:
-    path = folder / "plants.db"
-    writes = checkpoint_writes(log_of(path))
-    assert len(writes) > 5
-    for offset, page in writes:
-        with path.open("r+b") as file:
-            file.seek(offset)
-            file.write(page)
-        assert is_own(path) is not False
-    Store(path).close()
-    assert len(content(path)) == len(range(1, 70)) + len(_LATER)
 
 
 def test_a_log_without_a_number_beside_another_store_is_kept(folder: Path) -> None:

@@ -72,14 +72,6 @@ def test_each_commit_of_another_process_is_noticed(path: Path, changes: SimpleQu
         check_notices(path, plant_id, changes)
 
 
-def test_a_file_that_takes_the_place_is_noticed(path: Path, tmp_path: Path, changes: SimpleQueue[Changes]) -> None:
-    other = tmp_path / "other.db"
-    Store(other).close()
-    other.replace(path)
-    assert changes.get(timeout=SECONDS).needs_reload
-    check_notices(path, 1, changes)
-
-
 @pytest.mark.parametrize("levels", [1, 2])
 def test_a_folder_is_moved_away_and_back(
     path: Path, levels: int, changes: SimpleQueue[Changes], health: SimpleQueue[StoreError | None]

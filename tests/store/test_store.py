@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     IdTakenError,
     StoreBusyError,
@@ -20,11 +19,9 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreFullError,
     StoreMovedError,
-    TokenRefusedError,
 )
 from plantdesk.domain.records import COMMAND, FORM, Changes
-from plantdesk.domain.views import View
-from plantdesk.store.sqlite import connections, transactions
+from plantdesk.store.sqlite import transactions
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import plant
@@ -93,29 +90,6 @@ def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, pat
     assert [row[1] for row in stored(path)] == ["Aloe vera", "Fern", "Aloe vera"]
 
 
-def test_what_another_program_changed_is_to_be_read_again(store: Store, path: Path) -> None:
-    store.add(plant(1), FORM).result(SECONDS)
-    received: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(received.put)
-    with closing(sqlite3.connect(path)) as other, other:
-        other.execute("UPDATE plant SET name = 'Ficus'")
-    assert received.get(timeout=SECONDS).needs_reload
-
-
-def test_a_lock_of_another_program_is_waited_for_and_then_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "LOCK_SECONDS", 0.05)
-    store = Store(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusyError) as busy:
-            store.add(plant(1), FORM).result(SECONDS)
-        other.execute("ROLLBACK")
-    assert busy.value.retry_after
-    store.add(plant(1), FORM).result(SECONDS)
-    store.close()
-    assert len(stored(path)) == 1
-
-
 def test_a_full_disk_is_reported_and_nothing_is_half_written(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
     pages = store._writer._transactions._current.get().sqlite.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
@@ -142,31 +116,6 @@ def test_nothing_is_acknowledged_into_a_file_that_is_gone(store: Store, path: Pa
 
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
-
-
-@posix
-def test_a_file_that_took_the_place_is_gone_on_with(store: Store, path: Path, tmp_path: Path) -> None:
-    store.add(plant(1), COMMAND).result(SECONDS)
-    with closing(store.reader()) as reader, closing(store.tokens.checker()) as checker:
-        token = store.tokens.create("old").result(SECONDS).token
-        other = Store(tmp_path / "other.db")
-        other.add(plant(5), COMMAND).result(SECONDS)
-        known = other.tokens.create("new").result(SECONDS).token
-        other.close()
-        (tmp_path / "other.db").replace(path)
-        assert reader.count() == 1  # the old file, while its log lies beside the new one
-        store.add(plant(2), COMMAND).result(SECONDS)
-        assert [row[0] for row in stored(path)] == [5, 2]
-        assert [plant_id for chunk in reader.ids(View()) for plant_id in chunk] == [2, 5]
-        assert checker.source(known)
-        with pytest.raises(TokenRefusedError):
-            checker.source(token)
-    store.close()
-    with closing(sqlite3.connect(path)) as database:
-        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    (kept,) = Backups(path).newest_first()
-    assert kept.kind is BackupKind.REPLACED
-    assert [row[0] for row in stored(kept.path)] == [1]
 
 
 @posix
@@ -214,17 +163,6 @@ def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreEr
     return received
 
 
-@posix
-def test_a_missing_file_is_reported_without_a_write_and_so_is_its_return(
-    path: Path, health: SimpleQueue[StoreError | None]
-) -> None:
-    path.rename(path.with_name("elsewhere.db"))
-    assert isinstance(health.get(timeout=SECONDS), StoreMovedError)
-    path.with_name("elsewhere.db").rename(path)
-    assert health.get(timeout=SECONDS) is None
-    assert health.empty()
-
-
 def test_a_lock_of_another_program_is_reported_until_it_is_gone(
     store: Store, path: Path, health: SimpleQueue[StoreError | None]
 ) -> None:
@@ -232,8 +170,9 @@ def test_a_lock_of_another_program_is_reported_until_it_is_gone(
     store._writer._transactions._current.get().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusyError):
+        with pytest.raises(StoreBusyError) as busy:
             store.add(plant(2), FORM).result(SECONDS)
+        assert busy.value.retry_after
         assert isinstance(health.get(timeout=SECONDS), StoreBusyError)
         other.execute("ROLLBACK")
     assert health.get(timeout=SECONDS) is None

@@ -24,7 +24,7 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.domain.views import Order, View
 from plantdesk.store.ids import NO_ROOM
-from tests.support.adding import add_each
+from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def plants(store: PlantStore) -> list[PlantRow]:
 
 
 def add(store: PlantStore, plant_id: int, name: str, tag: str | None = None) -> PlantRow:
-    values: dict[str, object] = {"id": plant_id, "name": name}
-    return store.add(new_plant(values if tag is None else {**values, "tag": tag}), FORM).result(SECONDS)
+    return store.add(plant(plant_id, name, tag), FORM).result(SECONDS)
 
 
 def apply(store: PlantStore, *edits: Edit) -> int:
@@ -516,8 +515,7 @@ def test_the_title_of_an_edit_says_what_it_changed(
 def tags_after(store: PlantStore, before: list[str | None], edit: Edit) -> list[str | None]:
     """Return the tags of new plants after an edit, which is one change and is undone as one."""
     for plant_id, tag in enumerate(before, start=100):
-        values = {"id": plant_id, "name": "Élan"} | ({} if tag is None else {"tag": tag})
-        store.add(new_plant(values), FORM).result(SECONDS)
+        store.add(plant(plant_id, "Élan", tag), FORM).result(SECONDS)
     apply(store, edit)
     after = [row.tag for row in rows(store) if row.id >= 100]
     with closing(store.reader()) as reader:
@@ -644,21 +642,6 @@ def test_a_plant_that_an_undo_has_changed_since_a_position_stays_as_well(store: 
     assert (done.change, done.skipped_ids) == (None, (3,))
 
 
-def test_what_others_change_while_a_rewriting_is_computed_is_not_lost(store: PlantStore) -> None:
-    count = 3000
-    entries = [(new_plant({"id": number, "name": f"Rosa {number}"}), COMMAND) for number in range(count)]
-    add_each(store, entries)
-    tagged: dict[int, str] = {}
-    rewriting = store.apply([Rewrite(Selection(), Rule(find="Rosa", replacement="Flos"))], COMMAND)
-    for number in range(0, count, 150):
-        apply(store, SetTag(Selection(ids=[number]), f"bed {number}"))
-        tagged[number] = f"bed {number}"
-        add(store, count + number, "Rosa nova")
-    assert rewriting.result(SECONDS).plants >= count
-    assert {row.id: row.tag for row in rows(store) if row.tag is not None} == tagged
-    assert all(row.name.startswith("Flos") for row in rows(store) if row.id < count)
-
-
 def test_an_undo_waits_for_the_rewriting_before(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[0], note="dry"))
     rewriting = store.apply([Rewrite(Selection(), Rule(before="Old "))], COMMAND)
@@ -723,6 +706,3 @@ def test_the_history_is_searched_by_parameters_and_by_what_is_shown(store: Plant
         assert len(reader.history_entries(text="END of a long")) == 1  # the title has only its first letters
         assert len(reader.history_entries(text="fern umbe", shown=german)) == 1
         assert reader.history_entries(text="rename", shown=german) == []
-
-
-# --- what stays --------------------------------------------------------------------------------------------------

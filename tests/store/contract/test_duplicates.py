@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
-from plantdesk.domain.edits import Insert, MergePlants, SetTag, edited
+from plantdesk.domain.edits import Insert, MergePlants, edited
 from plantdesk.domain.folding import alike_key
 from plantdesk.domain.records import COMMAND, FORM, MAX_NOTE_BYTES, now_ms
-from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from tests.store.contract.test_changes import add, apply, rows, titles, undo
-from tests.support.adding import add_each
+from tests.support.adding import plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -55,10 +54,7 @@ TAGS = [None, "", "kitchen", " Kitchen", "küche ", "KÜCHE", "bed  3", "bed 3",
 def fill(store: PlantStore, *plants: tuple[str, str | None, str | None]) -> list[int]:
     """Add plants of name, tag and note under the ids 1, 2, …, each after the other; return the ids."""
     for number, (name, tag, note) in enumerate(plants, start=1):
-        values: dict[str, object] = (
-            {"id": number, "name": name} if tag is None else {"id": number, "name": name, "tag": tag}
-        )
-        store.apply([Insert(new_plant(values), note)], FORM).result(SECONDS)
+        store.apply([Insert(plant(number, name, tag), note)], FORM).result(SECONDS)
     return list(range(1, len(plants) + 1))
 
 
@@ -164,20 +160,6 @@ def test_a_group_that_has_changed_meanwhile_stays_as_it_is(store: PlantStore) ->
     assert change is not None
     assert (change.plants, change.parameters) == (1, {"merged": 1})
     assert notes(store) == {1: "changed", 2: "b", 3: None, 5: None}
-
-
-def test_what_others_change_while_a_merge_is_computed_is_not_lost(store: PlantStore) -> None:
-    count = 3000
-    add_each(store, [(new_plant({"id": number, "name": f"Rosa {number // 3}"}), COMMAND) for number in range(count)])
-    merging = store.apply([MergePlants(duplicates(store), Kept.LOWEST_ID)], COMMAND)
-    tags = {number: f"bed {number}" for number in range(1, count, 150)}
-    tagging = {number: store.apply([SetTag(Selection(ids=[number]), tag)], COMMAND) for number, tag in tags.items()}
-    add(store, count, "Rosa nova")
-    tagged = {number: tags[number] for number, each in tagging.items() if each.result(SECONDS).change is not None}
-    change = merging.result(SECONDS).change
-    assert change is not None
-    assert change.plants == count * 2 // 3 - 2 * len(tagged)
-    assert {row.id: row.tag for row in rows(store) if row.tag is not None} == tagged
 
 
 def test_the_same_note_is_taken_once(store: PlantStore) -> None:

@@ -36,8 +36,7 @@ PLANTS = [
 @pytest.fixture
 def reader(store: PlantStore, nul: str) -> Iterator[PlantReader]:
     for plant_id, name, tag in PLANTS:
-        values = {"id": plant_id, "name": name.replace("\0", nul)} | ({} if tag is None else {"tag": tag})
-        store.add(new_plant(values), FORM).result(SECONDS)
+        store.add(plant(plant_id, name.replace("\0", nul), tag), FORM).result(SECONDS)
     reader = store.reader()
     yield reader
     reader.close()
@@ -62,12 +61,6 @@ def test_views_are_sorted_both_ways(reader: PlantReader, order: Order, ascending
     down = ids(reader, View(order=order))
     untagged_last = order is Order.TAG
     assert down == ([*reversed(ascending[:-1]), ascending[-1]] if untagged_last else ascending[::-1])
-
-
-def test_plants_without_a_tag_are_sorted_by_name_whatever_its_letters(store: PlantStore, reader: PlantReader) -> None:
-    for plant_id, name in enumerate(("Zinnia", "Ähre", "Mint"), start=70):
-        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
-    assert ids(reader, View(order=Order.TAG, descending=False))[-4:] == [71, 9, 72, 70]
 
 
 @pytest.mark.parametrize(
@@ -139,8 +132,7 @@ CONFUSABLES = [
 )
 def test_what_no_keyboard_has_is_found_by_what_it_has(store: PlantStore, text: str, found: set[int]) -> None:
     for plant_id, name, tag in CONFUSABLES:
-        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
-        store.add(new_plant(values), FORM).result(SECONDS)
+        store.add(plant(plant_id, name, tag), FORM).result(SECONDS)
     with closing(store.reader()) as reader:
         assert set(ids(reader, View(parse_search(text)))) == found
 
@@ -276,8 +268,7 @@ def test_counts_follow_every_change(store: PlantStore) -> None:
         counts = reader.counts()
         assert (counts.total, counts.today, counts.tags, counts.sources) == (0, 0, {}, {})
         for plant_id, tag in enumerate(("kitchen", "kitchen", "hall", None)):
-            values = {"id": plant_id, "name": "Fern"} | ({} if tag is None else {"tag": tag})
-            store.add(new_plant(values), FORM if plant_id else COMMAND).result(SECONDS)
+            store.add(plant(plant_id, "Fern", tag), FORM if plant_id else COMMAND).result(SECONDS)
         counts = reader.counts()
         assert counts.tags == {"kitchen": 2, "hall": 1, None: 1}
         assert counts.sources == {FORM: 3, COMMAND: 1}
@@ -311,8 +302,7 @@ def test_known_names_have_the_tag_of_their_newest_plant(
         ("Monstera", "hall"),
     ]
     for plant_id, (name, tag) in zip((9, 1, 2, 3, 4), plants, strict=True):
-        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
-        store.add(new_plant(values), FORM).result(SECONDS)
+        store.add(plant(plant_id, name, tag), FORM).result(SECONDS)
     with closing(store.reader()) as reader:
         assert reader.known_names(start, 6) == names
         assert reader.known_names("", 2)[:1] == [("Monstera", "hall", 2)]
@@ -341,8 +331,7 @@ def test_names_that_are_spelt_alike_are_found(
 ) -> None:
     plants = [("Salvia nemorosa", "kitchen"), ("Érable", None), ("Rosa", "100%_"), ("Salvia nemorosax", None)]
     for plant_id, (name, tag) in enumerate([*plants, ("Salvia nemorosa", "bed"), ("Érables", None)], start=1):
-        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
-        store.add(new_plant(values), FORM).result(SECONDS)
+        store.add(plant(plant_id, name, tag), FORM).result(SECONDS)
     with closing(store.reader()) as reader:
         assert reader.near_names(typed, 2) == names
 

@@ -17,8 +17,8 @@ from plantdesk.domain.edits import edited
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
 from plantdesk.domain.search import parse_search, parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
-from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
+from tests.support.adding import plant
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 
@@ -209,8 +209,7 @@ def folder(shared_location: StoreLocation) -> Iterator[tuple[PlantReader, list[P
         ids = [*range(-7, 90), 5000, SMALLEST_ID, LARGEST_ID]
         for at, plant_id in enumerate(ids):
             tag = TAGS[at // len(NAMES) % len(TAGS)]
-            values = {"id": plant_id, "name": NAMES[at % len(NAMES)]} | ({} if tag is None else {"tag": tag})
-            row = store.add(new_plant(values), sources[at % 4]).result(SECONDS)
+            row = store.add(plant(plant_id, NAMES[at % len(NAMES)], tag), sources[at % 4]).result(SECONDS)
             if (note := NOTES[at // 5 % len(NOTES)]) is not None:
                 store.apply([edited(row, note=note)], FORM).result(SECONDS)
         with closing(store.reader()) as reader:
@@ -244,8 +243,7 @@ def test_what_is_found_equals_a_plain_evaluation(folder: tuple[PlantReader, list
 )
 def test_terms_of_one_kind_are_alternatives(store: PlantStore, text: str, names: list[str]) -> None:
     for plant_id, (name, tag) in enumerate([("a", "kitchen"), ("b", "Kitchen"), ("c", "hall"), ("d", None)], start=1):
-        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
-        store.add(new_plant(values), FORM).result(SECONDS)
+        store.add(plant(plant_id, name, tag), FORM).result(SECONDS)
     with closing(store.reader()) as reader:
         assert sorted(row.name for row in reader.selected(parse_search(text))) == names
 
