@@ -21,7 +21,6 @@ from plantdesk.domain.errors import (
     StoreDamagedError,
     StoreError,
     StoreUnreachableError,
-    TokenRefusedError,
 )
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
@@ -50,16 +49,6 @@ def ids_in(file: Path) -> list[int]:
     with closing(sqlite3.connect(file)) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return [plant_id for (plant_id,) in database.execute("SELECT id FROM plant ORDER BY id")]
-
-
-def test_a_backup_is_a_whole_store_in_one_file(store: Store, path: Path, backups: FileBackups) -> None:
-    add(store, 1, 2)
-    backup = FileBackups(path).make()
-    add(store, 3)
-    assert backups.newest_first() == [backup]
-    assert ids_in(backup.path) == [1, 2]
-    assert [file.name for file in backups.folder.iterdir()] == [backup.path.name]
-    Store(backup.path).close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
@@ -343,17 +332,6 @@ def test_backups_of_0_1_0_are_still_found(store: Store, path: Path) -> None:
     (legacy / made.path.name).rename(legacy / made.path.name.replace("plants.db-", "plants-"))
     assert len(Backups(path).newest_first()) == 1
     assert FileBackups(path).make().path.parent == legacy
-
-
-def test_no_token_is_valid_in_a_backup(store: Store, path: Path) -> None:
-    token = store.tokens.create("greenhouse").result(SECONDS).token
-    for file in (FileBackups(path).make().path, path.with_name("copy.db")):
-        if not file.exists():
-            FileBackups(path).copy_to(file)
-        with closing(Store(file)) as copy, closing(copy.tokens.checker()) as checker:
-            assert copy.tokens.list() == []
-            with pytest.raises(TokenRefusedError):
-                checker.source(token)
 
 
 _QUITTING = """

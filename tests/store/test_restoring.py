@@ -63,44 +63,6 @@ def backup(store: Store, path: Path) -> Backup:
     return made
 
 
-def test_a_preview_lists_what_would_come_back_go_and_change(path: Path, backup: Backup) -> None:
-    before = rows(path)
-    preview = preview_restore(path, backup.path)
-    assert preview.plants == 3
-    assert preview.difference is not None
-    assert [(group.size, group.newest) for group in preview.difference] == [
-        (1, ((1, "Aloe"),)),
-        (1, ((4, "Daisy"),)),
-        (1, ((2, "Basil"),)),
-    ]
-    assert rows(path) == before
-
-
-def test_restoring_makes_the_plants_those_of_the_backup(store: Store, path: Path, backup: Backup) -> None:
-    before = rows(path)
-    restored = restore(path, backup.path)
-    assert rows(path) == rows(backup.path)
-    assert restored.saved is not None
-    assert rows(restored.saved) == before
-    assert restored.tokens_retained
-    assert not preview_restore(path, backup.path).difference
-    add(store, 4, "Daisy again")  # the store goes on
-
-
-def test_who_looks_at_the_store_hears_of_it(store: Store, path: Path, backup: Backup) -> None:
-    received: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(received.put)
-    restore(path, backup.path)
-    while not (changes := received.get(timeout=SECONDS)).history:
-        pass
-    with closing(store.reader()) as reader:
-        assert reader.count() == 3
-    add(store, 9)
-    while not (changes := received.get(timeout=SECONDS)).added:
-        pass
-    assert [row.id for row in changes.added] == [9]
-
-
 @pytest.mark.usefixtures("backup")
 def test_changed_plants_are_reported_even_where_newer_ones_come(store: Store, path: Path, tmp_path: Path) -> None:
     other_path = tmp_path / "other.db"
@@ -133,19 +95,6 @@ def test_a_token_has_added_its_plants_also_after_a_restore(store: Store, path: P
     restore(path, backup.path)
     add(store, 903, "Aloe", source)
     assert {row.name: row.plants_added for row in store.tokens.list()}["counting"] == 4
-
-
-def test_a_store_of_another_folder_brings_plants_and_their_ways_in(store: Store, path: Path, tmp_path: Path) -> None:
-    add(store, 1, "Aloe", store.tokens.create("mine").result(SECONDS).row.source)
-    other_path = tmp_path / "other.db"
-    other = Store(other_path)
-    for number in range(3):
-        source = other.tokens.create(f"theirs {number}").result(SECONDS).row.source
-        add(other, number, f"Basil {number}", source)
-    restore(path, other_path)  # open, with its log beside it
-    other.close()
-    assert [row[-2:] for row in rows(path)] == [("token", f"theirs {number}") for number in range(3)]
-    assert [row.name for row in store.tokens.list()] == ["mine"]
 
 
 @pytest.mark.usefixtures("store")

@@ -11,9 +11,8 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.domain.backups import BackupKind
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
-from plantdesk.domain.errors import BackupUnusableError, TokenRefusedError
-from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.edits import SetTag
+from plantdesk.domain.errors import BackupUnusableError
 from plantdesk.domain.locations import copy_store
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
@@ -23,13 +22,12 @@ from plantdesk.store.postgres.backups import SharedBackups
 from plantdesk.store.postgres.connections import NulRefusedError
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
-from tests.store.test_copies import fill, state
+from tests.store.test_copies import fill
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
@@ -38,17 +36,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def backups(location: PostgresLocation) -> SharedBackups:
     return SharedBackups(location.address)
-
-
-def test_a_backup_opens_as_a_file_of_its_own_without_tokens(store: PlantStore, backups: SharedBackups) -> None:
-    token = fill(store)
-    backup = backups.make()
-    assert [each.kind for each in backups.newest_first()] == [BackupKind.BY_HAND]
-    with closing(location_of(backup.path).open()) as saved:
-        plants, changes, *rest = state(saved)
-        assert (plants, changes, *rest[:-1]) == state(store)[:-1]
-        with closing(saved.tokens.checker()) as tokens, pytest.raises(TokenRefusedError):
-            tokens.source(token)
 
 
 def test_a_backup_goes_to_an_empty_database_with_its_history(
@@ -62,53 +49,6 @@ def test_a_backup_goes_to_an_empty_database_with_its_history(
         assert rows(copied) == rows(store)
         undo(copied)
         assert rows(copied) != rows(store)
-
-
-def test_a_restore_is_a_change_that_others_see_and_undo(
-    store: PlantStore, backups: SharedBackups, location: StoreLocation
-) -> None:
-    plants = [add(store, 3, "Fern", "kitchen"), add(store, 1, "Aloe", "kitchen"), add(store, 2, "Rose")]
-    backup = backups.make()
-    changed = store.apply([edited(plants[0], note="dry"), DeleteAll(Selection(ids=[1]))], FORM).result(SECONDS)
-    assert changed.change is not None
-    add(store, 7, "New")
-    before = rows(store)
-    preview = backups.preview(backup.path)
-    assert preview.difference is not None
-    assert [(group.size, group.newest) for group in preview.difference] == [
-        (1, ((1, "Aloe"),)),
-        (1, ((7, "New"),)),
-        (1, ((3, "Fern"),)),
-    ]
-    with closing(location.open()) as other:
-        restored = backups.restore(backup.path, FORM)
-        assert restored.change is not None
-        assert (restored.change.kind, restored.change.plants) == (ChangeKind.RESTORE, 3)
-        assert [row[:6] for row in rows(other)] == [row[:6] for row in plants]
-        with closing(other.reader()) as reader:
-            assert reader.count() == 3
-        undo(other)
-        assert rows(other) == before
-    assert restored.saved is not None
-    with closing(location_of(restored.saved).open_reader()) as saved:
-        assert [row for page in saved.pages(Selection()) for row in page] == before
-    assert backups.restore(restored.saved, FORM).change is None
-
-
-def test_a_file_of_elsewhere_is_restored_with_its_sources(
-    store: PlantStore, backups: SharedBackups, tmp_path: Path
-) -> None:
-    file = location_of(tmp_path / "own.db")
-    with closing(file.open()) as own:
-        fill(own)
-        add(own, 700, "Late")
-        expected = [row._replace(version=0, source=FORM) for row in rows(own)]
-    add(store, 1, "Fern")
-    backups.restore(tmp_path / "own.db", FORM)
-    assert [row._replace(version=0, source=FORM) for row in rows(store)] == expected
-    assert [row.source.label for row in rows(store)][-4:] == ["script", "list.csv", "list.csv", ""]
-    assert add(store, 701, "After").id == 701
-    assert rows(store)[-1].id == 701
 
 
 def test_a_restore_keeps_imports_of_one_name_apart(
