@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change
     from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Changes, PlantRow, Source
-    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.reader import StoreReader
     from plantdesk.store.write_queue import Done, Entries, WriterThread
-
-_Result = TypeVar("_Result")
 
 
 class WrittenStore(PlantStore):
@@ -52,7 +49,7 @@ class WrittenStore(PlantStore):
     @cached_property
     @override
     def tokens(self) -> StoreTokens:
-        return StoreTokens(self._change, self.reader, self.subscribe)
+        return StoreTokens(self._writer.submit, self.reader, self.subscribe)
 
     @abstractmethod
     @override
@@ -78,23 +75,19 @@ class WrittenStore(PlantStore):
 
     @override
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        return self._change(lambda writer: add_as_next(writer, fields, source))
-
-    @abstractmethod
-    def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:
-        """Queue what makes one change of the history, or changes tokens; what it raises leaves all as it was."""
+        return self._writer.submit(lambda writer: add_as_next(writer, fields, source))
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        return self._change(lambda writer: make_change(writer, edits, stored_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: make_change(writer, edits, stored_source(writer.runner, source)))
 
     @override
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        return self._change(lambda writer: undo(writer, change, stored_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: undo(writer, change, stored_source(writer.runner, source)))
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
-        return self._change(lambda writer: redo(writer, source))
+        return self._writer.submit(lambda writer: redo(writer, source))
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:

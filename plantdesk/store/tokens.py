@@ -60,22 +60,22 @@ class StoreTokens(TokenStore):
     """The tokens of one store. All methods may be called from any thread."""
 
     def __init__(
-        self, change: Callable[..., Future[Any]], reader: Callable[[], StoreReader], subscribe: Subscribe
+        self, write: Callable[..., Future[Any]], reader: Callable[[], StoreReader], subscribe: Subscribe
     ) -> None:
-        """`change` queues what is done in a transaction; the others are methods of the store."""
-        self._change = partial(change, changes_tokens=True)
+        """`write` is the method `submit` of the writer; the others are methods of the store."""
+        self._write = partial(write, changes_tokens=True)
         self._reader, self._subscribe = reader, subscribe
 
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
-        return self._change(lambda writer: _created(writer.runner, name, expires_at=expires_at, max_plants=max_plants))
+        return self._write(lambda writer: _created(writer.runner, name, expires_at=expires_at, max_plants=max_plants))
 
     @override
     def revoke(self, name: str) -> Future[None]:
         def action(writer: ChangeWriter) -> None:
             _revoke(writer.runner, name)
 
-        return self._change(action)
+        return self._write(action)
 
     @override
     def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
@@ -84,7 +84,7 @@ class StoreTokens(TokenStore):
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
             return make_change(writer, [plants], source, {"token": parameter(label)})
 
-        return self._change(action)
+        return self._write(action)
 
     @override
     def used(self, source: Source) -> Future[None]:
@@ -92,7 +92,7 @@ class StoreTokens(TokenStore):
             used = update(TOKEN).values(last_used_at=writer.database.now())
             writer.runner.run(used.where(_token.id == source.token_id))
 
-        return self._change(action)
+        return self._write(action)
 
     @override
     def list(self) -> builtins.list[TokenRow]:

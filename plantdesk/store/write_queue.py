@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.store.change_writer import ChangeWriter
 
     Entries = Sequence[tuple[NewPlant, Source]]
     Done = Callable[[list[PlantRow | PlantDeskError]], None]
@@ -51,7 +52,7 @@ class WriteJob:
     """Any other write, in a transaction of its own, which may read the tables of an `attached` file of SQLite."""
 
     def __init__(
-        self, action: Callable[[Any], Any], *, changes_tokens: bool = False, attached: Path | None = None
+        self, action: Callable[[ChangeWriter], Any], *, changes_tokens: bool = False, attached: Path | None = None
     ) -> None:
         self.action, self.changes_tokens, self.attached = action, changes_tokens, attached
         self.future: Future[Any] = Future()
@@ -175,9 +176,9 @@ class WriterThread(ABC):
         self._queue.put(AddJob(entries, done))
 
     def submit(
-        self, action: Callable[[Any], _Result], *, changes_tokens: bool = False, attached: Path | None = None
+        self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False, attached: Path | None = None
     ) -> Future[_Result]:
-        """Queue any other write, whose transaction is passed to `action`; see `WriteJob`."""
+        """Queue any other write; what `action` raises leaves all as it was. See `WriteJob`."""
         job = WriteJob(action, changes_tokens=changes_tokens, attached=attached)
         self._queue.put(job)
         return job.future

@@ -24,7 +24,6 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.changes import add_as_next
 from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import restore
-from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.write_connection import UnsavedError
@@ -33,6 +32,7 @@ from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant
+    from plantdesk.store.change_writer import ChangeWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 
@@ -244,8 +244,8 @@ def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
     """The commit counts as failed, but is in the file that comes back: its sequence numbers are taken."""
     away = path.with_name("away.db")
 
-    def move(connection: sqlite3.Connection) -> tuple[PlantRow, Changes]:
-        row = add_as_next(SqliteChange(connection), plant_fields({"name": "Fern"}), COMMAND)
+    def move(writer: ChangeWriter) -> tuple[PlantRow, Changes]:
+        row = add_as_next(writer, plant_fields({"name": "Fern"}), COMMAND)
         path.rename(away)
         return row, Changes((row,))
 

@@ -22,7 +22,6 @@ from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.platform import paths
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import rows_of
-from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.connections import NulRefusedError, execute, translate_errors
 from plantdesk.store.postgres.copies import all_rows, copy_in, patient
 from plantdesk.store.postgres.database import runner
@@ -38,7 +37,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.records import Source
     from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection, Transaction
+    from plantdesk.store.postgres.connections import Connection
+    from plantdesk.store.postgres.transactions import PostgresChange
 
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
@@ -104,10 +104,9 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
     connection.execute("ANALYZE restored")
 
 
-def _exchange(source: Source, name: str, transaction: Transaction) -> Change:
+def _exchange(source: Source, name: str, writer: PostgresChange) -> Change:
     """Make the plants of `restored` those of the store, as a change of the history."""
-    writer = PostgresChange(transaction)
     exchange(writer.runner, writer.number)
-    (last_seq,) = execute(transaction.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
-    transaction.last_seq = max(transaction.last_seq, last_seq)
+    (last_seq,) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
+    writer.seq = max(writer.seq, last_seq)
     return writer.record(ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))

@@ -12,7 +12,6 @@ import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -402,26 +401,3 @@ def execute(
 ) -> psycopg.Cursor[Any]:
     """Execute a statement that is composed of constants; values are bound. Raises psycopg.Error."""
     return connection.execute(sql.encode(), values)
-
-
-@dataclass
-class Transaction:
-    """An open transaction, which holds the lock on `state`, and what it will have changed."""
-
-    connection: Connection
-    last_seq: int
-    last_change: int
-    desk: str
-    #: By how many plants the store grows.
-    plants: int = 0
-    tokens: int = 0
-    has_changed: bool = False
-
-    def next_seq(self, count: int = 1) -> int:
-        """Return the first of so many new sequence numbers."""
-        self.last_seq += count
-        return self.last_seq - count + 1
-
-    def expect_many(self) -> None:
-        """Let each of the following statements take an hour: they may change millions of plants."""
-        self.connection.limit = LONG

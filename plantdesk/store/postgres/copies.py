@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.copies import Progress, Row
     from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection, Transaction
+    from plantdesk.store.postgres.connections import Connection
+    from plantdesk.store.postgres.transactions import PostgresChange
 
 #: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
 _PATIENT = ("tcp_user_timeout", "60000")
@@ -62,8 +63,8 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
         return copied
 
 
-def _fill(address: Address, source: StoreRows, progress: Progress | None, transaction: Transaction) -> Copied:
-    connection = transaction.connection
+def _fill(address: Address, source: StoreRows, progress: Progress | None, writer: PostgresChange) -> Copied:
+    connection = writer.connection
     if execute(connection, _IS_USED).fetchone() != (False,):
         raise TargetNotEmptyError(target=address.name)
     connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -78,9 +79,8 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, transa
     for table in ("source", "token"):
         execute(connection, _NEXT_ID.format(table))
     execute(connection, "UPDATE state SET last_id = %s", (source.last_id,))
-    transaction.last_seq, transaction.last_change = source.last_seq, source.last_change
-    transaction.plants, transaction.tokens = copied.rows["plant"], copied.rows["token"]
-    transaction.has_changed = True
+    writer.seq, writer.last_change, writer.tokens = source.last_seq, source.last_change, copied.rows["token"]
+    writer.grew(copied.rows["plant"])
     return copied
 
 

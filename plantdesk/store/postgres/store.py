@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.backups import SharedBackups
-from plantdesk.store.postgres.changes import PostgresChange, PostgresImport
 from plantdesk.store.postgres.connections import ServerUnreachableError, connect
 from plantdesk.store.postgres.desks import create_tables, desk_name
+from plantdesk.store.postgres.imports import PostgresImport
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.transactions import Transactions
@@ -21,12 +21,8 @@ from plantdesk.store.postgres.writer import Writer
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from plantdesk.domain.records import Changes
-    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Transaction
 
 #: Seconds after the opening, at which a window reads what it shows.
 _FIRST_BACKUP = 60.0
@@ -34,8 +30,6 @@ _FIRST_BACKUP = 60.0
 
 #: Seconds between two checks, while the store is being closed, that the server answers.
 _CLOSE_INTERVAL = 3.0
-
-_Result = TypeVar("_Result")
 
 
 class PostgresStore(WrittenStore):
@@ -72,16 +66,6 @@ class PostgresStore(WrittenStore):
     @override
     def change_error(self) -> StoreError | None:
         return self.write_error or self._transactions.missing_rights
-
-    @override
-    def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:
-        def write(transaction: Transaction) -> _Result:
-            result = action(PostgresChange(transaction))
-            if changes_tokens:
-                transaction.tokens, transaction.has_changed = 1, True
-            return result
-
-        return self._writer.submit(write)
 
     @override
     def new_import(self) -> PostgresImport:

@@ -10,14 +10,19 @@ Belongs to the writer thread.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
+from sqlalchemy import func, select, update
+from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
+from plantdesk.store.change_writer import PAGE, ChangeWriter
+from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.adding import add_group, added_by
 from plantdesk.store.postgres.connections import (
     LOCK,
@@ -25,7 +30,6 @@ from plantdesk.store.postgres.connections import (
     NOW,
     NulRefusedError,
     ServerUnreachableError,
-    Transaction,
     connect,
     execute,
     translate_errors,
@@ -44,6 +48,9 @@ from plantdesk.store.rows import changes_since
 from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, ScalarSelect, Update
+
+    from plantdesk.store.change_writer import Extent
     from plantdesk.store.postgres.adding import Entry
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection, RightsMissingError
@@ -88,6 +95,58 @@ class Position(NamedTuple):
     seq: int
     change: int
     tokens: int
+
+
+class PostgresChange(ChangeWriter):
+    """A change on a server, and what its transaction, which holds the lock on `state`, will have changed."""
+
+    def __init__(self, connection: Connection, last_seq: int, last_change: int, desk: str) -> None:
+        super().__init__(runner(connection), last_change + 1)
+        self.connection, self.desk = connection, desk
+        self.seq, self.last_change = last_seq, last_change
+        #: By how many plants the store grows, and how often tokens were changed.
+        self.plants = self.tokens = 0
+        self.has_changed = False
+
+    @property
+    @override
+    def last_seq(self) -> int:
+        return self.seq
+
+    @override
+    def next_seq(self, count: int = 1) -> int:
+        self.seq += count
+        return self.seq - count + 1
+
+    @override
+    def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
+        self.last_change = self.number
+        self.grew(extent.growth)
+        return update(STATE).values(last_id=func.greatest(STATE.c.last_id, largest_id))
+
+    @override
+    def choose(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        """Join a part of the statement itself, which takes no round trip of its own."""
+        return PLANT.c.id == select(PLANT.c.id).where(condition).cte("chosen").c.id
+
+    @override
+    def grew(self, plants: int) -> None:
+        self.plants += plants
+        self.has_changed = True
+
+    @override
+    def expect_many(self) -> None:
+        self.connection.limit = LONG
+
+    @override
+    @contextmanager
+    def many(self, plants: int) -> Iterator[None]:
+        """Keep the server, which knows nothing of the rows of this transaction yet, from comparing each with each."""
+        if plants > PAGE:
+            self.connection.execute("SET LOCAL enable_nestloop = off")
+        yield
+        if plants > PAGE:
+            self.connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
 
 
 class Transactions:
@@ -234,12 +293,12 @@ class Transactions:
                 return late
         return outcome
 
-    def write(self, action: Callable[[Transaction], _Result]) -> _Result:
+    def write(self, action: Callable[[PostgresChange], _Result], *, changes_tokens: bool = False) -> _Result:
         """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what it raises.
 
         It runs once more if the connection was lost soon and nothing was committed.
         """
-        return self._once_more(lambda: self._write(action))
+        return self._once_more(lambda: self._write(action, changes_tokens=changes_tokens))
 
     def _once_more(self, step: Callable[[], _Result]) -> _Result:
         """Take a step that has no effect if it fails; repeat it on a new connection if the old one was lost.
@@ -256,7 +315,7 @@ class Transactions:
                 raise
             return step()
 
-    def _write(self, action: Callable[[Transaction], _Result]) -> _Result:
+    def _write(self, action: Callable[[PostgresChange], _Result], *, changes_tokens: bool) -> _Result:
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
@@ -264,16 +323,18 @@ class Transactions:
                     connection.execute("BEGIN")
                     state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
-                transaction = Transaction(connection, seq, change, self._desk)
-                result = action(transaction)
-                if not transaction.has_changed:
+                writer = PostgresChange(connection, seq, change, self._desk)
+                result = action(writer)
+                if changes_tokens:
+                    writer.tokens, writer.has_changed = 1, True
+                if not writer.has_changed:
                     connection.rollback()
                     return result
         except BaseException:
             _rolled_back(connection)
             raise
         try:
-            self._commit(transaction, key)
+            self._commit(writer, key)
         except OutcomeUnknownError as error:
             error.pending = key, result
             raise
@@ -304,16 +365,16 @@ class Transactions:
             execute(connection, LOCK)
             return any([prune(runner(connection)), prune_commits(runner(connection))])  # both, not the first alone
 
-    def _commit(self, transaction: Transaction, key: UUID) -> None:
+    def _commit(self, writer: PostgresChange, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""
-        connection = transaction.connection
+        connection = writer.connection
         values = {
             "key": key,
             "desk": self._desk,
-            "seq": transaction.last_seq,
-            "change": transaction.last_change,
-            "plants": transaction.plants,
-            "tokens": transaction.tokens,
+            "seq": writer.last_seq,
+            "change": writer.last_change,
+            "plants": writer.plants,
+            "tokens": writer.tokens,
         }
         try:
             with translate_errors(self._address), connection.pipeline():

@@ -160,7 +160,7 @@ class Writer(WriterThread):
 
     def _settle_and_write(self, job: WriteJob) -> object:
         self._settle()
-        return self._transactions.write(job.action)
+        return self._transactions.write(job.action, changes_tokens=job.changes_tokens)
 
     def _settle(self) -> None:
         """Answer the writes with an unknown outcome; none is repeated here. Raises OutcomeUnknownError."""

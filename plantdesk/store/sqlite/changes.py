@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.store.change_writer import Extent
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.writer import Writer
+    from plantdesk.store.write_queue import WriterThread
 
 _LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
 _KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
@@ -89,7 +89,7 @@ class SqliteChange(ChangeWriter):
 class SqliteImport(StoreImport):
     """An import into a SQLite store."""
 
-    def __init__(self, file: StoreFile, writer: Writer) -> None:
+    def __init__(self, file: StoreFile, writer: WriterThread) -> None:
         """Begin. Raises StoreError and OSError."""
         self._writer = writer
         with ExitStack() as stack, translate_errors():
@@ -109,9 +109,9 @@ class SqliteImport(StoreImport):
 
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
-        def action(connection: sqlite3.Connection) -> Applied:
-            with self._using(connection):
-                return step(SqliteChange(connection))
+        def action(writer: ChangeWriter) -> Applied:
+            with self._using(writer.runner.connection):
+                return step(writer)
 
         written = self._writer.submit(action, attached=self._temporary)
         try:

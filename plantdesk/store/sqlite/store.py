@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
-from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
+from plantdesk.store.sqlite.changes import SqliteImport
 from plantdesk.store.sqlite.files.atomic_file import remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
-    import sqlite3
-    from concurrent.futures import Future
     from pathlib import Path
 
     from plantdesk.domain.errors import StoreDamagedError
     from plantdesk.domain.protocols import PlantImport
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.sqlite.connections import Progress
-
-_Result = TypeVar("_Result")
 
 
 class Store(WrittenStore):
@@ -62,17 +58,13 @@ class Store(WrittenStore):
         return ""
 
     @override
-    def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:
-        return self._writer.submit(lambda connection: action(SqliteChange(connection)), changes_tokens=changes_tokens)
-
-    @override
     def new_import(self) -> PlantImport:
         return SqliteImport(self.file, self._writer)
 
     def _report_damage(self, error: StoreDamagedError) -> None:
         """Notify the health listeners of damage that a reader has found."""
 
-        def action(_connection: sqlite3.Connection) -> None:
+        def action(_writer: ChangeWriter) -> None:
             raise error
 
         self._writer.submit(action)

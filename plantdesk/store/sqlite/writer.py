@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreError
 from plantdesk.domain.records import Changes
+from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.inserts import add_group
 from plantdesk.store.sqlite.numbers import count_plants, skip_plants
@@ -100,7 +101,7 @@ class Writer(WriterThread):
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
                 count_plants(connection.sqlite)
-                result = job.action(connection.sqlite)
+                result = job.action(SqliteChange(connection.sqlite))
                 skip_plants(connection.sqlite)
                 changes = connection.tracker.own_changes()._replace(tokens=job.changes_tokens)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
