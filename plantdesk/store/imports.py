@@ -125,10 +125,6 @@ class StoreImport(PlantImport, ABC):
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         """Take a step in a transaction that keeps others from writing. Raises StaleError, StoreError as well."""
 
-    @abstractmethod
-    def _interrupt(self, connection: Any) -> None:  # noqa: ANN401  of the driver
-        """Interrupt what a connection does, without waiting for it."""
-
     @override
     def add(self, rows: Sequence[ImportRow]) -> None:
         if not rows:
@@ -182,7 +178,7 @@ class StoreImport(PlantImport, ABC):
         with self._lock:
             self._is_cancelled = True
             if self._at_work is not None:
-                self._interrupt(self._at_work)
+                self._at_work.interrupt()
 
     @contextmanager
     def _work(self) -> Iterator[Runner]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -61,6 +62,14 @@ class Connection(psycopg.Connection[Any]):
             if time.monotonic() >= deadline or error.diag.severity_nonlocalized in {"FATAL", "PANIC"}:
                 self.pgconn.finish()
             raise
+
+    def interrupt(self) -> None:
+        """Cancel the statement that runs, without waiting for the server. Any thread."""
+        threading.Thread(target=self._cancel_now, name="query-cancel", daemon=True).start()
+
+    def _cancel_now(self) -> None:
+        with suppress(psycopg.Error):
+            self.cancel_safe(timeout=2)
 
     def abandon(self) -> None:
         """Let the thread that waits for the server notice the end: only it closes the connection. Any thread."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.postgres.connections import Connection
     from plantdesk.store.postgres.transactions import Transactions
     from plantdesk.store.postgres.writer import Writer
 
@@ -54,12 +52,3 @@ class PostgresImport(StoreImport):
                 return applied
         finally:
             self._writer.poll()
-
-    @override
-    def _interrupt(self, connection: Connection) -> None:
-        threading.Thread(target=_cancel, args=(connection,), name="query-cancel", daemon=True).start()
-
-
-def _cancel(connection: Connection) -> None:
-    with suppress(psycopg.Error):
-        connection.cancel_safe(timeout=2)

@@ -125,10 +125,6 @@ class SqliteImport(StoreImport):
             except InterruptedError:
                 raise KeyboardInterrupt from None
 
-    @override
-    def _interrupt(self, connection: sqlite3.Connection) -> None:
-        connection.interrupt()
-
 
 def _connect(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Path]:
     """Return a connection to the store and a new file, which it has as `other`; `stack` removes the file.
