@@ -35,8 +35,8 @@ _DAY_MS = 86_400_000
 _TICK_MS = 1000
 _LIFETIMES = (None, 30, 90, 365)
 _MAX_ROWS = 6
-#: Columns: when it was created, the number of plants, and the menu of a token.
-_CREATED, _PLANTS, _MENU = 1, 4, 5
+#: Columns: the number of plants, and the menu of a token.
+_PLANTS, _MENU = 3, 4
 
 
 class TokenPanel(QWidget):
@@ -248,13 +248,14 @@ class TokenPanel(QWidget):
             day, is_soon = date(row.expires_at), row.expires_at - now < 2 * _DAY_MS
             clock = f"{day}, {clock_time(row.expires_at)}" if is_soon else day
             expires = self.tr("expired") if row.expired(now) else clock
-        created, plants = ago(row.created_at, now), QLocale().toString(row.plants_added)
+        plants = QLocale().toString(row.plants_added)
         if row.max_plants is not None:
             most = QLocale().toString(row.max_plants)
             plants = self.tr("{plants} of {most}").format(plants=plants, most=most)
-        times = ((created, row.created_at), (used, row.last_used_at), (expires, row.expires_at))
+        times = ((used, row.last_used_at), (expires, row.expires_at))
+        created = self.tr("{name}, created {time}").format(name=row.name, time=long_time(row.created_at))
         return [
-            Cell(one_line(row.name), row.name),
+            Cell(one_line(row.name), created),
             *(Cell(text, "" if at is None else long_time(at)) for text, at in times),
             Cell(plants),
             Cell("", self.tr("Menu of this token"), ("ellipsis", "text_2")),
@@ -306,15 +307,12 @@ class TokenPanel(QWidget):
     def _make_table(self) -> PlainTable:
         headings = (
             self.tr("Token"),
-            self.tr("Created"),
             self.tr("Last used"),
             self.tr("Expires"),
             self.tr("Plants added"),
             "",
         )
-        table = PlainTable(self._theme, self.tr("Tokens"), headings, numbers=[_PLANTS], max_rows=_MAX_ROWS)
-        table.spare = _CREATED
-        return table
+        return PlainTable(self._theme, self.tr("Tokens"), headings, numbers=[_PLANTS], max_rows=_MAX_ROWS)
 
     def _make_lifetimes(self) -> QComboBox:
         box = ComboBox(self.tr("When the new token expires"))

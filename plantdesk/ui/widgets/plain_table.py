@@ -25,7 +25,7 @@ from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
+    from PySide6.QtGui import QKeyEvent, QPainter
 
     from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
@@ -48,8 +48,6 @@ def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMe
 
 
 _MIN_ROWS = 4
-#: The least width of the column that takes the rest, for text of 13 px; less if its texts are shorter.
-_LEAST_REST = 140
 #: From the edge of its rectangle to a text.
 _GAP = 3
 _SELECT = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
@@ -178,9 +176,6 @@ class PlainTable(QTableView):
         """
         super().__init__()
         self._theme = theme
-        self._wide, self._spare_width = wide, 0
-        #: A column that is hidden if the rest would be too narrow.
-        self.spare: int | None = None
         self._model = _Model(theme, headings, numbers, self)
         self._keys: Sequence[object] = ()
         self.setModel(self._model)
@@ -236,7 +231,6 @@ class PlainTable(QTableView):
         self._model.show_rows(cells, headings, same=is_same)
         if not is_same:
             self._select_keys(selected)
-        self._fit_columns()
         self._fit_height()
 
     def _select_keys(self, keys: Sequence[object]) -> None:
@@ -267,11 +261,6 @@ class PlainTable(QTableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         self.menu_requested.emit(menu_position(self, self._selected_index(), event))
 
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_columns()
-
     def framed(self) -> QFrame:
         """Return a frame around the table, whose header has square corners."""
         card = QFrame()
@@ -282,15 +271,6 @@ class PlainTable(QTableView):
     def _selected_index(self) -> QModelIndex:
         row = self.selected_row
         return self.model().index(-1 if row is None else row, 0)
-
-    def _fit_columns(self) -> None:
-        if self.spare is not None:
-            header = self.horizontalHeader()
-            is_hidden = header.isSectionHidden(self.spare)
-            self._spare_width = self._spare_width if is_hidden else header.sectionSize(self.spare)
-            rest = header.sectionSize(self._wide) - (self._spare_width if is_hidden else 0)
-            least = min(self.sizeHintForColumn(self._wide), self._theme.metrics.scaled(_LEAST_REST))
-            self.setColumnHidden(self.spare, rest < least)
 
     def _fit_height(self) -> None:
         if self.max_rows is not None:

@@ -49,18 +49,6 @@ def test_the_selected_row_stays_selected_where_others_come_and_go(qtbot: QtBot, 
     assert table.selected_row == 0
 
 
-def test_a_column_is_hidden_where_the_names_have_no_room(qtbot: QtBot, theme: Theme) -> None:
-    table = PlainTable(theme, "Tokens", ("Token", "Created", "Plants"))
-    table.spare = 1
-    qtbot.addWidget(table)
-    table.show_rows([("the greenhouse in the garden", "4 minutes ago", "1,000")])
-    with qtbot.waitExposed(table):
-        table.show()
-    for width, is_hidden in ((600, False), (290, True), (289, True), (600, False)):
-        table.resize(width, 200)
-        assert (table.isColumnHidden(1), table.columnWidth(0) > 120) == (is_hidden, True)
-
-
 def test_the_model_does_what_a_model_of_qt_must(qtmodeltester: ModelTester, qtbot: QtBot, theme: Theme) -> None:
     table = PlainTable(theme, "Tokens", ("Token", "Plants"), numbers=[1])
     qtbot.addWidget(table)
