@@ -14,20 +14,22 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
-from xml.parsers.expat import ExpatError
+from xml.etree.ElementTree import TreeBuilder
+from xml.parsers import expat
 
 from plantdesk.domain.errors import Text
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
-from plantdesk.transfer.xml_parser import Parser
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     #: The number of a row, its cells, and the columns of formulas without a value.
     Row = tuple[int, list[str | None], list[int]]
 
@@ -36,20 +38,12 @@ if TYPE_CHECKING:
 _MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000
 #: Unpacked bytes from which a ratio that no table reaches counts.
 _MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
-#: Unpacked bytes between the ends of two rows or shared texts.
-_MAX_ITEM = 2 * 1024 * 1024
-_MAX_RELATIONS = 10_000
+#: Unpacked bytes between the ends of two rows or shared texts, and elements inside one another.
+_MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
 _PIECE = 65_536
 
 
-class Relation(NamedTuple):
-    """A relationship of a part: its `kind` is the last word of its type, `target` the full name of a part."""
-
-    kind: str
-    target: str
-
-
-class Parts:
+class _Parts:
     """The parts of a workbook; `progress` is called with packed bytes."""
 
     def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
@@ -67,44 +61,74 @@ class Parts:
     def __contains__(self, part: str) -> bool:
         return part.lower() in self._infos
 
-    def relations(self, part: str) -> dict[str, Relation]:
-        """Return the relationships of a part by their ids; `""` is the whole file. Raises as `parsed`."""
+    def relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """Return the last word of the type, and the target, of the relationships of a part by their ids.
+
+        The part `""` is the whole file. Raises as `elements`.
+        """
         folder, name = posixpath.split(part)
-        found: dict[str, Relation] = {}
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            if tag == "Relationship" and attributes.get("TargetMode") != "External":
-                target = unquote(attributes["Target"]).replace("\\", "/")
-                kind = attributes["Type"].rpartition("/")[2]
-                found[attributes["Id"]] = Relation(kind, posixpath.normpath(posixpath.join("/", folder, target))[1:])
-                if len(found) > _MAX_RELATIONS:
-                    raise FileError(self._name, Text("It has more parts than a table would need."))
-
-        parser = Parser(self._name)
-        parser.on_start = start
-        self.parse(f"{folder}/_rels/{name}.rels".lstrip("/"), parser)
+        found: dict[str, tuple[str, str]] = {}
+        for each in self.elements(f"{folder}/_rels/{name}.rels".lstrip("/"), 2):
+            if each.tag == "Relationship" and each.get("TargetMode") != "External":
+                target = unquote(each.attrib["Target"]).replace("\\", "/")
+                kind = each.attrib["Type"].rpartition("/")[2]
+                found[each.attrib["Id"]] = kind, posixpath.normpath(posixpath.join("/", folder, target))[1:]
         return found
 
-    def parse(self, part: str, parser: Parser) -> None:
-        """Parse a part that is no table. Raises as `parsed`."""
-        for _ in self.parsed(part, parser):
-            pass
+    def elements(self, part: str, depth: int, *, is_table: bool = False) -> Iterator[Element]:
+        """Yield the elements down to a depth (1: the root) after they have ended, without the prefix of the root.
 
-    def parsed(self, part: str, parser: Parser, *, is_table: bool = False) -> Iterator[None]:
-        """Parse a part up to its end, or until the parser is done; yield after each piece.
-
-        A table may have any size, if each of its rows is short. Raises FileError, expat.ExpatError, OSError, and
-        KeyError for a missing part.
+        Those in an element come before it, and are removed from it. A table may have any size, if each of its rows is
+        short. Raises FileError, ExpatError, OSError, and KeyError for a missing part.
         """
         info = self._infos[part.lower()]
         if info.file_size > _MAX_PART and not is_table:
             raise FileError(self._name, Text("Its part {part} is too large.", part=info.filename))
+        builder, parser = TreeBuilder(), expat.ParserCreate()
+        top = builder.start("", {})
+        parser.buffer_text = True
+        # All three are written in C: no Python is executed before a row is complete.
+        parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+        parser.CharacterDataHandler = builder.data
+        parser.StartDoctypeDeclHandler = self._refuse
+        size, data = 0, b" "
         with self._archive.open(info) as stream:
-            while not parser.is_done:
+            while data:
                 data = stream.read(_PIECE)
                 self._progress(round(len(data) * self._fraction))
-                parser.feed(data, _MAX_ITEM if is_table else _MAX_PART)
-                yield
+                parser.Parse(data, not data)
+                size += len(data)
+                self._check_depth(top)
+                for element in _ended(top, depth, is_open=bool(data)):
+                    if prefix := top[0].tag[: top[0].tag.find(":") + 1]:
+                        for each in element.iter():
+                            each.tag = each.tag.removeprefix(prefix)
+                    yield element
+                    size = 0
+                if size > _MAX_ITEM:
+                    raise FileError(self._name, Text("A row is longer than {longest:,} bytes.", longest=_MAX_ITEM))
+
+    def _check_depth(self, element: Element) -> None:
+        for _ in range(_MAX_DEPTH):
+            if not len(element):
+                return
+            element = element[-1]
+        self._refuse()
+
+    def _refuse(self, *_arguments: object) -> None:
+        raise FileError(self._name, Text("It has XML that no workbook needs."))
+
+
+def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
+    """Yield and remove the elements in an element that have ended: all, but the last one if this `is_open`."""
+    children = parent[:]
+    for child in children:
+        is_last = is_open and child is children[-1]
+        if depth > 1:
+            yield from _ended(child, depth - 1, is_open=is_last)
+        if not is_last:
+            yield child
+    del parent[: len(children) - is_open]
 
 
 #: Shared texts, which are kept in memory, and their characters.
@@ -126,36 +150,28 @@ _EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # n
 _LEAP_DAY = 60
 
 
-class CellFormats:
+class _Formats:
     """The formats of numbers, by which dates are known."""
 
     def __init__(self, *, has_1904: bool) -> None:
         self._has_1904 = has_1904
         self._codes: list[str] = []
 
-    def read(self, parts: Parts, part: str, name: str) -> None:
+    def read(self, elements: Iterator[Element], name: str) -> None:
         """Read the part of styles. Raises FileError, OSError, and what a damaged workbook raises."""
-        parser = Parser(name)
         codes: dict[int, str] = {}
-        is_used = False
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal is_used
-            if tag == "numFmt" and not is_used:
-                codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")[:_MAX_CODE]
-            elif tag == "cellXfs":
-                is_used = True
-            elif tag == "xf" and is_used:
-                number = int(attributes.get("numFmtId", 0))
+        for element in elements:
+            if element.tag == "numFmt":
+                codes[int(element.attrib["numFmtId"])] = element.get("formatCode", "")[:_MAX_CODE]
+            elif element.tag == "xf":
+                number = int(element.get("numFmtId", 0))
                 self._codes.append(codes[number] if number in codes else _BUILT_IN.get(number, ""))
+            elif element.tag == "cellStyleXfs":  # of named styles, not of cells
+                self._codes.clear()
+            elif element.tag == "cellXfs":
+                return
             if len(self._codes) + len(codes) > _MAX_FORMATS:
                 raise FileError(name, Text("It has more formats than a table would need."))
-
-        def end(tag: str) -> None:
-            parser.is_done = tag == "cellXfs"
-
-        parser.on_start, parser.on_end = start, end
-        parts.parse(part, parser)
 
     def text(self, value: str, style: str) -> str:
         """Return the text of a number in a style."""
@@ -194,7 +210,7 @@ def _is_date(code: str) -> bool:
     return any(letter in "dmyhs" for letter in _LITERAL.sub("", code).partition(";")[0].lower())
 
 
-def unescaped(text: str) -> str:
+def _unescaped(text: str) -> str:
     """Return a text without the escapes of characters that XML cannot hold, `_x0000_`."""
     if "_x" not in text:
         return text
@@ -202,56 +218,6 @@ def unescaped(text: str) -> str:
         return ""
     halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def shared_texts(parts: Parts, part: str, name: str) -> list[str]:
-    """Return the texts that cells name by number. Raises FileError, OSError, and what a damaged workbook raises."""
-    parser = Parser(name)
-    reader = TextReader(parser)
-    texts: list[str] = []
-    size = 0
-
-    def end(tag: str) -> None:
-        nonlocal size
-        reader.end(tag)
-        if tag == "si":
-            parser.end_item()
-            texts.append(reader.text())
-            size += len(texts[-1])
-            if len(texts) > _MAX_TEXTS or size > _MAX_SIZE:
-                raise FileError(name, Text("It has more texts than a table would need."))
-
-    parser.on_start, parser.on_end = reader.start, end
-    for _ in parts.parsed(part, parser, is_table=True):
-        pass
-    return texts
-
-
-class TextReader:
-    """The text of an item: its own, and those of its runs, but no phonetic guide."""
-
-    def __init__(self, parser: Parser) -> None:
-        self._parser, self._found, self._is_guide = parser, [""], False
-
-    def start(self, tag: str, _attributes: dict[str, str]) -> None:
-        """Begin an element."""
-        if tag == "t":
-            self._parser.texts.clear()
-        elif tag == "rPh":
-            self._is_guide = True
-
-    def end(self, tag: str) -> None:
-        """End an element."""
-        if tag == "t" and not self._is_guide:
-            self._found += self._parser.texts
-        elif tag == "rPh":
-            self._is_guide = False
-
-    def text(self) -> str:
-        """Return the text since the last call."""
-        text = unescaped("".join(self._found))
-        self._found.clear()
-        return text
 
 
 #: What an Excel sheet holds.
@@ -262,7 +228,7 @@ _MAX_BATCH, _MAX_CELLS = 1000, 100_000
 _MALFORMED = (
     zipfile.BadZipFile,
     zlib.error,
-    ExpatError,
+    expat.ExpatError,
     KeyError,
     IndexError,
     ValueError,
@@ -273,48 +239,6 @@ _MALFORMED = (
 #: The beginnings of a workbook, and of an old one, as which one with a password is encrypted.
 _ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DIGITS = "0123456789"
-
-
-class WorkbookTable:
-    """The first sheet of a workbook; `others` are the rows of each other one."""
-
-    layout = None
-
-    def __init__(self, rows: Iterator[Row], others: Iterable[Iterator[Row]], name: str) -> None:
-        self._rows, self._others, self._name = rows, others, name
-        #: Sheets that are not read and have a text, known after `batches`.
-        self.other_tables = 0
-
-    def batches(self) -> Iterator[Batch]:
-        """Yield all rows with a text, at least one. Raises FileError and OSError."""
-        with _malformed(self._name):
-            first = next(self._rows, None)
-            if first is None:
-                raise FileError(self._name, Text("Its first sheet is empty."))
-            rows = itertools.chain([first], self._rows)
-            while batch := [*_first_rows(rows)]:
-                lines, cells, formulas = zip(*batch, strict=True)
-                unsaved = {line: columns for line, columns in zip(lines, formulas, strict=True) if columns}
-                yield Batch(lines, [*cells], is_sheet=True, formulas=unsaved)
-            self.other_tables = sum(map(_has_rows, self._others))
-
-
-def _has_rows(sheet: Iterator[Row]) -> bool:
-    """Return whether a sheet has a text; True if it cannot be read."""
-    try:
-        return any(sheet)
-    except (FileError, *_MALFORMED):
-        return True
-
-
-def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield the rows of a batch."""
-    cells = 0
-    for count, row in enumerate(rows, 1):
-        yield row
-        cells += len(row[1])
-        if count == _MAX_BATCH or cells >= _MAX_CELLS:
-            return
 
 
 @contextmanager
@@ -338,11 +262,8 @@ def opened_workbook(
         if begin != _ZIP:
             raise FileError(name, Text("It is not an Excel workbook (.xlsx)."))
         with _malformed(name):
-            parts = Parts(stream, name, size, progress)
-            book = _Book(parts, name)
-            texts = shared_texts(parts, book.texts, name) if book.texts in parts else []
-        sheets = (_rows(parts, sheet, _Sheet(name, texts, book.formats)) for sheet in book.sheets)
-        yield WorkbookTable(itertools.dropwhile(lambda row: row[0] <= skipped, next(sheets)), sheets, name)
+            table = WorkbookTable(_Parts(stream, name, size, progress), name, skipped)
+        yield table
 
 
 @contextmanager
@@ -354,128 +275,127 @@ def _malformed(name: str) -> Iterator[None]:
         raise FileError(name, reason) from error
 
 
-class _Book:
-    """The workbook's own part, which names the others."""
+class WorkbookTable:
+    """The first sheet of a workbook, without its first rows."""
 
-    def __init__(self, parts: Parts, name: str) -> None:
-        """Raises KeyError if there is no sheet; the part of the shared texts may be missing."""
-        self._ids: list[str] = []
-        self._has_1904 = False
-        main = {each.kind: each.target for each in parts.relations("").values()}["officeDocument"]
-        parser = Parser(name)
-        parser.on_start, parser.on_end = self._start, lambda tag: setattr(parser, "is_done", tag == "sheets")
-        parts.parse(main, parser)
-        relations = parts.relations(main)
-        kinds = {each.kind: each.target for each in relations.values()}
-        sheets = (relations[each] for each in self._ids if each in relations)
-        self.sheets = [*dict.fromkeys(each.target for each in sheets if each.kind == "worksheet")]
-        if not self.sheets:
-            raise KeyError("worksheet")
-        self.texts = kinds.get("sharedStrings", "xl/sharedStrings.xml")
-        self.formats = CellFormats(has_1904=self._has_1904)
-        if kinds.get("styles", "") in parts:
-            self.formats.read(parts, kinds["styles"], name)
+    layout = None
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "workbookPr":
-            self._has_1904 = attributes.get("date1904") in {"1", "true"}
-        elif tag == "sheet":
-            self._ids += (value for key, value in attributes.items() if key.endswith(":id"))
-
-
-def _rows(parts: Parts, part: str, sheet: _Sheet) -> Iterator[Row]:
-    """Yield the rows of a sheet with a text."""
-    for _ in parts.parsed(part, sheet, is_table=True):
-        yield from sheet.rows
-        sheet.rows.clear()
-
-
-class _Sheet(Parser):
-    """Collects the rows of a sheet."""
-
-    def __init__(self, name: str, texts: list[str], formats: CellFormats) -> None:
-        super().__init__(name)
-        self.on_start, self.on_end = self._start_element, self._end_element
-        #: The rows that are complete, without those that have no text.
-        self.rows: list[Row] = []
-        self._shared, self._formats = texts, formats
-        self._inline = TextReader(self)
+    def __init__(self, parts: _Parts, name: str, skipped: int) -> None:
+        """Read all but the sheets. Raises FileError, OSError, and what a damaged workbook raises."""
+        #: Sheets that are not read and have a text, known after `batches`.
+        self.other_tables = 0
+        self._parts, self._name, self._skipped = parts, name, skipped
+        #: Columns by their letters.
         self._columns: dict[str, int] = {}
-        self._row: list[str | None] = []
-        self._formulas: list[int] = []
-        self._is_formula = False
-        self._count = self._number = self._column = 0
-        self._kind, self._style, self._value = "", "", ""
+        main = dict(parts.relations("").values())["officeDocument"]
+        relations = parts.relations(main)
+        sheets = self._read_book(main)
+        found = (relations[each] for each in sheets if each in relations)
+        self._sheets = [*dict.fromkeys(target for kind, target in found if kind == "worksheet")]
+        if not self._sheets:
+            raise KeyError("worksheet")
+        kinds = dict(relations.values())
+        if kinds.get("styles", "") in parts:
+            self._formats.read(parts.elements(kinds["styles"], 3), name)
+        texts = kinds.get("sharedStrings", "xl/sharedStrings.xml")
+        self._texts = self._shared_texts(texts) if texts in parts else []
 
-    def _start_row(self, number: str | None) -> None:
-        self._number = self._number + 1 if number is None else int(number)
-        self._count += 1
-        if not max(self._number, self._count) <= _MAX_ROWS or self._number < 1:
-            raise FileError(self._name, Text("It has more than {count:,} rows.", count=_MAX_ROWS))
-        self._column = -1
+    def batches(self) -> Iterator[Batch]:
+        """Yield all rows with a text, at least one. Raises FileError and OSError."""
+        first, *others = self._sheets
+        with _malformed(self._name):
+            rows = itertools.dropwhile(lambda row: row[0] <= self._skipped, self._rows(first))
+            is_empty = True
+            while batch := [*_first_rows(rows)]:
+                is_empty = False
+                lines, cells, formulas = zip(*batch, strict=True)
+                unsaved = {line: columns for line, columns in zip(lines, formulas, strict=True) if columns}
+                yield Batch(lines, [*cells], is_sheet=True, formulas=unsaved)
+            if is_empty:
+                raise FileError(self._name, Text("Its first sheet is empty."))
+            self.other_tables = sum(map(self._has_rows, others))
 
-    def _end_row(self) -> None:
-        if any(self._row) or self._formulas:
-            self.rows.append((self._number, self._row, self._formulas))
-        self._row, self._formulas = [], []
+    def _read_book(self, part: str) -> list[str]:
+        """Return the ids of the sheets by the part that names them; the dates may begin in 1904."""
+        ids, has_1904 = list[str](), False
+        for element in self._parts.elements(part, 3):
+            if element.tag == "workbookPr":
+                has_1904 = element.get("date1904") in {"1", "true"}
+            elif element.tag == "sheet":
+                ids += (value for key, value in element.items() if key.endswith(":id"))
+            elif element.tag == "sheets":
+                break
+        self._formats = _Formats(has_1904=has_1904)
+        return ids
 
-    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "c":
-            reference = attributes.get("r")
-            self._column = self._column + 1 if reference is None else self._column_of(reference.rstrip(_DIGITS))
-            self._kind, self._style, self._value = attributes.get("t", "n"), attributes.get("s", "0"), ""
-            self._is_formula = False
-            self._cell_depth = self._depth
-        elif tag == "f":
-            self._is_formula = True
-        elif tag == "v" and self._depth == self._cell_depth + 1:  # not that of an extension
-            self.texts.clear()
-        elif tag == "row":
-            self._start_row(attributes.get("r"))
-        else:
-            self._inline.start(tag, attributes)
+    def _shared_texts(self, part: str) -> list[str]:
+        """Return the texts that cells name by number."""
+        texts, size = list[str](), 0
+        for item in self._parts.elements(part, 2, is_table=True):
+            if item.tag == "si":
+                texts.append(_text_of(item))
+                size += len(texts[-1])
+                if len(texts) > _MAX_TEXTS or size > _MAX_SIZE:
+                    raise FileError(self._name, Text("It has more texts than a table would need."))
+        return texts
 
-    def _end_element(self, tag: str) -> None:
-        if tag == "c":
-            text = self._text()
-            if text is None and self._is_formula and self._kind != "str":  # which may be empty
-                self._formulas.append(self._column)
-            self._put(text)
-        elif tag == "v" and self._depth == self._cell_depth:
-            self._value = "".join(self.texts)
-        elif tag == "row":
-            self.end_item()
-            self._end_row()
-        elif tag == "sheetData":
-            self.is_done = True
-        else:
-            self._inline.end(tag)
+    def _has_rows(self, sheet: str) -> bool:
+        """Return whether a sheet has a text; True if it cannot be read."""
+        try:
+            return any(self._rows(sheet))
+        except (FileError, *_MALFORMED):
+            return True
 
-    def _text(self) -> str | None:
+    def _rows(self, sheet: str) -> Iterator[Row]:
+        """Yield the rows of a sheet with a text."""
+        number = 0
+        for element in self._parts.elements(sheet, 3, is_table=True):
+            if element.tag == "sheetData":
+                return
+            if element.tag == "row":
+                number = int(element.get("r", number + 1))
+                if not 1 <= number <= _MAX_ROWS:
+                    raise FileError(self._name, Text("It has more than {count:,} rows.", count=_MAX_ROWS))
+                cells, formulas = self._cells(element)
+                if any(cells) or formulas:
+                    yield number, cells, formulas
+
+    def _cells(self, row: Element) -> tuple[list[str | None], list[int]]:
+        """Return the cells of a row, and the columns of formulas without a value."""
+        cells, formulas, column = list[str | None](), list[int](), -1
+        for cell in row.findall("c"):
+            reference = cell.get("r")
+            column = column + 1 if reference is None else self._column_of(reference.rstrip(_DIGITS))
+            kind = cell.get("t", "n")
+            text = self._text(cell, kind)
+            if text is not None:
+                cells += [None] * (column - len(cells) + 1)
+                cells[column] = text
+            elif kind != "str" and cell.find("f") is not None:  # a text may be empty
+                formulas.append(column)
+        return cells, formulas
+
+    def _text(self, cell: Element, kind: str) -> str | None:
         text: str | None
-        match self._kind, self._value:
+        match kind, cell.findtext("v"):
             case "inlineStr", _:
-                text = self._inline.text()
-            case _, "":
+                item = cell.find("is")
+                text = "" if item is None else _text_of(item)
+            case _, None | "":
                 text = None
             case "s", number:
                 if "-" in number:  # a list would count from its end
                     raise IndexError(number)
-                text = self._shared[int(number)]
+                text = self._texts[int(number)]
             case "str" | "e", value:
-                text = unescaped(value)
+                text = _unescaped(value)
             case "b", value:
                 text = "FALSE" if value == "0" else "TRUE"
             case "d", value:
                 text = value.replace("T", " ").removesuffix("Z").removesuffix(" 00:00:00")
             case _, value:  # "n" or unknown
-                text = self._formats.text(value, self._style)
+                text = self._formats.text(value, cell.get("s", "0"))
         return text
-
-    def _put(self, text: str | None) -> None:
-        if text is not None:
-            self._row += [None] * (self._column - len(self._row) + 1)
-            self._row[self._column] = text
 
     def _column_of(self, letters: str) -> int:
         """Return the position of a column, from 0."""
@@ -488,3 +408,18 @@ class _Sheet(Parser):
                 raise FileError(self._name, Text("It has more than {count:,} columns.", count=_MAX_COLUMNS))
             self._columns[letters] = column
         return column
+
+
+def _text_of(item: Element) -> str:
+    """Return the text of an item: its own, and those of its runs, but no phonetic guide."""
+    return _unescaped("".join([each.findtext("t", "") for each in (item, *item.findall("r"))]))
+
+
+def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows of a batch."""
+    cells = 0
+    for count, row in enumerate(rows, 1):
+        yield row
+        cells += len(row[1])
+        if count == _MAX_BATCH or cells >= _MAX_CELLS:
+            return

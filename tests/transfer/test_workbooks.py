@@ -449,6 +449,12 @@ def test_a_value_in_an_extension_of_a_cell_is_not_that_of_the_cell() -> None:
     assert _read(HEAD + b"<row>" + cell + b"</row>" + END) == ([(1, ["shared", "5"])], "")
 
 
+def test_elements_may_have_a_prefix() -> None:
+    cells = b'<x:c r="A1" t="inlineStr"><x:is><x:t>Fern</x:t></x:is></x:c><x:c r="B1"><x:v>5</x:v></x:c>'
+    head, end = (each.replace(b"<", b"<x:").replace(b"<x:/", b"</x:") for each in (HEAD, END))
+    assert _read(head + b"<x:row>" + cells + b"</x:row>" + end) == ([(1, ["Fern", "5"])], "")
+
+
 def _mostly(usual: list[bytes], odd: list[bytes]) -> st.SearchStrategy[bytes]:
     return st.one_of(*[st.sampled_from(usual)] * 5, st.sampled_from(odd))
 
