@@ -32,9 +32,6 @@ _Result = TypeVar("_Result")
 
 #: Seconds between two attempts to write to a store that cannot be written to.
 _RETRY_DELAY = 1.0
-#: Seconds between two reads of what others have committed: many desks that read after each commit would leave the
-#: server no time to commit. The first one is read at once.
-_POLL_INTERVAL = 0.05
 #: Seconds between two checks for what is outdated, and after the opening.
 _PRUNE_INTERVAL = 600.0
 #: Seconds between two checks whether something is due while nothing is queued.
@@ -60,8 +57,6 @@ class Writer(WriterThread):
         #: Writes with an unknown outcome, each with the key of its commit and its result.
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
         self._is_poll_queued = False
-        self._polled_at = 0.0
-        self._polls_again = False  # when the interval is over
         self._retry_at = 0.0
         self._prune_at = time.monotonic() + _PRUNE_INTERVAL
         self._quietly(transactions.check_writable)
@@ -79,15 +74,13 @@ class Writer(WriterThread):
     def _run(self) -> None:
         try:
             while (job := self._next_job()) is not None:
-                if self._polls_again and not isinstance(job, PollJob) and self._may_poll():
-                    self._quietly(self._poll)
                 if isinstance(job, AddJob):
                     self._report_added(self._add_group(self._queue.group(job)))
                 elif isinstance(job, WriteJob):
                     self._write(job)
                 else:
                     self._is_poll_queued = False
-                    self._poll_soon()
+                    self._quietly(self._poll)
         finally:
             for job, _, _ in self._unsettled:
                 job.fail(OutcomeUnknownError())
@@ -97,25 +90,10 @@ class Writer(WriterThread):
     def _next_job(self) -> Job | None:
         while True:
             with contextlib.suppress(Empty):
-                return self._queue.next_job(self._longest_wait())
-            if self.write_error is not None or self._polls_again:
+                return self._queue.next_job(_IDLE_INTERVAL if self.write_error is None else _RETRY_DELAY)
+            if self.write_error is not None:
                 return PollJob()
             self._prune_if_due()
-
-    def _longest_wait(self) -> float:
-        if self._polls_again:
-            return max(0.0, self._polled_at + _POLL_INTERVAL - time.monotonic())
-        return _IDLE_INTERVAL if self.write_error is None else _RETRY_DELAY
-
-    def _may_poll(self) -> bool:
-        return time.monotonic() >= self._polled_at + _POLL_INTERVAL
-
-    def _poll_soon(self) -> None:
-        """Read what others have committed, now or when the interval is over."""
-        if self._may_poll():
-            self._quietly(self._poll)
-        else:
-            self._polls_again = True
 
     def _prune_if_due(self) -> None:
         if time.monotonic() >= self._prune_at:
@@ -127,7 +105,7 @@ class Writer(WriterThread):
         if outcome.position is not None:
             changes = self._transactions.added(outcome)
             if changes is None:
-                self._poll_soon()
+                self.poll()
             else:
                 self._quietly(lambda: self._publish_all(changes))
 
@@ -151,8 +129,6 @@ class Writer(WriterThread):
         self._quietly(self._poll)
 
     def _poll(self) -> None:
-        self._polls_again = False
-        self._polled_at = time.monotonic()
         self._settle()
         self._publish_all(self._transactions.poll())
         if self.write_error is not None or self._transactions.refusal is not None:
