@@ -31,7 +31,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.write_connection import Checkpointer, UnsavedError
+from plantdesk.store.sqlite.transactions import Checkpointer, UnsavedError
 from tests.store.test_backups import make_older
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
@@ -47,7 +47,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.write_connection import UnsavedError
+from plantdesk.store.sqlite.transactions import UnsavedError
 from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):
@@ -166,7 +166,7 @@ import os, signal, sqlite3, sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.write_connection import UnsavedError
+from plantdesk.store.sqlite.transactions import UnsavedError
 from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):

@@ -26,7 +26,7 @@ from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.write_connection import UnsavedError
+from plantdesk.store.sqlite.transactions import UnsavedError
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
