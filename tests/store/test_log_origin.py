@@ -31,7 +31,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.transactions import Checkpointer, UnsavedError
+from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection
 from tests.store.test_backups import make_older
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
@@ -354,7 +354,7 @@ def test_the_log_of_a_store_in_use_is_never_taken_for_that_of_another(
 def test_a_log_is_not_taken_for_another_s_while_checkpoints_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Checkpointer, "is_due", property(lambda _: True))
+    monkeypatch.setattr(WriteConnection, "is_checkpoint_due", property(lambda _: True))
     path, ended = tmp_path / "plants.db", Event()
     with closing(Store(path)) as store, ThreadPoolExecutor() as threads:
 

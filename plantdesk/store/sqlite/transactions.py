@@ -49,69 +49,57 @@ _REOPEN_DELAY = 2.0
 _COMMIT_SIZE = 32_000
 
 
-class Checkpointer:
-    """Counts commits and runs a checkpoint when due, safe from the WAL-reset bug of SQLite before 3.51.3.
+class WriteConnection:
+    """A connection for writing to one file: its position in the commits, and checkpoints when they are due.
 
-    That needs a write at the very moment of another connection's checkpoint. Holding the write lock on the writer's
-    connection while a second connection runs the checkpoint excludes it, between processes as well. Only a passive
-    checkpoint is used: it waits for nobody, and what readers still need stays for the next time.
+    A checkpoint is safe from the WAL-reset bug of SQLite before 3.51.3. That needs a write at the very moment of
+    another connection's checkpoint. Holding the write lock on this connection while a second one runs the checkpoint
+    excludes it, between processes as well. Only a passive checkpoint is used: it waits for nobody, and what readers
+    still need stays for the next time.
     """
 
-    def __init__(self, file: StoreFile, writing: sqlite3.Connection, max_log: int) -> None:
-        self._file = file
-        self._writing = writing
-        self._max_log = max_log
+    def __init__(self, file: StoreFile) -> None:
+        """Open the connection. Raises StoreMovedError and sqlite3.Error."""
+        self._file, self._max_log = file, max_log_size(file.path.parent)
         self._commits = 0
+        self.sqlite = file.connect()
+        self.sqlite.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
+        self.sqlite.execute(f"PRAGMA journal_size_limit = {self._max_log}")
+        try:
+            self.tracker = CommitTracker(self.sqlite)
+        except StoreDamagedError:
+            self.sqlite.close()
+            raise
 
     @property
-    def pending(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether the log has commits that are not in the file yet."""
         return self._commits > 0
 
     @property
-    def is_due(self) -> bool:
-        """Whether so much was committed that the log should be moved now, to keep it within `max_log` bytes."""
+    def is_checkpoint_due(self) -> bool:
+        """Whether so much was committed that the log should be moved now, to keep it within `max_log_size`."""
         return self._commits * _COMMIT_SIZE >= self._max_log
 
     def committed(self, weight: int = 1, size: int = 0) -> None:
         """Note a commit of so many characters; `weight` is the number of small commits that write about as much."""
         self._commits += weight + size // _COMMIT_SIZE
 
-    def run(self) -> bool:
+    def checkpoint(self) -> bool:
         """Checkpoint what can be; return whether the log is too long and nothing in it is needed any more.
 
         An error loses nothing, as the log keeps the commits: the next write reports it.
         """
         is_whole = False
         with contextlib.suppress(sqlite3.Error):
-            self._writing.execute("BEGIN IMMEDIATE")
+            self.sqlite.execute("BEGIN IMMEDIATE")
             try:
                 is_whole = self._file.checkpoint()
             finally:
-                self._writing.execute("ROLLBACK")
+                self.sqlite.execute("ROLLBACK")
         self._commits = 0 if is_whole else 1  # to try again when idle
+        self.tracker.begins_log = True
         return is_whole and self._file.log_size > self._max_log
-
-
-class WriteConnection:
-    """A connection for writing to one file, with its checkpoints and its position in the commits."""
-
-    def __init__(self, file: StoreFile) -> None:
-        """Open the connection. Raises StoreMovedError and sqlite3.Error."""
-        self.sqlite = file.connect()
-        self.sqlite.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
-        max_log = max_log_size(file.path.parent)
-        self.sqlite.execute(f"PRAGMA journal_size_limit = {max_log}")
-        self.checkpointer = Checkpointer(file, self.sqlite, max_log)
-        try:
-            self.tracker = CommitTracker(self.sqlite)
-        except StoreDamagedError:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Close the connection."""
-        self.sqlite.close()
 
 
 class UnsavedError(StoreError):
@@ -162,7 +150,7 @@ class CurrentConnection:
         except StoreError as error:
             raise UnsavedError(error) from error
         finally:
-            self._open.close()
+            self._open.sqlite.close()
 
     def _reopened(self) -> WriteConnection:
         if self._file.read_only and not self._file.may_be_writable:
@@ -191,7 +179,7 @@ class CurrentConnection:
         except OSError as error:
             raise StoreUnreachableError from error
         self._file.reopen()
-        connection.close()
+        connection.sqlite.close()
         self._open = None
         _log.warning("Opened the file that has taken the place of %s", self._file.path.name)
 
@@ -260,7 +248,7 @@ class Transactions:
             self._health.set(error)
             return
         if changes != Changes():
-            connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
+            connection.committed()  # whoever wrote it may be gone before it is due
             self.notify(changes)
 
     def notify(self, changes: Changes) -> None:
@@ -286,27 +274,19 @@ class Transactions:
                 self.known = None  # if the file returns, what was committed to it is published
             self._health.set(error)
             raise
+        connection.committed()
         if not self._is_damaged:
             self._health.set(None)
 
-    @contextlib.contextmanager
-    def without_plants(self) -> Iterator[WriteConnection]:
-        """Make a durable transaction of a block that changes no plant. Raises StoreError."""
-        with self.durable() as connection:
-            yield connection
-        connection.checkpointer.committed()
-
     def checkpoint_if_due(self) -> None:
         """Checkpoint when very much was committed since the last one."""
-        if self.known is not None and self.known.checkpointer.is_due:
+        if self.known is not None and self.known.is_checkpoint_due:
             self._checkpoint(self.known)
 
     def _checkpoint(self, known: WriteConnection) -> None:
         """Move the log into the file."""
-        is_log_too_long = known.checkpointer.run()
-        known.tracker.begins_log = True
-        if is_log_too_long:
-            with contextlib.suppress(StoreError), self.without_plants():
+        if known.checkpoint():
+            with contextlib.suppress(StoreError), self.durable():
                 pass  # it begins a new log, which SQLite cuts
 
     @contextlib.contextmanager
@@ -345,12 +325,12 @@ class Transactions:
         if polls % _RELEASE_POLLS == 0 and (known := self.known) is not None:
             known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
         if polls % _RETRY_POLLS == 0 and self._health.error is not None and not self._is_damaged:
-            with contextlib.suppress(StoreError), self.without_plants():
+            with contextlib.suppress(StoreError), self.durable():
                 pass  # the count of such commits is written
 
     def _run_quiet(self, is_idle: Callable[[], bool]) -> None:
         known = self.known
-        if known is not None and known.checkpointer.pending and not is_locked(known.sqlite):
+        if known is not None and known.has_pending and not is_locked(known.sqlite):
             self._checkpoint(known)
             self._prune(is_idle)
 
@@ -360,5 +340,5 @@ class Transactions:
             while is_idle() and (known := self.known) and is_prunable(runner(known.sqlite)):
                 if is_locked(known.sqlite):  # a wait would delay the notice of what another process commits
                     return
-                with self.without_plants() as connection:
+                with self.durable() as connection:
                     prune(runner(connection.sqlite))

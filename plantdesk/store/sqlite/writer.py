@@ -94,7 +94,7 @@ class Writer(WriterThread):
         with self._transactions.durable() as connection:
             outcome = add_group(connection.sqlite, entries, token_refusal=refusal)
         rows = outcome.added
-        connection.checkpointer.committed(1 + len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
+        connection.committed(len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
         return outcome
 
     def _run_write(self, job: WriteJob) -> None:
@@ -107,6 +107,6 @@ class Writer(WriterThread):
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
-        connection.checkpointer.committed(_LARGE if changes.needs_reload else 1)
+        connection.committed(_LARGE if changes.needs_reload else 0)
         job.future.set_result(result)
         self._transactions.notify(changes)
