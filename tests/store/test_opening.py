@@ -271,15 +271,6 @@ def test_a_dangling_link_makes_its_target(tmp_path: Path) -> None:
         Store(tmp_path / "lost.db")
 
 
-@posix
-def test_a_second_name_that_a_killed_0_1_0_left_is_removed(path: Path) -> None:
-    filled(path)
-    temporary = path.with_name(".plants.db.8aar_ab0.new")
-    os.link(path, temporary)
-    filled(path, 2)
-    assert not temporary.exists()
-
-
 def test_a_store_that_is_gone_is_not_replaced_by_an_empty_one(path: Path) -> None:
     filled(path)
     FileBackups(path).make()

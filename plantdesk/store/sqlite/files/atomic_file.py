@@ -93,17 +93,12 @@ def remove_old_temporary_files(folder: Path, name: str) -> None:
 
     The folder may be another one, by a link that somebody else has made: only names that `mkstemp` gives are removed.
     """
-    for temporary in temporary_files_of(folder, name):
+    for temporary in folder.glob(f".{_literal(name)}*{_TEMPORARY_SUFFIX}"):
         with suppress(OSError):
             status = temporary.lstat()
             is_temporary = stat.S_ISREG(status.st_mode) and re.search(_RANDOM, temporary.name) is not None
             if is_temporary and abs(time.time() - status.st_mtime) > _TEMPORARY_AGE:
                 temporary.unlink()
-
-
-def temporary_files_of(folder: Path, name: str) -> list[Path]:
-    """Return the temporary files in `folder` that belong to files with names that begin with `name`."""
-    return list(folder.glob(f".{_literal(name)}*{_TEMPORARY_SUFFIX}"))
 
 
 def flush(path: Path) -> None:

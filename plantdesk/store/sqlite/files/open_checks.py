@@ -24,7 +24,6 @@ from plantdesk.domain.errors import (
     UnsafeFileError,
 )
 from plantdesk.store.sqlite.connections import connect, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import temporary_files_of
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
 
 #: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
@@ -70,8 +69,9 @@ def is_absent(path: Path) -> bool:
     if not stat.S_ISREG(status.st_mode):
         message = Text("“{file}” is not a regular file. It was left as it is; choose another file.")
         raise UnsafeFileError(message, file=path.name)
-    if status.st_nlink > 1:
-        _refuse_second_name(path)
+    if status.st_nlink > 1:  # each name has a log of its own, and that of the other name is lost
+        message = Text("{what} has a second name (a hard link): plants would get lost. Make a copy and open that.")
+        raise UnsafeFileError(message, what=named(path))
     return status.st_size == 0
 
 
@@ -145,18 +145,6 @@ def has_log(path: Path) -> bool:
         return path.with_name(f"{path.name}-wal").stat().st_size > 0
     except OSError:
         return False
-
-
-def _refuse_second_name(path: Path) -> None:
-    """Raise UnsafeFileError for a hard link: each name has a log of its own, and that of the other name is lost."""
-    for temporary in temporary_files_of(
-        path.parent, path.name
-    ):  # of PlantDesk 0.1.0, killed while it created the store
-        if temporary.samefile(path):
-            temporary.unlink()
-    if path.lstat().st_nlink > 1:
-        message = Text("{what} has a second name (a hard link): plants would get lost. Make a copy and open that.")
-        raise UnsafeFileError(message, what=named(path))
 
 
 def _check_side_files(path: Path) -> None:

@@ -168,7 +168,7 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
         _use_log(connection)
         if version < SCHEMA_VERSION:
             _check_unused(path, connection)
-            _back_up(path, connection)
+            Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
             migrate(connection, progress)
         _check_write(connection)
         _complete_sources(connection)
@@ -189,7 +189,7 @@ def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> 
 
 def _quarantine_log(path: Path) -> None:
     is_there = has_log(path)
-    quarantined = _backups(path).quarantine_log(path)
+    quarantined = Backups(path).quarantine_log(path)
     if is_there:
         hint = (
             "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
@@ -228,7 +228,7 @@ def _create(path: Path, *, create: bool) -> None:
     with locked(path), translate_errors():
         if not is_absent(path):
             return  # another process was quicker
-        backups = _backups(path)
+        backups = Backups(path)
         if not create and (has_log(path) or backups.newest_first()):
             raise StoreGoneError(path.name, backups.folder.name)
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in SIDE_FILES):
@@ -247,17 +247,9 @@ def _check_own(path: Path) -> None:
     except UnsafeFileError:
         raise
     except ForeignFileError:
-        if _backups(path).newest_first():
+        if Backups(path).newest_first():
             raise StoreDamagedError from None
         raise
-
-
-def _backups(path: Path) -> Backups:
-    return Backups(path)
-
-
-def _back_up(path: Path, connection: sqlite3.Connection) -> None:
-    _backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
 
 
 def _version(path: Path, connection: sqlite3.Connection) -> int:
