@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
-    QAbstractListModel,
+    QAbstractTableModel,
     QDate,
     QDateTime,
     QLocale,
@@ -15,28 +16,28 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QPoint,
     QRect,
-    QSize,
     Qt,
     QTime,
     Signal,
+    Slot,
 )
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
 from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, shown, source_text, tag_text, translate
-from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
+from plantdesk.ui.theme.metrics import ICON, XL, FontRole, L
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.painting import draw_line, paint_row
-from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
+from plantdesk.ui.widgets.painting import draw_line
+from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
+    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+    from PySide6.QtWidgets import QStyleOptionViewItem
 
     from plantdesk.domain.history import Change, HistoryEntry
     from plantdesk.domain.protocols import HistorySummary, PlantReader
@@ -53,9 +54,27 @@ if TYPE_CHECKING:
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 _PAGE = 200
+_ICONS = {
+    ChangeKind.DELETE: "trash-2",
+    ChangeKind.INSERT: "plus",
+    ChangeKind.IMPORT: "file-down",
+    ChangeKind.RESTORE: "refresh-cw",
+    ChangeKind.TAG: "tag",
+    ChangeKind.MERGE: "merge",
+    ChangeKind.NOTE: "sticky-note",
+    ChangeKind.UNDO: "undo-2",
+}
 
 
-class HistoryModel(QAbstractListModel):
+class Column(IntEnum):
+    """The columns."""
+
+    TIME = 0
+    TEXT = 1
+    ACTION = 2
+
+
+class HistoryModel(QAbstractTableModel):
     """Reads on the worker of `queries`.
 
     `loaded(summary)`: the first page is there; `failed(error)`: it is not. `extended`: the next page is there.
@@ -65,9 +84,9 @@ class HistoryModel(QAbstractListModel):
     extended = Signal()
     failed = Signal(object)
 
-    def __init__(self, queries: StoreQueries, parent: QObject) -> None:
+    def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
-        self._queries = queries
+        self._queries, self._theme = queries, theme
         self._rows: list[HistoryEntry | str] = []
         self._last: HistoryEntry | None = None
         self._text = ""
@@ -104,21 +123,32 @@ class HistoryModel(QAbstractListModel):
         return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     @override
+    def columnCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(Column)
+
+    @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        row = self._rows[index.row()]
+        row, column = self._rows[index.row()], Column(index.column())
         if isinstance(row, str):
-            return row if role == Qt.ItemDataRole.DisplayRole else None
+            return row if role == Qt.ItemDataRole.DisplayRole and column is Column.TIME else None
+        return row if role == ENTRY_ROLE else self._value(row, column, role)
+
+    def _value(self, row: HistoryEntry, column: Column, role: int) -> object:
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return title_text(row)
+                return _cell(row, column)
+            case Qt.ItemDataRole.DecorationRole if column is Column.TEXT:
+                icon = "undo-2" if row.change.is_undone else _ICONS.get(row.change.kind, "pencil")
+                return self._theme.icons.icon(icon, "text_2", self._theme.metrics.scaled(ICON))
+            case Qt.ItemDataRole.ForegroundRole if column is not Column.TEXT:
+                return self._theme.colors.color("text_2" if column is Column.TIME else "ok")  # readable if selected
             case Qt.ItemDataRole.ToolTipRole:
                 return long_time(row.change.made_at)
             case Qt.ItemDataRole.AccessibleTextRole:
                 return _spoken(row)
-            case _:
-                return row if role == ENTRY_ROLE else None
+        return None
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -172,6 +202,16 @@ class HistoryModel(QAbstractListModel):
             rows.append(entry)
             self._last = entry
         return rows
+
+
+def _cell(entry: HistoryEntry, column: Column) -> str:
+    match column:
+        case Column.TIME:
+            return clock_time(entry.change.made_at)
+        case Column.TEXT:
+            return title_text(entry)
+        case Column.ACTION:
+            return action_text(entry)
 
 
 def title_text(entry: HistoryEntry) -> str:
@@ -273,39 +313,22 @@ def _read(
     return entries, reader.history_summary() if before is None else None
 
 
-_ICONS = {
-    ChangeKind.DELETE: "trash-2",
-    ChangeKind.INSERT: "plus",
-    ChangeKind.IMPORT: "file-down",
-    ChangeKind.RESTORE: "refresh-cw",
-    ChangeKind.TAG: "tag",
-    ChangeKind.MERGE: "merge",
-    ChangeKind.NOTE: "sticky-note",
-    ChangeKind.UNDO: "undo-2",
-}
-
-
-class ChangeList(QListView):
-    """The view of a `HistoryModel`. `action_requested(change)`: Enter, Space, a link or a menu: take this back."""
+class ChangeList(PlainTable):
+    """The view of a `HistoryModel`. `action_requested(change)`: Enter, Space, a click or a menu: take this back."""
 
     action_requested = Signal(object)
 
-    def __init__(self, model: HistoryModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._changes = model
-        self._theme = theme
-        self._delegate = _ChangeDelegate(theme, self)
-        self._pressed = QPersistentModelIndex()  # the change whose action is being clicked
-        self.setAccessibleName(self.tr("Changes"))
-        self.setProperty("card", "true")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setUniformItemSizes(False)
-        self.setMouseTracking(True)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    def __init__(self, model: HistoryModel, theme: Theme) -> None:
+        super().__init__(theme, translate("ChangeList", "Changes"), [""] * len(Column), wide=Column.TEXT)
+        self._changes, self._theme = model, theme
         self.setModel(model)
-        self.setItemDelegate(self._delegate)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
+        self.horizontalHeader().hide()
+        self.horizontalHeader().setResizeContentsPrecision(0)  # the visible rows
+        self.setItemDelegateForColumn(Column.TEXT, _TextDelegate(theme, self))
+        model.modelReset.connect(self._on_reset)
+        model.rowsInserted.connect(self._on_inserted)
+        self.clicked.connect(self._on_clicked)
+        self.menu_requested.connect(self._open_menu)
 
     def current_number(self) -> int | None:
         """Return the number of the current change."""
@@ -316,64 +339,42 @@ class ChangeList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER_KEYS or event.key() == Qt.Key.Key_Space:
             self._act(self.currentIndex())
-        elif is_menu_key(event):
-            self._open_menu(menu_position(self, self.currentIndex()))
         else:
             super().keyPressEvent(event)
 
     @override
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        pressed, self._pressed = self._pressed, QPersistentModelIndex()
-        link = self._link_at(event)
-        if link.isValid() and pressed == link:
-            self._act(link)
-
-    @override
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        is_left = event.button() is Qt.MouseButton.LeftButton
-        self._pressed = QPersistentModelIndex(self._link_at(event) if is_left else QModelIndex())
-
-    @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Ignore the second press: another change may have come to lie under the pointer."""
-        super().mouseDoubleClickEvent(event)
-        self._pressed = QPersistentModelIndex()
 
-    @override
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
-        on_link = self._link_at(event).isValid()
-        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if on_link else Qt.CursorShape.ArrowCursor)
+    @Slot()
+    def _on_reset(self) -> None:
+        self.clearSpans()
+        self.verticalHeader().setDefaultSectionSize(2 * self._theme.metrics.line + L)  # of all rows
+        self.setColumnWidth(Column.TIME, self.fontMetrics().horizontalAdvance(widest_clock()) + XL)
+        self._on_inserted(QModelIndex(), 0, self._changes.rowCount() - 1)
 
-    @override
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self._open_menu(menu_position(self, self.currentIndex(), event))
+    @Slot(QModelIndex, int, int)
+    def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
+        """Let the heading of a day take all columns, and only one line."""
+        for row in range(first, last + 1):
+            if self._changes.entry_at(row) is None:
+                self.setRowHeight(row, self._theme.metrics.control)
+                self.setSpan(row, 0, 1, len(Column))
 
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.column() == Column.ACTION:
+            self._act(index)
+
+    @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
         index = self.currentIndex()
         entry = self._changes.entry_at(index.row())
-        text = "" if entry is None else action_text(entry)
-        if text:
+        if entry is not None and (text := action_text(entry)):
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(text).triggered.connect(partial(self._act, QPersistentModelIndex(index)))
             menu.popup(position)
-
-    def link_rect(self, row: int) -> QRect:
-        """Return the rectangle of the action of a row; empty if it has none."""
-        return self._link_rect(self._changes.index(row, 0))
-
-    def _link_at(self, event: QMouseEvent) -> QModelIndex:
-        """Return the change whose action is under the pointer."""
-        index = self.indexAt(event.position().toPoint())
-        return index if self._link_rect(index).contains(event.position().toPoint()) else QModelIndex()
-
-    def _link_rect(self, index: QModelIndex) -> QRect:
-        entry = self._changes.entry_at(index.row())
-        text = "" if entry is None else action_text(entry)
-        return self._delegate.link_rect(self.visualRect(index), text) if text else QRect()
 
     def _act(self, index: Index) -> None:
         entry = self._changes.entry_at(index.row())
@@ -381,66 +382,21 @@ class ChangeList(QListView):
             self.action_requested.emit(entry.last)
 
 
-class _ChangeDelegate(QStyledItemDelegate):
-    """Paints headings and changes. Everything is laid out from the leading edge, so that it mirrors."""
+class _TextDelegate(CellDelegate):
+    """Paints the title of a change, and its details below it."""
 
-    def __init__(self, theme: Theme, view: QListView) -> None:
-        super().__init__(view)
+    def __init__(self, theme: Theme, table: PlainTable) -> None:
+        super().__init__(table)
         self._theme = theme
-        self._view = view
-
-    def link_rect(self, rect: QRect, text: str) -> QRect:
-        """Return the rectangle of the action in a row; its text ends at the edge at which the lines end."""
-        width = QFontMetrics(self._theme.font(weight=QFont.Weight.DemiBold)).horizontalAdvance(text) + 2 * S
-        link = QRect(rect.right() + 1 - M + S - width, rect.top() + XS, width, rect.height() - 2 * XS)
-        return QStyle.visualRect(self._view.layoutDirection(), rect, link)
 
     @override
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        metrics = self._theme.metrics
-        is_heading = index.data(ENTRY_ROLE) is None
-        return QSize(100, metrics.control if is_heading else 2 * metrics.line + L)
-
-    @override
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        entry: HistoryEntry | None = index.data(ENTRY_ROLE)
-        inner = option.rect.adjusted(M, 0, -M, 0)
-        if entry is None:
-            painter.setFont(self._theme.font(FontRole.CAPTION))
-            self._text(painter, option, inner, inner.adjusted(0, S, 0, 0), str(index.data()), "text_2")
-        else:
-            has_line = index.sibling(index.row() + 1, 0).data(ENTRY_ROLE) is not None
-            paint_row(painter, self._theme, option, has_line=has_line)
-            self._paint_change(painter, option, inner, entry)
-        painter.restore()
-
-    def _paint_change(self, painter: QPainter, option: QStyleOptionViewItem, inner: QRect, entry: HistoryEntry) -> None:
-        clock = QFontMetrics(tabular(option.font)).horizontalAdvance(widest_clock()) + L
-        line, size = self._theme.metrics.line, self._theme.metrics.scaled(ICON)
-        painter.setFont(tabular(option.font))
-        clock_rect = QRect(inner.left(), inner.top(), clock, inner.height())
-        self._text(painter, option, inner, clock_rect, clock_time(entry.change.made_at), "text_2")
-        icon = QRect(inner.left() + clock, inner.center().y() - size // 2, size, size)
-        name = "undo-2" if entry.change.is_undone else _ICONS.get(entry.change.kind, "pencil")
-        self._theme.icons.paint(painter, QStyle.visualRect(option.direction, inner, icon), name)
-        link, action = QRect(), action_text(entry)
-        if action:
-            link = self.link_rect(option.rect, action)
-            painter.setFont(self._theme.font(weight=QFont.Weight.DemiBold))
-            selected = option.state & QStyle.StateFlag.State_Selected
-            painter.setPen(self._theme.colors.color("text" if selected else "accent"))
-            painter.drawText(link, Qt.AlignmentFlag.AlignCenter, action)
-        left = icon.right() + M
-        texts = QRect(left, inner.top() + S, inner.right() - left - (link.width() + M if action else 0), line)
-        painter.setFont(option.font)
-        self._text(painter, option, inner, texts, title_text(entry), "text_2" if entry.change.is_undone else "text")
+    def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
+        entry: HistoryEntry = index.data(ENTRY_ROLE)
+        line, colors = self._theme.metrics.line, self._theme.colors
+        title = QRect(rect.left(), rect.center().y() - line + 1, rect.width(), line)
+        painter.setFont(cell.font)
+        painter.setPen(colors.color("text_2" if entry.change.is_undone else "text"))
+        draw_line(painter, title, cell.text, cell.direction)
         painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
-        self._text(painter, option, inner, texts.translated(0, line), detail_text(entry), "text_2")
-
-    def _text(
-        self, painter: QPainter, option: QStyleOptionViewItem, within: QRect, rect: QRect, text: str, color: str
-    ) -> None:
-        painter.setPen(self._theme.colors.color(color))
-        draw_line(painter, QStyle.visualRect(option.direction, within, rect), text, option.direction)
+        painter.setPen(colors.color("text_2"))
+        draw_line(painter, title.translated(0, line), detail_text(entry), cell.direction)

@@ -51,7 +51,7 @@ class HistoryDialog(Dialog):
         self._summary: HistorySummary | None = None
         self._current: int | None = None
         self._scrolled = 0
-        self._model = HistoryModel(opened.queries, self)
+        self._model = HistoryModel(opened.queries, context.theme, self)
         self._list = ChangeList(self._model, context.theme)
         self._search_edit = LineEdit(max_length=_MAX_LENGTH)
         self._search_edit.setPlaceholderText(self.tr("Search the history"))
@@ -70,7 +70,8 @@ class HistoryDialog(Dialog):
     def _lay_out(self) -> None:
         top = fill(QHBoxLayout(), (self._search_edit, 1), self._source_box, spacing=M)
         self._pages = QStackedLayout()
-        for page in (self._list, self._empty_label):
+        self._card = self._list.framed()
+        for page in (self._card, self._empty_label):
             self._pages.addWidget(page)
         bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons)
         fill(QVBoxLayout(self), top, (self._pages, 1), bottom, margins=(EDGE, L, EDGE, L), spacing=S + 2)
@@ -109,7 +110,7 @@ class HistoryDialog(Dialog):
             self._list.verticalScrollBar().setValue(self._scrolled)
         elif self._model.rowCount() > 1:
             self._list.setCurrentIndex(self._model.index(1, 0))  # row 0 is the heading of its day
-        self._pages.setCurrentWidget(self._list if self._model.rowCount() else self._empty_label)
+        self._pages.setCurrentWidget(self._card if self._model.rowCount() else self._empty_label)
 
     def _show_summary(self, summary: HistorySummary) -> None:
         none = self.tr("No changes yet. Edits, deletions, imports and restores are listed here, each with its undo.")

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
@@ -18,7 +18,7 @@ from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, detail_text
+from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, Column, detail_text
 from plantdesk.ui.history.feature import History, HistoryDialog
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
@@ -75,7 +75,12 @@ class HistoryDesk(Desk):
 
     def rows(self) -> list[str]:
         model = self.changes.model()
-        return [model.index(row, 0).data() for row in range(model.rowCount())]
+        heading_or_title = [[model.index(row, column).data() for column in (1, 0)] for row in range(model.rowCount())]
+        return [next(filter(None, each)) for each in heading_or_title]
+
+    def link(self, row: int) -> QRect:
+        """Where the action of a row is."""
+        return self.changes.visualRect(self.changes.model().index(row, Column.ACTION))
 
     def shows(self, *rows: str) -> None:
         self.until(lambda: self.rows() == list(rows))
@@ -134,7 +139,7 @@ def test_a_click_on_the_link_undoes_and_one_beside_it_does_not(desk: HistoryDesk
     desk.open()
     desk.shows("Today", "Delete “Aloe”")
     viewport = desk.changes.viewport()
-    link = desk.changes.link_rect(1)
+    link = desk.link(1)
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(link.center().x() // 2, link.center().y()))
     assert desk.row(1) is None
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=link.center())
@@ -146,7 +151,7 @@ def test_a_double_click_undoes_one_change(desk: HistoryDesk) -> None:
     desk.change(SetTag(Selection(ids=[2]), "office"))
     desk.open()
     desk.shows("Today", "Set the tag “office” for “Basil”", "Delete “Aloe”")
-    viewport, place = desk.changes.viewport(), desk.changes.link_rect(1).center()
+    viewport, place = desk.changes.viewport(), desk.link(1).center()
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
     desk.shows("Today", "Undone: Set the tag “office” for “Basil”", "Delete “Aloe”")
     desk.press_again(viewport, place)
