@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPen,
     QStandardItem,
     QStandardItemModel,
 )
@@ -31,7 +32,7 @@ from plantdesk.ui.theme.metrics import ICON, XS, FontRole, S, tabular
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import LineEdit
-from plantdesk.ui.widgets.painting import draw_line, paint_row
+from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
 
@@ -52,6 +53,8 @@ ENTRY_ROLE = Qt.ItemDataRole.UserRole
 _ITEM, _HEADING = 30, 28
 _LEVEL, _MARK, _TEXT, _END = 16, 4, 20, 11
 _DOT, _CHEVRON = 10, 12
+#: The corners of a background, and the width of the frame of the focus.
+_RADIUS, _RING = 6, 2
 #: The width of the name of the deepest tag.
 _LEAST_NAME = 64
 #: The opacity of entries that cannot be chosen now, so that the counts stay readable.
@@ -126,14 +129,16 @@ class EntryDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, *, is_target: bool
     ) -> None:
         """Paint the background of the whole row, including the indent of the entry."""
-        row = QStyleOptionViewItem(option)
-        left, right = -XS, self._view.viewport().width() + XS
-        row.rect = QRect(left, option.rect.top(), right - left, option.rect.height())
-        if entry.is_active:
-            row.state |= QStyle.StateFlag.State_Selected
-        if is_target:
-            row.state |= QStyle.StateFlag.State_HasFocus
-        paint_row(painter, self._theme, row, background="sidebar")
+        colors = self._theme.colors
+        rect = QRect(0, option.rect.top(), self._view.viewport().width(), option.rect.height())
+        if entry.is_active or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.color("selection") if entry.is_active else colors.hover("sidebar"))
+            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
+        if is_target or option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(colors.color("focus"), _RING))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
     def _paint_marks(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
         """Paint the chevron of a branch, and the dot of a tag or an icon."""

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, tag_text
 from plantdesk.ui.theme.colors import mixed
-from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, XS, FontRole, L, M, S
+from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, FontRole, L, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QColor, QPaintEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem
 
     from plantdesk.ui.theme.theme import Theme
 
@@ -61,33 +60,6 @@ _PLACE = (
     | Qt.AlignmentFlag.AlignAbsolute
     | Qt.TextFlag.TextDontClip
 )
-
-
-#: The corner radius of the background of a row, and the width of the focus frame.
-_RADIUS, _RING = 6, 2
-
-
-def paint_row(
-    painter: QPainter,
-    theme: Theme,
-    option: QStyleOptionViewItem,
-    *,
-    has_line: bool = False,
-    background: str = "surface",
-) -> None:
-    """Paint what is behind a row of a list: selected, under the pointer, with a line below, focused."""
-    colors, rect = theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
-    selected = option.state & QStyle.StateFlag.State_Selected
-    if selected or option.state & QStyle.StateFlag.State_MouseOver:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("selection") if selected else colors.hover(background))
-        painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-    elif has_line:
-        painter.fillRect(rect.adjusted(S, rect.height() - 1, -S, 0), colors.color("row_line"))
-    if option.state & QStyle.StateFlag.State_HasFocus:
-        painter.setPen(QPen(colors.color("focus"), _RING))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
 
 def draw_line(
