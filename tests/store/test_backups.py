@@ -390,7 +390,7 @@ def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: F
 
 def until(condition: Callable[[], bool]) -> None:
     waiting = threading.Event()
-    for _ in range(1000):
+    for _ in range(100 * SECONDS):
         if condition():
             return
         waiting.wait(0.01)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -27,6 +26,7 @@ from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.transactions import UnsavedError
+from tests.store.test_backups import ids_in
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
@@ -46,12 +46,6 @@ def plants(*ids: int, name: str = "Fern") -> list[tuple[NewPlant, object]]:
 def add(store: Store, *ids: int, name: str = "Fern") -> None:
     for outcome in add_each(store, plants(*ids, name=name)):  # type: ignore[arg-type]
         assert not isinstance(outcome, Exception)
-
-
-def ids_in(path: Path) -> list[int]:
-    with closing(sqlite3.connect(path)) as database:
-        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return [plant_id for (plant_id,) in database.execute("SELECT id FROM plant ORDER BY id")]
 
 
 @pytest.fixture

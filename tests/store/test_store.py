@@ -18,7 +18,6 @@ from plantdesk.domain.errors import (
     StoreDamagedError,
     StoreError,
     StoreFullError,
-    StoreMovedError,
 )
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.store.sqlite import transactions
@@ -98,21 +97,6 @@ def test_a_full_disk_is_reported_and_nothing_is_half_written(store: Store, path:
         store.add(plant(2, "x" * 100_000), FORM).result(SECONDS)
     assert len(stored(path)) == 1
     store.add(plant(3), FORM).result(SECONDS)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move an open file")
-def test_nothing_is_acknowledged_into_a_file_that_is_gone(store: Store, path: Path) -> None:
-    store.add(plant(1), COMMAND).result(SECONDS)
-    path.rename(path.with_name("elsewhere.db"))
-    with pytest.raises(StoreMovedError, match="moved, replaced or deleted"):
-        store.add(plant(2), COMMAND).result(SECONDS)
-    with pytest.raises(StoreMovedError):
-        store.tokens.create("greenhouse").result(SECONDS)
-    path.with_name("elsewhere.db").rename(path)  # put back: it goes on without a restart, and a retry is a retry
-    store.add(plant(2), COMMAND).result(SECONDS)
-    store.add(plant(3), COMMAND).result(SECONDS)
-    store.close()
-    assert [row[0] for row in stored(path)] == [1, 2, 3]
 
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")

@@ -176,15 +176,6 @@ def test_sets_of_plants(store: PlantStore, plants: list[PlantRow], selection: Se
     assert rows(store) == plants
 
 
-def test_a_tag_is_renamed_everywhere(store: PlantStore, plants: list[PlantRow]) -> None:
-    assert store.apply([SetTag(parse_search("tag=kitchen"), "Küche")], COMMAND).result(SECONDS).plants == 2
-    with closing(store.reader()) as reader:
-        assert reader.tags() == ["Küche"]
-        assert sorted(plant_id for chunk in reader.ids(View(parse_search("kuche"))) for plant_id in chunk) == [1, 3]
-    undo(store)
-    assert rows(store) == plants
-
-
 # --- undo --------------------------------------------------------------------------------------------------------
 
 
@@ -224,15 +215,6 @@ def test_undo_and_redo_go_step_by_step(store: PlantStore, plants: list[PlantRow]
         undo(store)
         assert rows(store) == state
     assert states[0] == plants
-
-
-def test_undo_works_after_the_store_was_opened_again(open_store: Open) -> None:
-    with closing(open_store()) as store:
-        before = [add(store, 1, "Fern"), add(store, 2, "Aloe")]
-        number = apply(store, DeleteAll(Selection()))
-    with closing(open_store()) as store:
-        undo(store, number)
-        assert rows(store) == before
 
 
 @pytest.mark.usefixtures("plants")
@@ -640,16 +622,6 @@ def test_a_plant_that_an_undo_has_changed_since_a_position_stays_as_well(store: 
     undo(store)
     done = store.apply([Rewrite(Selection(), Rule(find="F", replacement="f"), since=since)], COMMAND).result(SECONDS)
     assert (done.change, done.skipped_ids) == (None, (3,))
-
-
-def test_an_undo_waits_for_the_rewriting_before(store: PlantStore, plants: list[PlantRow]) -> None:
-    apply(store, edited(plants[0], note="dry"))
-    rewriting = store.apply([Rewrite(Selection(), Rule(before="Old "))], COMMAND)
-    undoing, redoing = store.undo(None, COMMAND), store.redo(COMMAND)
-    change = rewriting.result(SECONDS).change
-    assert change is not None
-    assert undoing.result(SECONDS).change.undoes == change.number
-    assert redoing.result(SECONDS).change.undoes == undoing.result(SECONDS).change.number
 
 
 @pytest.mark.usefixtures("plants")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from queue import SimpleQueue
@@ -23,6 +22,7 @@ from plantdesk.store.postgres import listening, transactions, writer
 from plantdesk.store.postgres import store as postgres_store
 from plantdesk.store.postgres.connections import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
+from tests.store.test_backups import until
 from tests.support.adding import add_each, plant
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import TcpProxy, proxy_to
@@ -38,13 +38,6 @@ def stored(location: PostgresLocation) -> list[int]:
     """The ids in insertion order, read past the proxy."""
     with closing(location.open_reader()) as plants:
         return [row.id for page in plants.pages(Selection()) for row in page]
-
-
-def until(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -381,30 +374,6 @@ def test_a_plant_that_breaks_a_constraint_fails_alone(
     assert [row.id for row in received.get(timeout=SECONDS).added] == [2]
     assert [row.id for row in received.get(timeout=SECONDS).added] == [3]
     assert stored(location) == [2, 3]
-
-
-@pytest.mark.slow
-def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, location: PostgresLocation) -> None:
-    with closing(location.open()) as store:
-        store.add(plant(1), COMMAND).result(SECONDS)
-    name = location.name
-    postgres.execute("DROP ROLE IF EXISTS guest")
-    postgres.execute("CREATE ROLE guest LOGIN")
-    for right in ("USAGE ON SCHEMA plantdesk", "SELECT ON ALL TABLES IN SCHEMA plantdesk"):
-        postgres.execute(f"GRANT {right} TO guest", name)
-    try:
-        with closing(location_of(location.url.replace("plants@", "guest@")).open()) as store:
-            assert store.write_error is not None
-            failure = store.apply([DeleteAll(Selection())], FORM).exception(SECONDS)
-            assert isinstance(failure, StoreError)
-            with closing(store.reader()) as reader:
-                assert reader.count() == 1
-            postgres.execute("GRANT ALL ON ALL TABLES IN SCHEMA plantdesk TO guest", name)
-            until(lambda: store.write_error is None)
-            assert store.add(plant(2), COMMAND).result(SECONDS).id == 2
-    finally:
-        postgres.execute("DROP OWNED BY guest", name)
-        postgres.execute("DROP ROLE guest")
 
 
 @pytest.mark.slow
