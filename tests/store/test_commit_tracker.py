@@ -96,18 +96,7 @@ def test_a_transaction_that_begins_a_new_log_is_noticed_at_its_commit(path: Path
         assert other.execute("PRAGMA wal_checkpoint").fetchone()[0] == 0
         other.execute("BEGIN")
         other.execute(_FILL)
-        assert tracker.poll() == Changes()
+        assert not tracker.poll().added
         other.execute("COMMIT")
         changes = tracker.poll()
         assert (len(changes.added), changes.needs_reload) == (1000, True)
-
-
-def test_a_commit_of_another_program_is_reported_when_the_store_is_not_locked_any_more(path: Path) -> None:
-    Store(path).close()
-    with closing(connect(path)) as connection, closing(connect(path)) as other:
-        tracker = CommitTracker(connection)
-        other.execute("UPDATE store SET identity = 'another'")
-        other.execute("BEGIN IMMEDIATE")
-        assert tracker.poll() == Changes()
-        other.execute("ROLLBACK")
-        assert tracker.poll().needs_reload

@@ -5,8 +5,9 @@ Invariants, which tests/store/test_commit_tracker.py checks beside other writers
 1. `position` is the state after the last commit that this connection has read or made, even if that commit counts as
    failed because its file was moved. Nothing of an open or failed transaction is in it.
 2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
-   (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else. It
-   misses only a commit of a program that records nothing, such as sqlite3, if PlantDesk commits between the same polls.
+   (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit. It misses only a commit
+   of a program that records nothing, such as sqlite3, if PlantDesk commits between the same polls. A transaction of
+   others that begins a new log changes the version as well, before its commit: then all is read again once too often.
 3. Each commit counts itself, so that a log has a number of its own (`files/log_origin`): the first commit after a
    checkpoint of this process gives it one.
 
@@ -62,18 +63,12 @@ class CommitTracker:
         All is read in one snapshot, the caller's transaction or one of its own: two commits close together would
         otherwise hide each other. Raises sqlite3.Error.
         """
-        before = (self._version, self.position)
         if self._connection.in_transaction:
-            return self._poll()[0]
+            return self._poll()
         if self._data_version() == self._version:
             return Changes()
         with snapshot(self._connection):
-            changes, is_recorded = self._poll()
-        if not is_recorded and is_locked(self._connection):
-            # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
-            self._version, self.position = before
-            return Changes()
-        return changes
+            return self._poll()
 
     def own_changes(self) -> Changes:
         """Return what the present write transaction has changed. Raises sqlite3.Error."""
@@ -88,20 +83,19 @@ class CommitTracker:
         seq, change = last_seq(self._connection), last_number(self._connection)
         return Position(seq, change, *self._connection.execute("SELECT other_commits FROM store").fetchone())
 
-    def _poll(self) -> tuple[Changes, bool]:
-        """Return what others committed, and whether history or sequence numbers show it."""
+    def _poll(self) -> Changes:
         # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
         self._connection.execute("SELECT 1 FROM store").fetchone()
         version = self._data_version()
         if version == self._version:
-            return Changes(), True
+            return Changes()
         known = self.position
         changes, now = self._since(known)
         self._version, self.position = version, now
-        # Else by a program that does not count its commits, such as sqlite3.
+        # Else by a program that does not count its commits, such as sqlite3, or not yet.
         is_recorded = now.seq > known.seq or now.change > known.change or now.commits != known.commits
         needs_reload = changes.needs_reload or not is_recorded
-        return changes._replace(needs_reload=needs_reload, tokens=True), is_recorded
+        return changes._replace(needs_reload=needs_reload, tokens=True)
 
     def _since(self, known: Position) -> tuple[Changes, Position]:
         now = self.read_position()
