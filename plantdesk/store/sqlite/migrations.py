@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 #: Marks the file as a PlantDesk store (`PRAGMA application_id`): "PLNT" in ASCII.
 APPLICATION_ID = 0x504C4E54
 
+#: The tables of version 7.
+_TABLES = ("plant", "before_image", "change", "token", "source", "store")
 #: Step n brings a store from version n to n + 1.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -203,12 +205,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     (
         # Each row has its texts as they are searched and sorted, so that no statement has to fold.
-        "ALTER TABLE plant RENAME TO old_plant",
-        "ALTER TABLE before_image RENAME TO old_before_image",
-        "ALTER TABLE change RENAME TO old_change",
-        "ALTER TABLE token RENAME TO old_token",
-        "ALTER TABLE source RENAME TO old_source",
-        "ALTER TABLE store RENAME TO old_store",
+        *(f"ALTER TABLE {each} RENAME TO old_{each}" for each in _TABLES),
         "DROP INDEX token_name",
         """CREATE TABLE store (
             id INTEGER NOT NULL,
@@ -312,12 +309,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT""",
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
         "INSERT INTO token SELECT * FROM old_token",
-        "DROP TABLE old_plant",
-        "DROP TABLE old_before_image",
-        "DROP TABLE old_change",
-        "DROP TABLE old_token",
-        "DROP TABLE old_source",
-        "DROP TABLE old_store",
+        *(f"DROP TABLE old_{each}" for each in _TABLES),
     ),
 )
 
