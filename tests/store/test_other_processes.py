@@ -1,8 +1,9 @@
-"""What an open store notices of other processes: commits, files that take its place, folders that are moved."""
+"""What an open store notices of other processes: commits, and folders that are moved."""
 
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,16 +14,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.errors import StoreMovedError
+from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.store import Store
+from tests.store.test_backups import until
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.errors import StoreError
-    from plantdesk.domain.records import Changes
+    from plantdesk.domain.records import Changes, PlantRow
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="an open file can neither be moved nor replaced there")
+movable = pytest.mark.skipif(sys.platform == "win32", reason="an open file can neither be moved nor replaced there")
 
 _COMMIT = """
 import sqlite3, sys
@@ -72,6 +75,7 @@ def test_each_commit_of_another_process_is_noticed(path: Path, changes: SimpleQu
         check_notices(path, plant_id, changes)
 
 
+@movable
 @pytest.mark.parametrize("levels", [1, 2])
 def test_a_folder_is_moved_away_and_back(
     path: Path, levels: int, changes: SimpleQueue[Changes], health: SimpleQueue[StoreError | None]
@@ -84,8 +88,40 @@ def test_a_folder_is_moved_away_and_back(
     check_notices(path, 1, changes)
 
 
+@movable
 def test_a_removed_folder_is_noticed(path: Path, store: Store, health: SimpleQueue[StoreError | None]) -> None:
     shutil.rmtree(path.parent)
     assert health.get(timeout=SECONDS) is not None
     path.parent.mkdir()
     store.close()  # it saves what the file held
+
+
+def _content(store: Store) -> dict[int, PlantRow]:
+    with closing(store.reader()) as reader:
+        return {row.id: row for row in reader.selected(Selection())}
+
+
+def test_a_listener_follows_what_other_processes_change(store: Store, path: Path) -> None:
+    seen: dict[int, PlantRow] = {}
+
+    def follow(changes: Changes) -> None:
+        if changes.needs_reload:
+            seen.clear()
+            seen.update(_content(store))
+        seen.update((row.id, row) for row in (*changes.added, *changes.updated))
+        for plant_id in changes.removed:
+            seen.pop(plant_id, None)
+
+    store.subscribe(follow)
+    command = [sys.executable, "-m", "tests.support.changing", str(path)]
+    others = [subprocess.Popen([*command, str(seed), "150"], stdout=subprocess.PIPE, text=True) for seed in range(1, 4)]
+    printed = [other.communicate(timeout=120)[0] for other in others]
+    assert [other.returncode for other in others] == [0, 0, 0]
+    until(lambda: seen == _content(store))
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert database.execute("PRAGMA foreign_key_check").fetchall() == []
+        kept = {plant_id for (plant_id,) in database.execute("SELECT plant_id FROM before_image")}
+    acknowledged = {int(line) for output in printed for line in output.split()}
+    assert acknowledged
+    assert acknowledged <= seen.keys() | kept

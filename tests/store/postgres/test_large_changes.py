@@ -10,8 +10,7 @@ import psycopg
 import pytest
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import Kept
-from plantdesk.domain.edits import DeleteAll, MergePlants, MergeTags, RenameTag, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, MergeTags, RenameTag, SetTag, edited
 from plantdesk.domain.errors import PlantDeskError, StoreBusyError
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
@@ -97,16 +96,6 @@ def test_what_others_add_before_a_change_is_changed_as_well_and_later_plants_are
     assert {each: row.tag for each, row in found.items()} == wanted
 
 
-def test_a_merge_beside_others_who_add_plants(store: PlantStore, other: PlantStore) -> None:
-    with closing(store.reader()) as reader:
-        groups = reader.duplicates(by_tag=False)
-    with AddingTagged(other) as adding:
-        change = store.apply([MergePlants(groups, Kept.LOWEST_ID)], FORM).result(SECONDS).change
-    assert change is not None
-    assert change.plants == COUNT // 2
-    assert sorted(rows(store)) == sorted([*range(0, COUNT, 2), *adding.added])
-
-
 def test_changes_of_others_meanwhile_are_kept(store: PlantStore, other: PlantStore) -> None:
     before = rows(store)
     tagging = store.apply([SetTag(Selection(since=0), "hall")], FORM)
@@ -124,24 +113,6 @@ def test_changes_of_others_meanwhile_are_kept(store: PlantStore, other: PlantSto
     found = rows(store)
     assert {each for each, row in found.items() if row.note == "dry"} == noted
     assert all(found[each].tag == row.tag for each, row in before.items())
-
-
-def test_a_plant_whose_id_is_taken_before_it_returns_gets_another_one(store: PlantStore, other: PlantStore) -> None:
-    before = rows(store)
-    store.apply([DeleteAll(Selection(since=0))], FORM).result(SECONDS)
-    undoing = store.undo(None, FORM)
-    taken = set[int]()
-    for plant_id in range(0, COUNT, COUNT // 20):
-        try:
-            other.add(new_plant({"id": plant_id, "name": "New"}), COMMAND).result(SECONDS)
-        except PlantDeskError:
-            continue
-        taken.add(plant_id)
-    undone, found = undoing.result(SECONDS), rows(store)
-    assert (undone.skipped, undone.moved) == (0, len(taken))
-    assert {each for each, row in found.items() if row.name == "New"} == taken
-    names = sorted(row.name for row in found.values() if row.name != "New")
-    assert names == sorted(row.name for row in before.values())
 
 
 def test_changes_are_made_in_their_order_and_closing_waits_for_them(store: PlantStore, other: PlantStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from plantdesk.store import location_of
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import (
     DatabaseMissingError,
+    HostUnknownError,
     ServerUnreachableError,
     SignInRefusedError,
     StandbyError,
@@ -129,3 +131,34 @@ def test_of_several_servers_the_one_that_takes_writes_is_used(
         only_standby = f"postgresql://plants@127.0.0.1:{standby.port},127.0.0.1:1/{location.name}"
         with closing(location_of(only_standby).open_reader()) as reader:
             assert reader.count() == 0
+
+
+# --- hosts ---
+
+
+def test_a_store_is_opened_by_the_name_of_its_server(location: PostgresLocation) -> None:
+    with closing(location_of(location.url.replace("127.0.0.1", "localhost")).open_reader()) as reader:
+        assert reader.count() == 0
+
+
+def test_what_cannot_be_a_name_belongs_to_no_computer() -> None:
+    with pytest.raises(HostUnknownError, match=r"plants\.\.server"):
+        location_of("postgresql://plants@plants..server/plants").open_reader()
+
+
+@pytest.mark.network
+def test_of_several_hosts_one_with_an_unknown_name_is_left_out(location: PostgresLocation) -> None:
+    port = location.address.conninfo["port"]
+    hosts = f"plants.invalid:{port},127.0.0.1:{port}"
+    with closing(location_of(f"postgresql://plants@{hosts}/{location.name}?sslmode=disable").open_reader()) as reader:
+        assert reader.count() == 0
+    with pytest.raises(HostUnknownError, match=r"plants\.invalid"):
+        location_of(f"postgresql://plants@plants.invalid:{port}/{location.name}").open_reader()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_host_that_is_silent_is_given_up(host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(ServerUnreachableError):
+            location_of(f"postgresql://plants@{host}:{port}/plants").open_reader()
