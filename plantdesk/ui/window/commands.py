@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
@@ -115,25 +115,6 @@ class HelpCommands(Feature):
 _UNDO, _REDO = "undo", "redo"
 _CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
 _MAX_TITLE = 60
-
-
-@runtime_checkable
-class Editable(Protocol):
-    """A widget of our own on which Copy and Select all act, while they have an effect."""
-
-    @property
-    def can_copy(self) -> bool:
-        """Whether there is something to copy."""
-
-    @property
-    def can_select_all(self) -> bool:
-        """Whether there is something to select."""
-
-    def copy(self) -> None:
-        """Copy what is selected."""
-
-    def selectAll(self) -> None:  # noqa: N802 - the name of Qt's own
-        """Select everything."""
 
 
 class EditCommands(Feature):
@@ -280,10 +261,21 @@ class EditCommands(Feature):
         if isinstance(widget, PlainLabel):
             copy = partial(QGuiApplication.clipboard().setText, widget.selectedText())
             return {_COPY: copy} if widget.hasSelectedText() else {}
-        if isinstance(widget, Editable):
-            commands = {_COPY: (widget.can_copy, widget.copy), _SELECT_ALL: (widget.can_select_all, widget.selectAll)}
-            return {name: command for name, (possible, command) in commands.items() if possible}
-        return {}
+        return _of_view(widget) if isinstance(widget, QAbstractItemView) else {}
+
+
+def _of_view(view: QAbstractItemView) -> dict[str, Callable[[], object]]:
+    commands: dict[str, Callable[[], object]] = {}
+    if view.selectionModel().hasSelection():
+        commands[_COPY] = partial(_press_copy, view)
+    if view.selectionMode() is QAbstractItemView.SelectionMode.ExtendedSelection and view.model().rowCount():
+        commands[_SELECT_ALL] = view.selectAll
+    return commands
+
+
+def _press_copy(view: QAbstractItemView) -> None:
+    event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    QApplication.sendEvent(view, event)
 
 
 def _of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:

@@ -147,16 +147,6 @@ class PlantTableView(QTableView):
         self.scrollToTop()
         self._unseen.clear()
 
-    @property
-    def can_copy(self) -> bool:
-        """Whether a row is selected."""
-        return self.selectionModel().hasSelection()
-
-    @property
-    def can_select_all(self) -> bool:
-        """Whether there are rows."""
-        return self._plants.rowCount() > 0
-
     @Slot()
     def copy(self) -> None:
         """Request that the selected rows are copied."""
@@ -278,7 +268,7 @@ class PlantTableView(QTableView):
 
     def _select_current(self) -> None:
         """Select the current row, if no row is selected."""
-        if not self.can_copy and self.currentIndex().isValid():
+        if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
             self._select_row(self.currentIndex().row())
 
     @override
