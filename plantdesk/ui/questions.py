@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from plantdesk.domain.edits import Insert
@@ -15,9 +15,8 @@ from plantdesk.domain.errors import InvalidPlantError, shortened
 from plantdesk.domain.tags import entered
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.page import Part
-from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
-from plantdesk.ui.theme.metrics import XL, XXL, L, S
+from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
 from plantdesk.ui.widgets.fields import LineEdit, TagCompleter
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -61,8 +60,7 @@ class TagDialog(Dialog):
         self._edit.textChanged.connect(self._on_text_changed)
         self._edit.returnPressed.connect(self._button.click)  # does nothing while there is no tag
         self._on_text_changed()
-        margins = (XXL, XL, XXL, XL)
-        fill(QVBoxLayout(self), self._label, self._edit, self._message, L, self.buttons, margins=margins, spacing=S)
+        self.arrange(self._label, self._edit, self._message, spacing=S)
         self.setMinimumWidth(_WIDTH)
         self._edit.setFocus()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
@@ -17,9 +17,9 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
 from plantdesk.transfer.writing import write_plants
-from plantdesk.ui.qt import STRETCH, documents_folder, fill
+from plantdesk.ui.qt import STRETCH, documents_folder
 from plantdesk.ui.texts import error_text, quoted, shown
-from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
+from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.transfer.import_job import Reporter, progress_text
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled
@@ -118,15 +118,7 @@ class ExportDialog(Dialog):
             "All fields are written. CSV is for programs: PlantDesk reads it exactly. CSV for Excel marks cells "
             "that Excel would take for formulas with a leading '."
         )
-        fill(
-            QVBoxLayout(self),
-            grid,
-            PlainLabel(text, tone="muted", wrapped=True),
-            STRETCH,
-            self.buttons,
-            margins=(XXL, XL, XXL, XL),
-            spacing=L,
-        )
+        self.arrange(grid, PlainLabel(text, tone="muted", wrapped=True), STRETCH, spacing=L)
         self.setMinimumWidth(480)
 
 

@@ -27,7 +27,7 @@ from plantdesk.transfer.importing import ImportOptions, differences
 from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, quoted, shown
-from plantdesk.ui.theme.metrics import EDGE, XL, XXL, L, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
 from plantdesk.ui.transfer.import_job import ImportJob, progress_text
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -77,15 +77,8 @@ class RefusedDialog(Dialog):
         save = self.buttons.addButton(self.tr("&Save all with reasons…"), START_ROLE)
         save.clicked.connect(self._on_save)
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        fill(
-            QVBoxLayout(self),
-            PlainLabel(self.tr("Nothing has been imported yet."), tone="muted"),
-            (table.framed(), 1),
-            self._message,
-            self.buttons,
-            margins=(XXL, XL, XXL, XL),
-            spacing=M,
-        )
+        about = PlainLabel(self.tr("Nothing has been imported yet."), tone="muted")
+        self.arrange(about, (table.framed(), 1), self._message)
         self.resize_to_fit(_REFUSED_SIZE)
 
     @Slot(object)
