@@ -280,11 +280,8 @@ class SettingRows(QObject):
         self._port_edit = LineEdit(max_length=5)
         self._port_edit.setFixedWidth(theme.metrics.scaled(_PORT_WIDTH))
         self._port_edit.editingFinished.connect(self._use_port)
-        self._free_button = QPushButton()
-        self._free_button.clicked.connect(self._use_free_port)
-        self._free_button.hide()
         #: The row of the port.
-        self.port = SettingRow(theme, self.tr("Port"), self._port_edit, self._free_button, hint=" ")
+        self.port = SettingRow(theme, self.tr("Port"), self._port_edit, hint=" ")
         access = QPushButton(self.tr("API access…"))
         access.clicked.connect(self._commands.open_api_access)
         return [
@@ -300,15 +297,7 @@ class SettingRows(QObject):
             port = getattr(state, "port", None)  # a server that changes its port is off for a moment
             self._port_edit.setText(str(port or self._port_edit.text() or self._server.port))
         self.port.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
-        error = error_text(state.error) if isinstance(state, Failed) else ""
-        self._offer_port(state.error if isinstance(state, Failed) else None)
-        self.port.show_error(error)
-
-    def _offer_port(self, error: Exception | None) -> None:
-        """Offer the free port that an error suggests instead of the taken one."""
-        self._free_port = getattr(error, "free_port", None)
-        self._free_button.setVisible(self._free_port is not None)
-        self._free_button.setText(self.tr("Use port {port}").format(port=self._free_port))
+        self.port.show_error(error_text(state.error) if isinstance(state, Failed) else "")
 
     @Slot(bool)
     def _switch_api(self, on: bool) -> None:
@@ -325,19 +314,11 @@ class SettingRows(QObject):
         text = self._port_edit.text().strip()
         is_valid = text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_PORT
         set_properties(self._port_edit, invalid=str(not is_valid).lower())
-        if is_valid:
-            self._apply_port(int(text))
-        else:
+        if not is_valid:
             self.port.show_error(self.tr("A port is a whole number from 1 to 65535."))
-
-    @Slot()
-    def _use_free_port(self) -> None:
-        if self._free_port is not None:
-            self._apply_port(self._free_port)
-
-    def _apply_port(self, port: int) -> None:
+            return
         self._port_edit.setModified(False)
-        self._server.set_port(port, self._on_port_refused)
+        self._server.set_port(int(text), self._on_port_refused)
         if not isinstance(self._server.state, On):
             self._show_server(self._server.state)
 
@@ -345,7 +326,6 @@ class SettingRows(QObject):
         if isValid(self):  # the dialog may have been closed meanwhile
             stays = self.tr("{reason} The API stays on port {port}.")
             port = getattr(self._server.state, "port", self._server.port)
-            self._offer_port(error)
             self.port.show_error(stays.format(reason=error_text(error), port=port))
 
     # --- start, backups, updates ---
