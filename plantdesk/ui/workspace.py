@@ -28,7 +28,7 @@ from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.samples import Samples
 from plantdesk.ui.undo_stack import UndoStack
-from plantdesk.ui.widgets.dialog import TabOrder
+from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import EditCommands, HelpCommands, WindowCommands
@@ -117,7 +117,7 @@ class Workspace(Page):
         window.setWindowIcon(app_icon())
         window.escape_pressed.connect(self._step_back)
         window.part_requested.connect(self.focus_next_part)
-        TabOrder(window, window.focus_moving, self, window.statusBar())
+        window.focus_moving.connect(self._order_tabs)
 
     def _make_status_bar(self, window: MainWindow) -> QStatusBar:
         bar = window.statusBar()
@@ -361,6 +361,10 @@ class Workspace(Page):
             for feature in reversed(self._features):
                 if feature.step_back():
                     break
+
+    @Slot()
+    def _order_tabs(self) -> None:
+        order_tabs(self, self._window.statusBar())
 
     def _report_damaged_settings(self, file: Path) -> None:
         title = self.tr("The settings are back to their defaults")

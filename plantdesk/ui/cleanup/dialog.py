@@ -14,7 +14,7 @@ from typing_extensions import override
 from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import EDGE, L, M
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder, tab_stops
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, tab_stops
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -39,7 +39,6 @@ class CleanUpDialog(Dialog):
     """
 
     refreshed = Signal()
-    focus_moving = Signal()
 
     def __init__(self, context: WindowContext, pages: Sequence[CleanUpPage]) -> None:
         super().__init__(self.tr("Clean up"), context.page)
@@ -76,17 +75,11 @@ class CleanUpDialog(Dialog):
         parts = self._tabs, (self._stack, 1), self._outcome, bottom
         fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
         self.resize_to_fit(_SIZE * context.theme.metrics.scale)
-        TabOrder(self, self.focus_moving, self)
         self._show_state()
 
     def show_page(self, number: int) -> None:
         """Show a page, if it is not shown already."""
         self._tabs.setCurrentIndex(number)
-
-    @override
-    def focusNextPrevChild(self, following: bool) -> bool:
-        self.focus_moving.emit()
-        return super().focusNextPrevChild(following)
 
     @property
     def _page(self) -> CleanUpPage:

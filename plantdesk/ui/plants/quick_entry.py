@@ -20,7 +20,7 @@ from plantdesk.ui.plants.outbox import State, Submission
 from plantdesk.ui.qt import app_icon, bring_to_front, fill, fitted
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import S
-from plantdesk.ui.widgets.dialog import Dialog, TabOrder
+from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.messages import MessageLine
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ class QuickWindow(Dialog):
     """Closing only hides it. It opens on the screen with the pointer. `closed`: it was hidden."""
 
     closed = Signal()
-    focus_moving = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(self.tr("Add a plant"))
@@ -52,7 +51,6 @@ class QuickWindow(Dialog):
         self.form.setFixedWidth(fitted(self, QSize(theme.metrics.scaled(_WIDTH), 0)).width())
         layout = fill(QVBoxLayout(self), self.form, margins=(0, S, 0, S), spacing=0)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)  # grows with a message
-        TabOrder(self, self.focus_moving, self.form)
 
     def open_in_front(self, token: str) -> None:
         """Show the window in the middle of the upper part of the screen with the pointer; the cursor is in Name."""
@@ -70,11 +68,6 @@ class QuickWindow(Dialog):
     def done(self, result: int) -> None:
         super().done(result)
         self.closed.emit()
-
-    @override
-    def focusNextPrevChild(self, following: bool) -> bool:
-        self.focus_moving.emit()
-        return super().focusNextPrevChild(following)
 
 
 class QuickEntry(QObject):

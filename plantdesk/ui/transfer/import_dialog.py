@@ -31,7 +31,7 @@ from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
 from plantdesk.ui.transfer.import_job import ImportJob, progress_text
 from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, TabOrder
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.painting import Icon
@@ -221,13 +221,9 @@ _NAMED = 3
 
 
 class ImportDialog(Dialog):
-    """`started(job)`: the user wants to import; the job is then reading or writing, and belongs to the receiver.
-
-    `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one.
-    """
+    """`started(job)`: the user wants to import; the job is then reading or writing, and belongs to the receiver."""
 
     started = Signal(object)
-    focus_moving = Signal()
 
     def __init__(
         self,
@@ -250,7 +246,6 @@ class ImportDialog(Dialog):
         self._tag_edit.setText(tag)
         self._lay_out()
         self._connect()
-        TabOrder(self, self.focus_moving, self)  # whose columns are known only after the file is read
         self._read_sample()
 
     def _make_widgets(self) -> None:
@@ -288,11 +283,6 @@ class ImportDialog(Dialog):
         self._outcome.changed.connect(self._on_choice)
         self._outcome.rows_requested.connect(self._show_rows)
         self.finished.connect(self._cancel)
-
-    @override
-    def focusNextPrevChild(self, following: bool) -> bool:
-        self.focus_moving.emit()
-        return super().focusNextPrevChild(following)
 
     def close_job(self) -> None:
         """End the use of the store, and wait for that."""

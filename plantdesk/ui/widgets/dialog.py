@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
@@ -27,33 +27,19 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QKeyEvent, QShowEvent
 
     from plantdesk.ui.qt import Item
     from plantdesk.ui.theme.theme import Theme
 
 
-class TabOrder(QObject):
-    """Sets the tab order of a window whenever its focus is about to move, as widgets come and go in the layouts.
+def order_tabs(*parts: QWidget) -> None:
+    """Set the tab order of what is in `parts`, one after the other; for a window whose focus is about to move.
 
-    It is not set when they come and go: that would take 3 ms for each message of the main window.
+    It is not set when widgets come and go: that would take 3 ms for each message of the main window.
     """
-
-    def __init__(self, window: QWidget, focus_moving: SignalInstance, *parts: QWidget) -> None:
-        """Order what is in `parts`, one after the other, each time `focus_moving` is emitted."""
-        super().__init__(parts[0] if parts else window)  # a window may get other parts
-        self._parts = parts
-        self._order: list[QWidget] = []
-        focus_moving.connect(self._set_order)
-
-    @Slot()
-    def _set_order(self) -> None:
-        order = [widget for part in self._parts for widget in tab_stops(part)]
-        if order != self._order:
-            self._order = order
-            for first, second in pairwise(order):
-                QWidget.setTabOrder(first, second)
+    for first, second in pairwise(widget for part in parts for widget in tab_stops(part)):
+        QWidget.setTabOrder(first, second)
 
 
 def tab_stops(widget: QWidget) -> Iterator[QWidget]:
@@ -92,7 +78,10 @@ START_ROLE = ButtonRole.ResetRole
 
 
 class Dialog(QDialog):
-    """Is deleted when it is closed. The dialog is the receiver of its background tasks."""
+    """Is deleted when it is closed. The dialog is the receiver of its background tasks.
+
+    Tab goes through it in the order of its layouts.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -156,6 +145,11 @@ class Dialog(QDialog):
         if event.type() is QEvent.Type.LayoutRequest:  # a text has changed
             self._widen()
         return super().event(event)
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        order_tabs(self)
+        return super().focusNextPrevChild(following)
 
     def _widen(self) -> None:
         """Become as wide as the texts need: Qt ignores their minimum width if the dialog has one of its own."""

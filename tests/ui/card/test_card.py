@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,7 +25,7 @@ from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
-from plantdesk.ui.widgets.dialog import TabOrder
+from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 from tests.support.waiting import SECONDS
@@ -197,7 +198,7 @@ def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDesk) -> None:
 
 
 def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDesk) -> None:
-    TabOrder(desk.window, desk.window.focus_moving, desk.context.page)
+    desk.window.focus_moving.connect(partial(order_tabs, desk.context.page))
     desk.open_card()
 
     def stops() -> list[str]:
