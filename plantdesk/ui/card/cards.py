@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
@@ -176,7 +175,6 @@ class PlantCard(CardFrame):
     def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__(theme, requests)
         self._lines: list[HistoryLine] = []
-        self._line_buttons: list[QPushButton] = []
         self._undo_buttons: list[QPushButton] = []
         self._undo_reason = ""
         self._shows_all = False
@@ -243,7 +241,6 @@ class PlantCard(CardFrame):
     @Slot()
     def _show_lines(self) -> None:
         empty(self._history, self._history_lines)
-        self._line_buttons.clear()
         self._undo_buttons.clear()
         shown = self._lines if self._shows_all or len(self._lines) <= _FEW else self._lines[:_FEW]
         for line in shown:
@@ -253,16 +250,8 @@ class PlantCard(CardFrame):
             button = text_button(self.tr("Show all"))
             button.setProperty("variant", "link")
             button.clicked.connect(self._on_show_all)
-            self._line_buttons.append(button)
             self._history_lines.append(button)
             self._history.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeading)
-        self._order_tabs()
-
-    def _order_tabs(self) -> None:
-        """Put the new buttons before the row below: the window does not notice what changes in a scroll area."""
-        stops = [self.note_edit, *self._line_buttons, self._label_button]
-        for first, second in pairwise(stops):
-            QWidget.setTabOrder(first, second)
 
     def _line(self, line: HistoryLine) -> QWidget:
         widget = QWidget()
@@ -285,7 +274,6 @@ class PlantCard(CardFrame):
         button.setAccessibleName(self.tr("Undo: {what}").format(what=line.text))
         allow(button, self._undo_reason)
         button.clicked.connect(partial(self.undo_requested.emit, line))
-        self._line_buttons.append(button)
         self._undo_buttons.append(button)
         return button
 
