@@ -23,7 +23,8 @@ with atheris.instrument_imports(include=["plantdesk"]):
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.strict_json import parse_object
     from plantdesk.transfer.formats import SUFFIXES, Format
-    from plantdesk.transfer.inputs import Reading, rows_of, text_input
+    from plantdesk.transfer.inputs import Reading, text_input
+    from plantdesk.transfer.reading import RowReader
     from plantdesk.transfer.text import TextFile
 
 from tests.corpus.__main__ import entries
@@ -44,7 +45,7 @@ def read_file(data: bytes) -> None:
             pasted_plants(content.decode(errors="replace"), 100)
             return
         file = text_input(_FORMS[form], TextFile(io.BytesIO(content), "file", lambda _size: None), reading)
-        deque(rows_of(file, 1, reading.columns, lambda _row: None)[1], maxlen=0)
+        deque(RowReader(file, 1, reading.columns, lambda _row: None).plants(), maxlen=0)
 
 
 def read_json(data: bytes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple, NoReturn
 
@@ -62,47 +62,38 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
     return members
 
 
-class Unread(NamedTuple):
-    """A part of a file that should be a plant, as it is written there, and why it could not be read."""
+class Item(NamedTuple):
+    """An item of a file that begins on `line`, its `text` there, its members, or why it is not an object.
 
-    reason: Text
+    Numbers with a fraction or an exponent are NumberText.
+    """
+
+    line: int
     text: str
+    members: Mapping[str, object] = {}
+    error: Text | None = None
 
 
-class Members(dict[str, object]):
-    """The members of an object in a file, and its `text` there. Numbers with a fraction or exponent are NumberText."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, members: dict[str, object], text: str) -> None:
-        super().__init__(members)
-        self.text = text
-
-
-def line_value(line: str) -> Members | Unread:
+def item_of_line(line: str, number: int) -> Item:
     """Return the object in a line."""
     try:
-        return _members_or_unread(_whole(line), line)
+        return _item(_whole(line), number, line)
     except json.JSONDecodeError as error:
         reason = Text("It is not JSON: {reason} at column {column}.", reason=error.msg, column=error.colno)
     except NotJsonError as error:
         reason = error.text
     except RecursionError:
         reason = _TOO_DEEP
-    return Unread(reason, line)
+    return Item(number, line, error=reason)
 
 
-def _members_or_unread(value: object, text: str) -> Members | Unread:
+def _item(value: object, line: int, text: str) -> Item:
     if not isinstance(value, _Object):
-        return Unread(Text('It is not an object, such as {{"id": 1, "name": "Fern"}}.'), text)
+        return Item(line, text, error=Text('It is not an object, such as {{"id": 1, "name": "Fern"}}.'))
     try:
-        return Members(_members(value), text)
+        return Item(line, text, _members(value))
     except RepeatedMemberError as error:
-        return Unread(error.text, text)
-
-
-#: An object of a file, and the line on which it begins.
-Item = tuple[int, Members | Unread]
+        return Item(line, text, error=error.text)
 
 
 class FileSyntaxError(Exception):
@@ -166,7 +157,7 @@ class _Buffer:
                 return ""
 
     def item(self) -> Item:
-        """Return the line and the value of the item that begins here."""
+        """Return the item that begins here."""
         self.items += 1
         self.next_character()
         while True:
@@ -189,7 +180,7 @@ class _Buffer:
             else:
                 if self.text[end - 1] == "}" or end < len(self.text) or not self._more():  # a number may go on
                     line, text, self.at = self.line(), self.text[self.at : end], end
-                    return line, _members_or_unread(value, text)
+                    return _item(value, line, text)
 
     def _item_error(self, reason: Text) -> FileSyntaxError:
         return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
-from plantdesk.transfer.name_parts import cultivar_column, is_whole_name, name_columns, plain, repeats_genus, unspaced
+from plantdesk.transfer.name_parts import (
+    cultivar_column,
+    is_whole_name,
+    name_columns,
+    names_in,
+    plain,
+    repeats_genus,
+    unspaced,
+)
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")
@@ -118,6 +126,17 @@ class Layout(NamedTuple):
         names = {"name": self.name_parts} if self.name_parts else {}
         return {field: [at] for field, at in self.fields.items()} | names
 
+    def row_names(self, rows: Iterable[Sequence[str | None]]) -> Iterator[str | None]:
+        """Yield the name in each row, put together if it is in several columns, or None."""
+        at = self.fields.get("name")
+        if self.name_parts:
+            return names_in(rows, self.names, self.name_parts)
+        return (None if at is None or at >= len(row) else row[at] for row in rows)
+
+    def without_id(self) -> Layout:
+        """Return the layout without a column of the ID."""
+        return self._replace(fields={field: at for field, at in self.fields.items() if field != "id"})
+
 
 class NoColumnError(PlantDeskError):
     """A file lacks the `requested` column, or one for the name."""
@@ -159,24 +178,25 @@ def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: boo
     return found
 
 
-def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None = None) -> Layout:
-    """Return the layout of a table by its first rows, or as its format has it. Raises PlantDeskError."""
-    layout = _by_headers(rows, columns, known)
-    return checked(layout, rows[layout.titles + layout.has_header :], columns)
+def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, names: Sequence[str] | None = None) -> Layout:
+    """Return the layout of a table by its first rows, or by the names of its columns if its format has them.
 
-
-def checked(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return a layout without an ID that holds codes, by the first rows below it, and with the parts of the name.
-
-    The fields that the user has chosen stay. Raises NoColumnError.
+    An ID that holds codes is left out, unless it was chosen. Raises PlantDeskError.
     """
+    if names is None:
+        titles = 0 if columns.has_header is False else title_rows(rows)
+        layout = _layout_below(titles, rows[titles:], columns)
+        rows = rows[titles + layout.has_header :]
+    else:
+        chosen = {field: column for field, column in columns.chosen.items() if names and _is_there(column, names)}
+        columns = columns._replace(chosen=chosen)
+        layout = Layout(names, has_header=True, fields=mapped(names, chosen, only=columns.only))
     layout = _with_name_parts(layout, rows[:SAMPLED], columns)
     at = None if "id" in columns.chosen else layout.fields.get("id")
     code = None if at is None else _code(row[at] or "" for row in rows[:SAMPLED] if at < len(row))
     if at is None or code is None:
         return layout
-    fields = {field: position for field, position in layout.fields.items() if field != "id"}
-    return layout._replace(fields=fields, codes=Codes(layout.names[at], at, code))
+    return layout.without_id()._replace(codes=Codes(layout.names[at], at, code))
 
 
 def _code(cells: Iterable[str]) -> str | None:
@@ -219,16 +239,6 @@ def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
         return ()
     cultivar = cultivar_column(layout.names, {name, *layout.fields.values()})
     return (name,) if cultivar is None else (name, cultivar)
-
-
-def _by_headers(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None) -> Layout:
-    chosen, only, _ = columns
-    if known is not None:
-        fields = mapped(known.names, chosen, only=True)
-        others = {field: at for field, at in known.fields.items() if field not in fields and not only}
-        return known._replace(fields=others | fields)
-    titles = 0 if columns.has_header is False else title_rows(rows)
-    return _layout_below(titles, rows[titles:], columns)
 
 
 def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
@@ -333,7 +343,7 @@ def _is_number(text: str | None) -> bool:
     return bool(text) and is_id(str(text).replace(".", "").replace(",", ""))
 
 
-def is_there(column: Column, columns: Iterable[str]) -> bool:
+def _is_there(column: Column, columns: Iterable[str]) -> bool:
     """Return whether a requested column, or each of several, is among columns with these headers."""
     try:
         return bool(_positions(column, [*columns]))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.strict_json import Unread
 from plantdesk.transfer.columns import SAMPLED, field_of, title_rows
-from plantdesk.transfer.tables import Batch
+from plantdesk.transfer.tables import Batch, Row
 from plantdesk.transfer.text import LONGEST
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Dialect(NamedTuple):
 class DelimitedTable:
     """The rows of a file. `dialect` is that of the file: parts of it that were None have been detected."""
 
-    layout = None
+    is_sheet = False
     other_tables = 0
 
     def __init__(
@@ -113,31 +112,28 @@ class _Records:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all records. Raises FileError and OSError."""
-        is_done = False
-        while not is_done:
-            numbers, rows, size = list[int](), list[Sequence[str | None]](), 0
-            errors: dict[int, Unread] = {}
-            while not is_done and len(rows) < _MAX_ROWS and size < _MAX_BATCH:
-                row = self._next()
-                is_done = row is None
-                if row is not None:
-                    size += self._size
-                    numbers.append(self._line)
-                    rows.append(() if isinstance(row, Unread) else row)
-                    errors |= {self._line: row} if isinstance(row, Unread) else {}
-            if rows:
-                yield Batch(numbers, rows, errors=errors)
+        rows, size = list[Row](), 0
+        while row := self._next():
+            rows.append(row)
+            size += self._size
+            if len(rows) == _MAX_ROWS or size >= _MAX_BATCH:
+                yield Batch(rows)
+                rows, size = [], 0
+        if rows:
+            yield Batch(rows)
 
-    def _next(self) -> Sequence[str | None] | Unread | None:
-        """Return the cells of the next record, or why it has none; None at the end."""
+    def _next(self) -> Row | None:
+        """Return the next record, None at the end."""
         self._raw.clear()
         self._size = 0
         try:
-            row = next(self._reader, None)
+            cells = next(self._reader, None)
         except csv.Error as error:
             return self._loose_row(error)
+        if cells is None:
+            return None
         self._has_header = True
-        return row if row is None or all(row) else self._with_none(row)
+        return Row(self._line, cells if all(cells) else self._with_none(cells))
 
     def _with_none(self, row: list[str]) -> list[str | None]:
         """Return None for the empty cells, but not for those that are in quotes."""
@@ -147,16 +143,16 @@ class _Records:
         cells, _ = self._cells(raw.rstrip("\r\n"))
         return [text if text or cell is not None else None for text, cell in zip(row, cells, strict=False)]
 
-    def _loose_row(self, error: csv.Error) -> Sequence[str | None] | Unread:
-        """Return the cells of a record that is no strict CSV, or why it has none."""
+    def _loose_row(self, error: csv.Error) -> Row:
+        """Return a record that is no strict CSV."""
         record = "".join(self._raw).rstrip("\r\n")
         cells, column = self._cells(record)
         if not column:
             self._has_header = True
-            return cells
+            return Row(self._line, cells)
         if not self._has_header or "unexpected end" in str(error):
             raise self._text.error(_reason(error, column), self._line) from None
-        return Unread(_reason(error, column), record)
+        return Row(self._line, error=_reason(error, column), source=record)
 
     def _cells(self, record: str) -> tuple[list[str | None], int]:
         """Return the cells of a record, None for those without text and quotes, and 0 or the number of a faulty one."""

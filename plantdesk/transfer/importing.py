@@ -9,7 +9,7 @@ import itertools
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,10 +18,9 @@ from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.validation import plant_fields
 from plantdesk.transfer.columns import READ
-from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
 from plantdesk.transfer.files import opened_target
-from plantdesk.transfer.inputs import Reading, opened, rows_of
-from plantdesk.transfer.reading import Refused
+from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.reading import Refused, RowReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,11 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.imports import ImportCounts, ImportRow
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.columns import Codes
     from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.formats import Format
-    from plantdesk.transfer.inputs import Input
-    from plantdesk.transfer.reading import RowReader
 
     #: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
     Progress = Callable[[int, int, int], None]
@@ -53,31 +48,6 @@ class ImportOptions(NamedTuple):
     tag: str | None = None
 
 
-class FileReading(NamedTuple):
-    """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
-
-    If the name is put together from `name_columns`, its column has the names of all of them, as `Genus+Species`.
-
-    `encoding` and `delimiter` are None if the format has none, `doubtful_cell` is None if the encoding is certain.
-    `other_tables` is the number of sheets of the file that were not read, `titles` that of rows above the header, such
-    as a title, and `leading_zeros` that of IDs that are numbers without them. `codes` are those of a column that is no
-    ID.
-    """
-
-    name: str
-    form: Format
-    encoding: str | None
-    doubtful_cell: str | None
-    delimiter: str | None
-    columns: dict[str, str]
-    name_columns: tuple[str, ...]
-    ignored: tuple[str, ...]
-    other_tables: int
-    titles: int
-    leading_zeros: int
-    codes: Codes | None
-
-
 class Preview(NamedTuple):
     """The numbers of rows by outcome, the first invalid rows, the first that conflict, and how the files were read.
 
@@ -89,41 +59,20 @@ class Preview(NamedTuple):
     blank: int
     invalid_rows: Sequence[Refused]
     conflict_rows: Sequence[Refused]
-    readings: Sequence[FileReading]
+    readers: Sequence[RowReader]
 
 
-#: What is read differently or not at all, by the field of FileReading that counts it.
-_DIFFERENCES = {
-    "other_tables": Text("{count:,} other tables are not read", one="1 other table is not read"),
-    "titles": Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
-    "leading_zeros": Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros"),
-}
-
-
-def differences(readings: Sequence[FileReading]) -> Iterator[Text]:
+def differences(readers: Iterable[RowReader]) -> Iterator[Text]:
     """Yield a text for each kind of content of files that is read differently or not at all, if there is any."""
-    for field, text in _DIFFERENCES.items():
-        if count := sum(getattr(each, field) for each in readings):
-            yield text.filled(count=count)
-
-
-def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
-    text, table = file.text, file.table
-    delimiter = table.dialect.delimiter if isinstance(table, DelimitedTable) else None
-    return FileReading(
-        name,
-        file.form,
-        None if text is None or text.encoding is None else text.encoding.removesuffix("-sig"),
-        None if text is None else text.doubtful_cell,
-        None if delimiter == ONE_COLUMN else delimiter,
-        {field: reader.columns[field] for field in READ if field in reader.columns},
-        reader.name_columns,
-        tuple(reader.ignored),
-        0 if table is None else table.other_tables,
-        reader.layout.titles,
-        reader.leading_zeros,
-        reader.layout.codes,
+    texts = (
+        Text("{count:,} other tables are not read", one="1 other table is not read"),
+        Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
+        Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros"),
     )
+    counts = ((each.file.table.other_tables, each.layout.titles, each.leading_zeros) for each in readers)
+    for text, *of_files in zip(texts, *counts, strict=True):
+        if count := sum(of_files):
+            yield text.filled(count=count)
 
 
 class InvalidRowsError(PlantDeskError):
@@ -156,10 +105,10 @@ class FileImport:
             plant_fields({"name": "-", "tag": options.tag})
         self._options, self._progress, self._max_listed = options, progress, listed
         #: How the files were read.
-        self.readings: list[FileReading] = []
+        self.readers: list[RowReader] = []
         self._names: list[str] = []
         self._fields: list[set[str]] = []
-        self._rows = self._bytes = self._size = self._invalid = self._blank = 0
+        self._rows = self._bytes = self._size = self._invalid = 0
         self._listed: list[Refused] = []
         with ExitStack() as stack:
             self._import = store.new_import()
@@ -183,11 +132,10 @@ class FileImport:
         for number, source in enumerate(sources, 1):
             self._names.append(source.name)
             with opened(source, self._options.reading, self._report) as file:
-                reader, batches = rows_of(file, number, self._options.reading.columns, self._refuse)
-                for batch in batches:
-                    self._add(batch)
-                self._blank += reader.blank
-                self.readings.append(_reading_of(source.name, file, reader))
+                reader = RowReader(file, number, self._options.reading.columns, self._refuse)
+                for plants in reader.plants():
+                    self._add(plants)
+                self.readers.append(reader)
             self._fields.append(reader.fields | (set() if self._options.tag is None else {"tag"}))
 
     def compare(self, on_conflict: OnConflict) -> Preview:
@@ -197,7 +145,8 @@ class FileImport:
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_conflict, set().union(*self._fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
-        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, list(self.readings))
+        blank = sum(each.blank for each in self.readers)
+        return Preview(counts, self._invalid, blank, list(self._listed), clashing, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
@@ -205,8 +154,8 @@ class FileImport:
         Raises InvalidRowsError, ImportConflictError, StoreError, InterruptedError.
         """
         if self._invalid and not skip_invalid:
-            read = (reading for reading in self.readings if reading.columns or reading.ignored)
-            lacks_names = any("name" not in reading.columns for reading in read)
+            read = (each for each in self.readers if each.columns or each.ignored)
+            lacks_names = any("name" not in each.columns for each in read)
             raise (NoNamesError if lacks_names else InvalidRowsError)(self._invalid)
         others = len(self._names) - 1
         return self._import.apply(self._names[0] + (f" +{others}" if others else ""), progress)

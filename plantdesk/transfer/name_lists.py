@@ -8,23 +8,23 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import BackupUnusableError, Text
-from plantdesk.transfer.columns import Columns, NoColumnError, layout_of
+from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.formats import PIPE, Format
 from plantdesk.transfer.inputs import Reading, opened
-from plantdesk.transfer.name_parts import plain, with_names
+from plantdesk.transfer.name_parts import plain
 from plantdesk.transfer.text import GUESSED, FileError, UnknownEncodingError
 
 if TYPE_CHECKING:
+    from plantdesk.transfer.columns import Layout
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Input
-    from plantdesk.transfer.tables import Table
+    from plantdesk.transfer.tables import Row
 
 #: The headers of the column that says which names are in use, and what it says of those and of others.
-_STATUS = {"taxonomicstatus", "taxonomic status", "taxon status", "status"}
+_STATUS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")
 _ACCEPTED = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
 _OTHERS = {"synonym", "unchecked", "unplaced", "doubtful", "ambiguous", "homotypic synonym", "heterotypic synonym"}
 #: What a column of kingdoms says of plants, fungi, and the brown algae and others among the Chromista.
@@ -63,29 +63,24 @@ def names_of(
 def _names(
     source: InputFile, reading: Reading, progress: Callable[[int], None], left_out: Callable[[int], None]
 ) -> Iterator[str]:
+    columns, count, has_names = None, 0, False
     with _opened(source, reading, progress) as file:
-        if file.table is None:
-            for _, item in file.objects:
-                if isinstance(item, dict) and isinstance(name := item.get("name"), str):
+        for batch in file.table.batches():
+            rows = batch.rows
+            if batch.names or (batch.names is None and columns is None):
+                layout = batch.layout(Columns(has_header=None))
+                rows = batch.plants(layout)
+                columns = _NameColumns(layout, rows)
+            for name in columns.names(rows) if columns else ():
+                if name is None:
+                    count += 1
+                else:
+                    has_names = True
                     yield name
-        else:
-            yield from _names_of_table(file.table, source.name, left_out)
-
-
-def _names_of_table(table: Table, file: str, left_out: Callable[[int], None]) -> Iterator[str]:
-    batches = table.batches()
-    first = next(batches)
-    reader = _Reader(first.rows)
-    has_names, defects = False, list[Text]()
-    for batch in chain([first._replace(rows=first.rows[reader.first :])], batches):
-        for name in reader.names(batch.rows):
-            has_names = True
-            yield name
-        reader.left_out += len(batch.errors)
-        left_out(reader.left_out)
-        defects += [each.reason for each in batch.errors.values()][: not defects]
-    if defects and not has_names:
-        raise FileError(file, defects[0])
+            left_out(count)
+            error = next((row.error for row in rows if row.error is not None), None)
+            if error is not None and not has_names:
+                raise FileError(source.name, error)
 
 
 @contextmanager
@@ -97,48 +92,41 @@ def _opened(source: InputFile, reading: Reading, progress: Callable[[int], None]
         raise FileError(source.name, Text("It is a database, not a list of names. Save them as text or CSV.")) from None
 
 
-class _Reader:
-    """Takes the names from the rows of a table; the header is in its first rows."""
+class _NameColumns:
+    """The columns of a table that say which names it offers."""
 
-    def __init__(self, rows: Sequence[Sequence[str | None]]) -> None:
-        layout = layout_of(rows, Columns(has_header=None))
-        headers = [plain(each) for each in layout.names] if layout.has_header else []
-        name = _first(headers, _WHOLE_NAME)
-        name = layout.fields.get("name") if name is None else name
-        if name is None:
+    def __init__(self, layout: Layout, rows: Sequence[Row]) -> None:
+        """Raises NoColumnError."""
+        headers = [*map(plain, layout.names)]
+        whole = _first(headers, _WHOLE_NAME)
+        if whole is not None and whole not in layout.name_parts:
+            layout = layout._replace(fields={"name": whole}, name_parts=())
+        if "name" not in layout.fields:
             raise NoColumnError(layout.names)
-        self._name, self._headers = name, layout.names
-        self._name_parts = layout.name_parts if name in layout.name_parts else ()
-        self._authors = _first(headers, _AUTHORS)
-        status = next((at for at, each in enumerate(headers) if each in _STATUS), None)
-        known = {(_cell(row, status) or "").casefold() for row in rows[layout.titles + 1 :]} & (_ACCEPTED | _OTHERS)
+        self._layout = layout
+        self._authors, self._kingdom = _first(headers, _AUTHORS), _first(headers, ("kingdom",))
+        status = _first(headers, _STATUS)
+        known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED | _OTHERS)
         #: Also None if the column has another status, such as that of the plants in a garden.
         self._status = status if known else None
-        self._kingdom = _first(headers, ("kingdom",))
-        #: The number of the row with the first name.
-        self.first = layout.titles + layout.has_header
-        #: The number of names that are not accepted, not of plants or fungi, or in rows that cannot be read.
-        self.left_out = 0
 
-    def names(self, rows: Sequence[Sequence[str | None]]) -> Iterator[str]:
-        """Yield the names of rows, without their authors."""
-        if self._name_parts:
-            rows = with_names(rows, self._headers, self._name_parts, self._name)
-        for row in rows:
-            name = _cell(row, self._name)
-            if name and not self._is_offered(row):
-                self.left_out += 1
+    def names(self, rows: Sequence[Row]) -> Iterator[str | None]:
+        """Yield the names in rows without their authors, None for one that is left out or cannot be read."""
+        for row, name in zip(rows, self._layout.row_names(row.cells for row in rows), strict=True):
+            if row.error is not None or (name and not self._is_offered(row)):
+                yield None
             elif name:
                 authors = _cell(row, self._authors)
                 yield name.removesuffix(f" {authors}") if authors else name
 
-    def _is_offered(self, row: Sequence[str | None]) -> bool:
-        status, kingdom = ((_cell(row, at) or "").casefold() for at in (self._status, self._kingdom))
+    def _is_offered(self, row: Row) -> bool:
+        """Return whether a name is accepted, and is of a plant or fungus."""
+        status, kingdom = (_cell(row, at).casefold() for at in (self._status, self._kingdom))
         return (self._status is None or status in _ACCEPTED) and kingdom in _KINGDOMS
 
 
-def _cell(row: Sequence[str | None], at: int | None) -> str | None:
-    return row[at] if at is not None and at < len(row) else None
+def _cell(row: Row, at: int | None) -> str:
+    return (row.cells[at] or "") if at is not None and at < len(row.cells) else ""
 
 
 def _first(headers: Sequence[str], names: Sequence[str]) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import IntEnum, auto
 
 #: Characters of a header that are compared.
@@ -138,18 +138,14 @@ def in_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
 
 
-def with_names(
-    rows: Sequence[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int], into: int
-) -> Sequence[Sequence[str | None]]:
-    """Return rows with the name, put together from `columns`, in the column `into`."""
+def names_in(
+    rows: Iterable[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
+) -> Iterator[str | None]:
+    """Yield the name of each row, put together from these columns, or None."""
     meant = parts_of(headers)
     parts = [meant[at] if at < len(headers) else None for at in columns]
-    found = []
     for row in rows:
-        cells = [*row, *[None] * (into + 1 - len(row))]
-        cells[into] = name_from([cells[at] if at < len(cells) else None for at in columns], parts)
-        found.append(cells)
-    return found
+        yield name_from([row[at] if at < len(row) else None for at in columns], parts)
 
 
 def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads plants in batches from the rows of a table or from JSON objects, by the rules of form and API."""
+"""Reads plants in batches from the rows of a table, by the rules of form and API, and says how they were read."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.imports import ImportRow
 from plantdesk.domain.records import parse_id
-from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, plant_note, plant_to_add
 from plantdesk.transfer.columns import (
     READ,
@@ -22,34 +20,24 @@ from plantdesk.transfer.columns import (
     Columns,
     Layout,
     NoColumnError,
-    checked,
-    is_there,
-    layout_of,
     letters_of,
-    mapped,
     may_be_repeated,
 )
-from plantdesk.transfer.name_parts import name_from, parts_of, with_names
 
 if TYPE_CHECKING:
-    from plantdesk.transfer.tables import Batch
+    from plantdesk.transfer.inputs import Input
+    from plantdesk.transfer.tables import Batch, Row
 
     Fields = tuple[int | None, str, str | None, str | None]
 
+_NAME = READ.index("name")
 #: The most names that are collected of columns that are not read.
 _MAX_IGNORED = 100
-#: The usual types of values; an integer is in int64.
-_KINDS = {"id": int, "name": str, "tag": str, "note": str}
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros.
 _ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
-_NO_VALUE = Text(
-    "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
-)
 _NO_GENUS = Text("The genus is missing. Write it in each row; then import the file again.")
-#: Objects of a batch, and characters, after which it ends.
-_MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
 
 
 class Refused(NamedTuple):
@@ -66,15 +54,16 @@ class Refused(NamedTuple):
 
 
 class RowReader:
-    """Reads one file; `number` is its number among the files of an import, from 1.
+    """Reads the plants of one file; `number` is its number among the files of an import, from 1.
 
-    `refused` gets the rows that are no plants.
+    `refused` gets the rows that are no plants. How the file was read is known after `plants`.
     """
 
-    def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
-        self._number, self._columns, self._refused = number, columns, refused
-        #: The name of each field's column or member, and of some others, after the file was read.
+    def __init__(self, file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
+        self.file, self._number, self._columns, self._refused = file, number, columns, refused
+        #: The name of each field's column or member, for a name that is put together as `Genus+Species`.
         self.columns: dict[str, str] = {}
+        #: The names of some columns that are not read, in their order.
         self.ignored: dict[str, None] = {}
         #: The columns that the name is put together from, if it is.
         self.name_columns: tuple[str, ...] = ()
@@ -87,233 +76,124 @@ class RowReader:
         #: The fields that some plant has.
         self.fields: set[str] = set()
 
-    # --- tables ---
+    def plants(self) -> Iterator[list[ImportRow]]:
+        """Yield the valid plants, many at a time, and report others. Raises FileError, NoColumnError and OSError."""
+        layout = None
+        for batch in self.file.table.batches():
+            rows = batch.rows
+            if layout is None or batch.names is not None:
+                layout = self._layout_of(batch)
+                rows = batch.plants(layout)
+            yield [*self._plants(rows, layout)]
 
-    def rows(self, batches: Iterable[Batch], layout: Layout | None) -> Iterator[list[ImportRow]]:
-        """Yield the valid plants of a table, and report others; a `layout` of None is that of its first rows.
-
-        Raises FileError, NoColumnError and OSError.
-        """
-        batches = iter(batches)
-        first = next(batches)
-        self.layout = layout = layout_of(first.rows, self._columns, layout)
-        if "name" not in layout.fields:
+    def _layout_of(self, batch: Batch) -> Layout:
+        """Return the layout of the first rows of a table, or of a batch of objects."""
+        layout = batch.layout(self._columns)
+        if "name" not in layout.fields and not self.file.has_objects:
             raise NoColumnError(layout.names)
-        self.fields = set(layout.fields)
-        unnamed = _unnamed_columns(layout, first)
-        names = [unnamed.get(at, name) for at, name in enumerate(layout.names)]
-        self._note_columns(names, layout.fields, layout.name_parts)
-        self._positions = [layout.fields.get(field) for field in READ]
-        header = _repeated_header(layout)
-        above = layout.titles + layout.has_header
-        first = first._replace(lines=first.lines[above:], rows=first.rows[above:])
-        without_headers = (_without(header, each) for each in itertools.chain([first], batches))
-        for batch in map(self._with_names, without_headers):
-            self._note_beyond(batch)
-            yield [*self._each(batch)]
+        if self.layout.codes:
+            layout = layout.without_id()
+        self.layout = self.layout if self.layout.names else layout
+        self._note_columns(layout, self._column_names(batch.plants(layout), layout))
+        self.fields |= {
+            field
+            for field, at in layout.fields.items()
+            if field == "name" or not self.file.has_objects or any(each is not None for each in _column(batch.rows, at))
+        }
+        return layout
 
-    def _with_names(self, batch: Batch) -> Batch:
-        """Return a batch with the name in one column: put together, if there are several."""
-        names, parts, into = self.layout.names, self.layout.name_parts, self.layout.fields["name"]
-        return batch._replace(rows=with_names(batch.rows, names, parts, into)) if parts else batch
+    def _column_names(self, rows: Sequence[Row], layout: Layout) -> list[str]:
+        """Return the names of columns, also for those without one that have cells in the first rows."""
+        names = [*layout.names]
+        for at, name in enumerate(names[:_MAX_IGNORED]):
+            if not name and any(_column(rows[:SAMPLED], at)):
+                names[at] = f"column {letters_of(at) if self.file.table.is_sheet else at + 1}"
+        return names
 
-    def _note_beyond(self, batch: Batch) -> None:
-        """Add the columns of a sheet that have cells and no header to those that are not read."""
-        width = len(self.layout.names)
-        for row in batch.rows if batch.is_sheet and len(self.ignored) < _MAX_IGNORED else ():
-            self.ignored |= {
-                f"column {letters_of(at)}": None
-                for at, cell in enumerate(row[width : width + _MAX_IGNORED], width)
-                if cell
-            }
-
-    def _each(self, batch: Batch) -> Iterator[ImportRow]:
-        """Yield the plants of a batch, row by row."""
-        width, read = len(self.layout.names), {*self._positions, *self.layout.name_parts}
-        for line, row in zip(batch.lines, batch.rows, strict=True):
-            cells = row[:width] if batch.is_sheet else row
-            formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in read]
-            if unread := batch.errors.get(line):
-                self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
-            elif not formulas and not "".join(filter(None, cells)).strip():
-                self.blank += 1
-            elif plant := self._plant_of_row(line, cells, formulas):
-                yield plant
-
-    def _plant_of_row(self, line: int, cells: Sequence[str | None], formulas: Sequence[str]) -> ImportRow | None:
-        """Return the plant in a row, or report why it is none; `formulas` are its cells without a value."""
-        values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
-        try:
-            _check_cells(cells, len(self.layout.names), formulas)
-            self._check_genus(values[READ.index("name")], cells)
-            plant = ImportRow(self._number, line, *_of_texts(*values))
-        except PlantDeskError as error:
-            texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
-            has_more = any(cell for at, cell in enumerate(cells) if at not in self._positions)
-            text = _csv(cells) if has_more else ""
-            self._refused(Refused(self._number, line, error.text, texts, text))
-            return None
-        self.leading_zeros += _has_zeros(values[READ.index("id")])
-        return plant
-
-    def _check_genus(self, name: str | None, cells: Sequence[str | None]) -> None:
-        """Raise PlantDeskError if there are parts of a name, but no name can be put together from them."""
-        if name is None and any(cells[at] for at in self.layout.name_parts if at < len(cells)):
-            raise PlantDeskError(_NO_GENUS)
-
-    # --- JSON ---
-
-    def objects(self, found: Iterator[strict_json.Item], *, numbered: bool) -> Iterator[list[ImportRow]]:
-        """Yield the valid plants of JSON objects, and report others, by their numbers if `numbered`.
-
-        The members of the objects of a batch are its columns. Raises FileError, NoColumnError and OSError.
-        """
-        numbers = itertools.count(1) if numbered else itertools.repeat(0)
-        while batch := _next_objects(found):
-            layout = layout_of_objects([item for _, item in batch if isinstance(item, dict)], self._columns)
-            self.layout = self.layout if self.layout.names else layout
-            if self.layout.codes:
-                layout = layout._replace(fields={field: at for field, at in layout.fields.items() if field != "id"})
-            self._note_columns(layout.names, layout.fields, layout.name_parts)
-            plants = [self._plant_of(line, item, next(numbers), layout) for line, item in batch]
-            yield [*filter(None, plants)]
-
-    def _plant_of(self, line: int, item: strict_json.Members | Unread, number: int, layout: Layout) -> ImportRow | None:
-        """Return the plant in an object, or report why it is none, by its number if that is not 0."""
-        texts: dict[str, str] = {}
-        if not isinstance(item, Unread):
-            values = {field: item.get(layout.names[at]) for field, at in layout.fields.items()}
-            try:
-                plant = ImportRow(self._number, line, *self._of_object(_with_name(values, item, layout)))
-            except PlantDeskError as error:
-                texts = {field: text_of(value) for field, value in values.items() if _is_text(value)}
-                item = Unread(error.text, item.text)
-            else:
-                self.leading_zeros += _has_zeros(values.get("id"))
-                return plant
-        reason = Text("Item {number:,}: {reason}", number=number, reason=item.reason) if number else item.reason
-        self._refused(Refused(self._number, line, reason, texts, item.text))
-        return None
-
-    def _of_object(self, found: Mapping[str, object]) -> Fields:
-        """Return the plant in the fields of an object; one of the usual types is checked as a row of texts."""
-        values = {name: _value_of(name, value) for name, value in found.items() if value is not None}
-        self.fields.update(values)
-        texts = [cast("str | None", values.get(field)) for field in READ[1:]]
-        has_usual_types = all(type(value) is _KINDS[field] for field, value in values.items())
-        if has_usual_types and is_unicode("".join(filter(None, texts))):
-            return cast("int | None", values.get("id")), *_of_texts(None, *texts)[1:]
-        note = values.pop("note", "")
-        if not isinstance(note, str):
-            raise PlantDeskError(Text("The note must be text, or a number."))
-        if isinstance(values.get("id"), str):  # as every id in CSV
-            values["id"] = _id_of(str(values["id"]))
-        if "name" not in values:
-            raise PlantDeskError(NO_NAME)
-        plant_id = values.pop("id", None)
-        plant = plant_to_add(values, plant_id)
-        check_name(plant.name)
-        return getattr(plant, "id", None), plant.name, plant.tag, plant_note(note)
-
-    def _note_columns(self, names: Sequence[str], positions: Mapping[str, int], parts: Sequence[int]) -> None:
-        self.columns |= {field: names[at] for field, at in positions.items() if at < len(names)}
-        if len(parts) > 1:
-            self.name_columns = tuple(names[at] for at in parts)
+    def _note_columns(self, layout: Layout, names: Sequence[str]) -> None:
+        known = {field: at for field, at in layout.fields.items() if at < len(names)}  # another file may have more
+        self.columns |= {field: names[known[field]] for field in READ if field in known}
+        if layout.name_parts:
+            self.name_columns = tuple(names[at] for at in layout.name_parts if at < len(names))
             self.columns["name"] = "+".join(self.name_columns)
         if len(self.ignored) < _MAX_IGNORED:
-            taken = {*positions.values(), *parts}
+            taken = {*layout.fields.values(), *layout.name_parts}
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
 
+    def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
+        """Yield the plants in rows, and report others."""
+        header, read = self._repeated_header(layout), {*layout.fields.values(), *layout.name_parts}
+        positions, is_sheet = [layout.fields.get(field) for field in READ], self.file.table.is_sheet
+        names = layout.row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
+        for row, name in zip(rows, names, strict=True):
+            cells = row.cells
+            if is_sheet and len(cells) > len(layout.names):
+                cells = self._without_beyond(cells, len(layout.names))
+            values = [None if at is None or at >= len(cells) else cells[at] for at in positions]
+            values[_NAME] = name
+            if row.error is not None:
+                self._refuse(row, row.error, {}, row.source)
+            elif cells == header or not (row.source or _has_text(cells) or not read.isdisjoint(row.unfit)):
+                self.blank += 1
+            elif plant := self._plant(row, cells, values, layout):
+                yield plant
 
-def layout_of_objects(objects: Sequence[Mapping[str, object]], columns: Columns) -> Layout:
-    """Return the members of objects as columns. Raises NoColumnError."""
-    names = [*dict.fromkeys(name for item in objects for name in item)]
-    chosen = {field: column for field, column in columns.chosen.items() if is_there(column, names)}
-    layout = Layout(names, has_header=True, fields=mapped(names, chosen, only=columns.only))
-    rows = [[_cell_of(item.get(name)) for name in names] for item in objects[:SAMPLED]]
-    return checked(layout, rows, columns._replace(chosen=chosen))
+    def _repeated_header(self, layout: Layout) -> list[str] | None:
+        """Return the header if a later row equal to it repeats the header, as in files that were put together."""
+        is_repeated = layout.has_header and not self.file.has_objects and may_be_repeated(layout.names)
+        return [*layout.names] if is_repeated else None
+
+    def _without_beyond(self, cells: Sequence[str | None], width: int) -> Sequence[str | None]:
+        """Return the cells of a row of a sheet that have a header; columns of others are not read."""
+        if len(self.ignored) < _MAX_IGNORED:
+            beyond = enumerate(cells[width : width + _MAX_IGNORED], width)
+            self.ignored |= {f"column {letters_of(at)}": None for at, cell in beyond if cell}
+        return cells[:width]
+
+    def _plant(
+        self, row: Row, cells: Sequence[str | None], values: Sequence[str | None], layout: Layout
+    ) -> ImportRow | None:
+        """Return the plant in a row with these values of fields, or report why it is none."""
+        try:
+            _check_cells(cells, values[_NAME], layout)
+            fields = _of_values(row.unfit, values, layout) if row.unfit else _of_texts(*values)
+        except PlantDeskError as error:
+            texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
+            has_more = any(cell for at, cell in enumerate(cells) if at not in layout.fields.values())
+            self._refuse(row, error.text, texts, row.source or (_csv(cells) if has_more else ""))
+            return None
+        plant_id = values[0]
+        self.leading_zeros += plant_id is not None and _ZEROS.match(plant_id) is not None
+        return ImportRow(self._number, row.line, *fields)
+
+    def _refuse(self, row: Row, reason: Text, texts: dict[str, str], source: str) -> None:
+        if row.item:
+            reason = Text("Item {number:,}: {reason}", number=row.item, reason=reason)
+        self._refused(Refused(self._number, row.line, reason, texts, source))
 
 
-def _cell_of(value: object) -> str | None:
-    return str(value) if type(value) in {str, int} else None
+def _column(rows: Sequence[Row], at: int) -> Iterator[str | None]:
+    """Yield the cells of a column."""
+    return (row.cells[at] for row in rows if at < len(row.cells))
 
 
-def _with_name(values: dict[str, object], item: Mapping[str, object], layout: Layout) -> dict[str, object]:
-    """Return the fields of an object, the name put together if its parts are in several members."""
-    names = [layout.names[at] for at in layout.name_parts]
-    cells = [_cell_of(item.get(name)) for name in names]
-    if not any(cells):
-        return values
-    name = name_from(cells, parts_of(names))
-    if name is None:
+def _check_cells(cells: Sequence[str | None], name: str | None, layout: Layout) -> None:
+    """Raise PlantDeskError for a row that is too long, or has parts from which no name can be put together."""
+    if any(cells[len(layout.names) :]):
+        text = Text("The row has {cells:,} cells, the header {width:,}.")
+        raise PlantDeskError(text, cells=len(cells), width=len(layout.names))
+    if name is None and any(cells[at] for at in layout.name_parts if at < len(cells)):
         raise PlantDeskError(_NO_GENUS)
-    return {**values, "name": name}
 
 
-def _repeated_header(layout: Layout) -> list[str] | None:
-    """Return the header if a later row equal to it repeats the header, as in files that were put together."""
-    return [*layout.names] if layout.has_header and may_be_repeated(layout.names) else None
-
-
-def _without(header: list[str] | None, batch: Batch) -> Batch:
-    """Return a batch in which the rows that repeat the header are blank."""
-    return batch._replace(rows=[() if [*row] == header else row for row in batch.rows]) if header else batch
-
-
-def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
-    """Return names for the columns without one, by their positions, that have cells in the first rows."""
-    rows = first.rows[layout.titles + 1 : SAMPLED] if layout.has_header else ()
-    return {
-        at: f"column {letters_of(at) if first.is_sheet else at + 1}"
-        for at, name in enumerate(layout.names[:_MAX_IGNORED])
-        if not name and any(row[at : at + 1] and row[at] for row in rows)
-    }
-
-
-def _value_of(field: str, value: object) -> object:
-    """Return a value of a JSON object: a number as text, as it is written, unless it is the id."""
-    if field == "id":
-        return strict_json.whole_number(value) if isinstance(value, strict_json.NumberText) else value
-    is_number = isinstance(value, int | strict_json.NumberText | UnfitNumber) and not isinstance(value, bool)
-    return text_of(value) if is_number else value
-
-
-def _next_objects(found: Iterator[strict_json.Item]) -> list[strict_json.Item]:
-    """Return the objects of a batch."""
-    batch, size = [], 0
-    for line, item in found:
-        batch.append((line, item))
-        size += len(item.text)
-        if len(batch) == _MAX_ROWS or size >= _MAX_BATCH:
-            break
-    return batch
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str | int | UnfitNumber)
-
-
-def text_of(value: object) -> str:
-    """Return a value of a JSON object as text."""
-    return value.text if isinstance(value, UnfitNumber) else str(value)
-
-
-def _check_cells(cells: Sequence[str | None], width: int, formulas: Sequence[str]) -> None:
-    """Raise PlantDeskError for a row that is too long, or has formulas without a value in these cells."""
-    if formulas:
-        raise PlantDeskError(_NO_VALUE, cell=formulas[0])
-    if any(cells[width:]):
-        raise PlantDeskError(Text("The row has {cells:,} cells, the header {width:,}."), cells=len(cells), width=width)
+def _has_text(cells: Sequence[str | None]) -> bool:
+    return bool("".join(filter(None, cells)).strip())
 
 
 def _csv(cells: Sequence[str | None]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)  # quotes a line break, as its own lines end with one
     return line.getvalue().removesuffix("\r\n")
-
-
-def _has_zeros(plant_id: object) -> bool:
-    return isinstance(plant_id, str) and _ZEROS.match(plant_id) is not None
 
 
 def _id_of(text: str) -> int | None:
@@ -328,3 +208,28 @@ def _of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str
     if name is None or is_blank(name):
         raise PlantDeskError(NO_NAME)
     return number, name, tag, plant_note(note or "")
+
+
+def _of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout: Layout) -> Fields:
+    """Return a plant of these texts, and of cells that are `unfit`, which has their columns."""
+    read = itertools.chain(layout.fields.values(), layout.name_parts)
+    reasons = (reason for at in read if isinstance(reason := unfit.get(at), Text))
+    if reason := next(reasons, None):
+        raise PlantDeskError(reason)
+    values: dict[str, object] = {field: text for field, text in zip(READ, texts, strict=True) if text is not None}
+    for field, at in layout.fields.items():
+        value = None if at in layout.name_parts else unfit.get(at)
+        if field == "id" and isinstance(value, strict_json.NumberText):
+            values["id"] = strict_json.whole_number(value)
+        elif value is not None and (field == "id" or not isinstance(value, strict_json.NumberText | UnfitNumber)):
+            values[field] = value
+    note, plant_id = values.pop("note", ""), values.pop("id", None)
+    if not isinstance(note, str):
+        raise PlantDeskError(Text("The note must be text, or a number."))
+    if isinstance(plant_id, str):  # as every id in CSV
+        plant_id = _id_of(plant_id)
+    if "name" not in values:
+        raise PlantDeskError(NO_NAME)
+    plant = plant_to_add(values, plant_id)
+    check_name(plant.name)
+    return getattr(plant, "id", None), plant.name, plant.tag, plant_note(note)

@@ -1,30 +1,59 @@
-"""The interface of the readers of table formats, and the reader of another PlantDesk store."""
+"""The interface of the readers of table formats, and the readers of JSON objects and of another PlantDesk store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from plantdesk.transfer.columns import Layout
+from plantdesk.domain.folding import is_unicode
+from plantdesk.domain.strict_json import NumberText
+from plantdesk.domain.validation import UnfitNumber
+from plantdesk.transfer.columns import READ, Columns, Layout, layout_of
 
 if TYPE_CHECKING:
+    from plantdesk.domain.errors import Text
     from plantdesk.domain.imports import SavedPlant
-    from plantdesk.domain.strict_json import Unread
+    from plantdesk.domain.strict_json import Item
+
+#: Objects of a batch, and characters and cells, after which it ends.
+_MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
+
+
+class Row(NamedTuple):
+    """A row of a table, which begins on `line`. A missing cell is None.
+
+    `error` says why the row could not be read. `unfit` has, by column, what is no text that can be stored: the value of
+    a member, a number also as it is written, or the reason as Text. `source` is the row as it is in the file, if the
+    cells do not show that, `item` the number of an object in its array, or 0.
+    """
+
+    line: int
+    cells: Sequence[str | None] = ()
+    error: Text | None = None
+    unfit: Mapping[int, object] = {}
+    source: str = ""
+    item: int = 0
+
+    @property
+    def fit_cells(self) -> Sequence[str | None]:
+        """The cells without those that are unfit."""
+        return [None if at in self.unfit else cell for at, cell in enumerate(self.cells)] if self.unfit else self.cells
 
 
 class Batch(NamedTuple):
-    """Rows of a table and the line of each. A missing cell is None; no cell has half a surrogate pair.
+    """Rows of a table. `names` are those of their columns if the format has them, so that no row is a header."""
 
-    `errors` has, by their lines, the rows that could not be read. Cells beyond the header are no error in a sheet
-    (`is_sheet`). `formulas` has, by line, the columns of cells with a formula but no value in the file, as scripts
-    write them.
-    """
+    rows: Sequence[Row]
+    names: Sequence[str] | None = None
 
-    lines: Sequence[int]
-    rows: Sequence[Sequence[str | None]]
-    errors: Mapping[int, Unread] = {}
-    is_sheet: bool = False
-    formulas: Mapping[int, Sequence[int]] = {}
+    def layout(self, columns: Columns) -> Layout:
+        """Return the layout of these rows, the first ones. Raises PlantDeskError."""
+        return layout_of([row.fit_cells for row in self.rows], columns, self.names)
+
+    def plants(self, layout: Layout) -> Sequence[Row]:
+        """Return the rows below the header."""
+        return self.rows[layout.titles + layout.has_header :] if self.names is None else self.rows
 
 
 class Table(Protocol):
@@ -33,17 +62,17 @@ class Table(Protocol):
     other_tables: int
 
     @property
-    def layout(self) -> Layout | None:
-        """The layout if the format defines the columns, so that no row is a header; else None."""
+    def is_sheet(self) -> bool:
+        """Whether columns have letters, and cells beyond the header are no error."""
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows, at least one. Raises FileError and OSError."""
+        """Yield all rows, and at least one batch. Raises FileError and OSError."""
 
 
 class StorePlants:
     """The plants of a store in insertion order; the line of a row is its number."""
 
-    layout = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 0, "name": 1, "tag": 2, "note": 3})
+    is_sheet = False
     other_tables = 0
 
     def __init__(self, pages: Iterator[list[SavedPlant]]) -> None:
@@ -51,9 +80,55 @@ class StorePlants:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all plants. Raises StoreError."""
-        first = 1
-        for page in self._pages:
-            yield Batch(range(first, first + len(page)), [(str(plant_id), *rest) for plant_id, *rest in page])
-            first += len(page)
-        if first == 1:
-            yield Batch((), ())
+        lines = itertools.count(1)
+        for page in itertools.chain(self._pages, [[]]):
+            yield Batch([Row(next(lines), (str(plant_id), *rest)) for plant_id, *rest in page], READ)
+
+
+class ObjectTable:
+    """JSON objects; the columns of a batch are the members of its objects. With `is_array` they are numbered."""
+
+    is_sheet = False
+    other_tables = 0
+
+    def __init__(self, items: Iterator[Item], *, is_array: bool) -> None:
+        self._items, self._is_array = items, is_array
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all objects, and what is none; an empty batch at the end. Raises FileError and OSError."""
+        numbers = itertools.count(1) if self._is_array else itertools.repeat(0)
+        batch = None
+        while batch is None or batch.rows:
+            batch = self._next(numbers)
+            yield batch
+
+    def _next(self, numbers: Iterator[int]) -> Batch:
+        """Return the next batch. A row ends with the last column that is known when it is read."""
+        names, rows, size = dict[str, None](), list[Row](), 0
+        for item in self._items:
+            names |= dict.fromkeys(item.members)
+            rows.append(_row_of(item, names, next(numbers)))
+            size += len(item.text) + len(names)
+            if len(rows) == _MAX_ROWS or size >= _MAX_BATCH:
+                break
+        return Batch(rows, [*names])
+
+
+def _row_of(item: Item, names: Iterable[str], number: int) -> Row:
+    values = [item.members.get(name) for name in names]
+    unfit = {at: value for at, value in enumerate(values) if not _is_fit(value)}
+    cells = [_text_of(value) for value in values]
+    return Row(item.line, cells, item.error, unfit, item.text, number)
+
+
+def _is_fit(value: object) -> bool:
+    return value is None or type(value) is int or (type(value) is str and is_unicode(value))
+
+
+def _text_of(value: object) -> str | None:
+    """Return a value of JSON as text, a number as it is written; None for a list or an object."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, UnfitNumber):
+        return value.text
+    return str(value) if isinstance(value, str | int | NumberText) else None

@@ -24,14 +24,12 @@ from xml.etree.ElementTree import TreeBuilder
 from xml.parsers import expat
 
 from plantdesk.domain.errors import Text
-from plantdesk.transfer.tables import Batch
+from plantdesk.transfer.columns import letters_of
+from plantdesk.transfer.tables import Batch, Row
 from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-    #: The number of a row, its cells, and the columns of formulas without a value.
-    Row = tuple[int, list[str | None], list[int]]
 
 
 #: Unpacked bytes of a part other than a sheet and the shared texts, of all parts, and parts.
@@ -99,10 +97,11 @@ class _Parts:
                 parser.Parse(data, not data)
                 size += len(data)
                 self._check_depth(top)
+                root = next(iter(top), top)
+                prefix = root.tag[: root.tag.find(":") + 1]
                 for element in _ended(top, depth, is_open=bool(data)):
-                    if prefix := top[0].tag[: top[0].tag.find(":") + 1]:
-                        for each in element.iter():
-                            each.tag = each.tag.removeprefix(prefix)
+                    for each in element.iter() if prefix else ():
+                        each.tag = each.tag.removeprefix(prefix)
                     yield element
                     size = 0
                 if size > _MAX_ITEM:
@@ -220,6 +219,9 @@ def _unescaped(text: str) -> str:
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+_NO_VALUE = Text(
+    "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
+)
 #: What an Excel sheet holds.
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 #: Rows of a batch, and cells, after which it ends.
@@ -278,15 +280,13 @@ def _malformed(name: str) -> Iterator[None]:
 class WorkbookTable:
     """The first sheet of a workbook, without its first rows."""
 
-    layout = None
+    is_sheet = True
 
     def __init__(self, parts: _Parts, name: str, skipped: int) -> None:
         """Read all but the sheets. Raises FileError, OSError, and what a damaged workbook raises."""
         #: Sheets that are not read and have a text, known after `batches`.
         self.other_tables = 0
         self._parts, self._name, self._skipped = parts, name, skipped
-        #: Columns by their letters.
-        self._columns: dict[str, int] = {}
         main = dict(parts.relations("").values())["officeDocument"]
         relations = parts.relations(main)
         sheets = self._read_book(main)
@@ -304,16 +304,15 @@ class WorkbookTable:
         """Yield all rows with a text, at least one. Raises FileError and OSError."""
         first, *others = self._sheets
         with _malformed(self._name):
-            rows = itertools.dropwhile(lambda row: row[0] <= self._skipped, self._rows(first))
+            rows = itertools.dropwhile(lambda row: row.line <= self._skipped, self._rows(first))
             is_empty = True
             while batch := [*_first_rows(rows)]:
                 is_empty = False
-                lines, cells, formulas = zip(*batch, strict=True)
-                unsaved = {line: columns for line, columns in zip(lines, formulas, strict=True) if columns}
-                yield Batch(lines, [*cells], is_sheet=True, formulas=unsaved)
+                yield Batch(batch)
             if is_empty:
                 raise FileError(self._name, Text("Its first sheet is empty."))
             self.other_tables = sum(map(self._has_rows, others))
+            self._texts.clear()  # an import keeps the table to its end
 
     def _read_book(self, part: str) -> list[str]:
         """Return the ids of the sheets by the part that names them; the dates may begin in 1904."""
@@ -356,24 +355,26 @@ class WorkbookTable:
                 number = int(element.get("r", number + 1))
                 if not 1 <= number <= _MAX_ROWS:
                     raise FileError(self._name, Text("It has more than {count:,} rows.", count=_MAX_ROWS))
-                cells, formulas = self._cells(element)
-                if any(cells) or formulas:
-                    yield number, cells, formulas
+                row = self._row(number, element)
+                if any(row.cells) or row.unfit:
+                    yield row
 
-    def _cells(self, row: Element) -> tuple[list[str | None], list[int]]:
-        """Return the cells of a row, and the columns of formulas without a value."""
-        cells, formulas, column = list[str | None](), list[int](), -1
-        for cell in row.findall("c"):
+    def _row(self, number: int, element: Element) -> Row:
+        """Return a row; a formula without a value is unfit."""
+        cells, formulas, column = list[str | None](), dict[int, Text](), -1
+        for cell in element.findall("c"):
             reference = cell.get("r")
-            column = column + 1 if reference is None else self._column_of(reference.rstrip(_DIGITS))
+            column = column + 1 if reference is None else _column_of(reference.rstrip(_DIGITS))
+            if not 0 <= column < _MAX_COLUMNS:
+                raise FileError(self._name, Text("It has more than {count:,} columns.", count=_MAX_COLUMNS))
             kind = cell.get("t", "n")
             text = self._text(cell, kind)
             if text is not None:
                 cells += [None] * (column - len(cells) + 1)
                 cells[column] = text
             elif kind != "str" and cell.find("f") is not None:  # a text may be empty
-                formulas.append(column)
-        return cells, formulas
+                formulas[column] = _NO_VALUE.filled(cell=f"{letters_of(column)}{number}")
+        return Row(number, cells, None, formulas)
 
     def _text(self, cell: Element, kind: str) -> str | None:
         text: str | None
@@ -397,22 +398,20 @@ class WorkbookTable:
                 text = self._formats.text(value, cell.get("s", "0"))
         return text
 
-    def _column_of(self, letters: str) -> int:
-        """Return the position of a column, from 0."""
-        column = self._columns.get(letters)
-        if column is None:
-            column = -1
-            for letter in letters.upper()[:4]:
-                column = 26 * (column + 1) + ord(letter) - ord("A")
-            if not 0 <= column < _MAX_COLUMNS:
-                raise FileError(self._name, Text("It has more than {count:,} columns.", count=_MAX_COLUMNS))
-            self._columns[letters] = column
-        return column
+
+@lru_cache(maxsize=1024)
+def _column_of(letters: str) -> int:
+    """Return the position of a column, from 0; another number for other texts."""
+    column = -1
+    for letter in letters.upper()[:4]:
+        column = 26 * (column + 1) + ord(letter) - ord("A")
+    return column
 
 
 def _text_of(item: Element) -> str:
-    """Return the text of an item: its own, and those of its runs, but no phonetic guide."""
-    return _unescaped("".join([each.findtext("t", "") for each in (item, *item.findall("r"))]))
+    """Return the text of an item: its own, or those of its runs, but no phonetic guide."""
+    text = item.findtext("t")
+    return _unescaped("".join([run.findtext("t", "") for run in item.findall("r")]) if text is None else text)
 
 
 def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
@@ -420,6 +419,6 @@ def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
     cells = 0
     for count, row in enumerate(rows, 1):
         yield row
-        cells += len(row[1])
+        cells += len(row.cells)
         if count == _MAX_BATCH or cells >= _MAX_CELLS:
             return

@@ -100,9 +100,8 @@ def _imported(file: Path, options: list[str]) -> Imported:
 
 def _rows(file: Path) -> list[list[str]]:
     """Return the rows that PlantDesk reads, before it takes columns for fields."""
-    with opened(file_source(file), Reading()) as table:
-        batches = [] if table.table is None else table.table.batches()
-        rows = [[cell or "" for cell in row] for batch in batches for row in batch.rows]
+    with opened(file_source(file), Reading()) as read:
+        rows = [[cell or "" for cell in row.cells] for batch in read.table.batches() for row in batch.rows]
     return [row for row in rows if any(cell.strip() for cell in row)]
 
 

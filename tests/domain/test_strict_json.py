@@ -12,11 +12,12 @@ from plantdesk.domain.errors import ErrorNumber, PlantDeskError
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.strict_json import (
     FileSyntaxError,
+    Item,
     NotAnObjectError,
     NotJsonError,
     RepeatedMemberError,
     array_items,
-    line_value,
+    item_of_line,
     parse_object,
 )
 from plantdesk.domain.validation import UnfitNumber
@@ -272,11 +273,10 @@ _PARTS = _TEXTS.map(_object) | st.sampled_from(
 )
 
 
-def plain(value: object) -> str:
-    """Return a value as text, an error as its message, and a number of any size as it is written."""
-    if isinstance(value, dict):
-        return str({name: each.text if isinstance(each, UnfitNumber) else each for name, each in value.items()})
-    return str(value)
+def plain(item: Item) -> str:
+    """Return an item as text, an error as its message, and a number of any size as it is written."""
+    members = {name: each.text if isinstance(each, UnfitNumber) else each for name, each in item.members.items()}
+    return str(item.error or members)
 
 
 @pytest.mark.parametrize(
@@ -298,16 +298,16 @@ def plain(value: object) -> str:
     ],
 )
 def test_a_line_is_one_object_or_says_why_not(line: str, found: str) -> None:
-    value = line_value(line)
-    assert found in (plain(value) if isinstance(value, dict) else str(value.reason))
-    assert value.text == line
+    item = item_of_line(line, 7)
+    assert found in plain(item)
+    assert (item.text, item.line) == (line, 7)
 
 
 def read_array(pieces: list[str]) -> list[tuple[int, str]]:
     """Return the lines and items of an array, and the error where it ends with one."""
     found: list[tuple[int, str]] = []
     try:
-        found += ((line, plain(item)) for line, item in array_items(iter(pieces), 1000))
+        found += ((item.line, plain(item)) for item in array_items(iter(pieces), 1000))
     except FileSyntaxError as error:
         found.append((error.line, str(error.reason)))
     return found

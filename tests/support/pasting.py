@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.transfer.inputs import opened, rows_of
+from plantdesk.transfer.inputs import opened
 from plantdesk.transfer.pasted import pasted_file, pasted_reading
+from plantdesk.transfer.reading import RowReader
 
 if TYPE_CHECKING:
     from plantdesk.domain.imports import ImportRow
@@ -28,5 +29,5 @@ def pasted_plants(text: str, most: int) -> Pasted:
     source = pasted_file("clipboard", text)
     reading = pasted_reading(source.text)
     with opened(source, reading) as file:
-        _, batches = rows_of(file, 1, reading.columns, refused.append)
-        return Pasted([*islice(chain.from_iterable(batches), most)], refused)
+        reader = RowReader(file, 1, reading.columns, refused.append)
+        return Pasted([*islice(chain.from_iterable(reader.plants()), most)], refused)

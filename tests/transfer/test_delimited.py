@@ -34,8 +34,8 @@ def rows_of(content: str, piece: int) -> Rows | str:
                 TextFile(io.BytesIO(content.encode()), "a.csv", lambda _size: None, "utf-8"), ",", '"'
             )
             for batch in table.batches():
-                assert all("is not doubled" in str(each) for each in batch.errors.values())
-                rows += zip(batch.lines, [_without_blanks([*row]) for row in batch.rows], strict=True)
+                assert all(row.error is None or "is not doubled" in str(row.error) for row in batch.rows)
+                rows += ((row.line, _without_blanks([*row.cells])) for row in batch.rows)
         except FileError as error:
             return str(error)
     return rows
@@ -43,7 +43,7 @@ def rows_of(content: str, piece: int) -> Rows | str:
 
 def read_all(stream: io.BytesIO) -> list[list[str | None]]:
     table = DelimitedTable(TextFile(stream, "a.csv", lambda _size: None, "utf-8"), ",", '"')
-    return [list(row) for batch in table.batches() for row in batch.rows]
+    return [list(row.cells) for batch in table.batches() for row in batch.rows]
 
 
 def _without_blanks(row: list[str | None]) -> list[str | None]:

@@ -13,7 +13,8 @@ from plantdesk.domain.search import parse_search, search_text
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
-from plantdesk.transfer.inputs import Reading, opened, rows_of
+from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.reading import RowReader
 from tests.support.costs import cpu_seconds
 from tests.support.pasting import pasted_plants
 
@@ -37,8 +38,7 @@ MOST = 9
 def read(text: str, form: Format, quote: str | None = None) -> None:
     reading = Reading(form, quote=quote, columns=Columns({}, has_header=None))
     with opened(InputFile("x", text=text), reading) as file:
-        _, batches = rows_of(file, 1, reading.columns, lambda _: None)
-        for _ in batches:
+        for _ in RowReader(file, 1, reading.columns, lambda _: None).plants():
             pass
 
 

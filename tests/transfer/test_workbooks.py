@@ -258,7 +258,7 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
         with file.open("rb") as stream, opened_workbook(stream, name, 1, lambda _: None) as table:
             return [*table.batches()]
 
-    assert [batch.rows for batch in read("far.xlsx")] == [[["name"], ["x"]]]
+    assert [[row.cells for row in batch.rows] for batch in read("far.xlsx")] == [[["name"], ["x"]]]
 
 
 def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path) -> None:
@@ -438,7 +438,7 @@ def _read(content: bytes) -> tuple[list[object], str]:
     try:
         with opened_workbook(file, "plants.xlsx", len(file.getvalue()), lambda _size: None) as table:
             for batch in table.batches():
-                found += zip(batch.lines, batch.rows, strict=True)
+                found += ((row.line, row.cells) for row in batch.rows)
     except FileError as error:
         return found, str(error)
     return found, ""

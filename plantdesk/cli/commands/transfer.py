@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.importing import FileReading, Preview
+    from plantdesk.transfer.importing import Preview
+    from plantdesk.transfer.inputs import Input
+    from plantdesk.transfer.reading import RowReader
 
 
 _REFRESH = 0.1
@@ -151,8 +153,8 @@ def _left_out(preview: Preview, options: ImportOptions) -> int:
 
 
 def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
-    for reading in files_import.readings:
-        print(_reading_text(reading), file=sys.stderr)
+    for reader in files_import.readers:
+        print(_reading_text(reader), file=sys.stderr)
     new, unchanged, clashing, _ = preview.counts
     for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.name_of(row), 60)
@@ -166,43 +168,44 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
     print(counts, file=sys.stderr)
 
 
-def _reading_text(reading: FileReading) -> str:
+def _reading_text(reader: RowReader) -> str:
     """Return how a file was read, as its summary."""
-    parts = [str(reading.form).upper() if reading.form is not Format.JSON_LINES else "JSON Lines"]
-    parts += [*_text_format(reading), _columns_text(reading), *_codes_text(reading), *map(str, differences([reading]))]
-    return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
+    file = reader.file
+    parts = [str(file.form).upper() if file.form is not Format.JSON_LINES else "JSON Lines"]
+    parts += [*_text_format(file), _columns_text(reader), *_codes_text(reader), *map(str, differences([reader]))]
+    return f"{shortened(file.name, 60)}: {'; '.join(parts)}"
 
 
-def _text_format(reading: FileReading) -> Iterator[str]:
+def _text_format(file: Input) -> Iterator[str]:
     """Yield the encoding and the delimiter, if the format of the file has them."""
-    if reading.doubtful_cell is not None:
-        yield f"{reading.encoding}, a guess, as in “{reading.doubtful_cell}”: --encoding sets another"
-    elif reading.encoding is not None:
-        yield reading.encoding
-    if reading.delimiter is not None:
-        yield f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}"
+    if file.doubtful_cell is not None:
+        yield f"{file.encoding}, a guess, as in “{file.doubtful_cell}”: --encoding sets another"
+    elif file.encoding is not None:
+        yield file.encoding
+    if file.delimiter is not None:
+        yield f"delimiter {_DELIMITERS.get(file.delimiter, file.delimiter)}"
 
 
-def _columns_text(reading: FileReading) -> str:
+def _columns_text(reader: RowReader) -> str:
     """Return the columns of the fields, and those that are not read."""
-    fields = [field for field, name in reading.columns.items() if name == field]
-    others = {field: f"from {_quoted([name])}" for field, name in reading.columns.items() if name != field}
-    if reading.name_columns:
-        others["name"] = f"put together from {_quoted(reading.name_columns, ' + ')}"
+    fields = [field for field, name in reader.columns.items() if name == field]
+    others = {field: f"from {_quoted([name])}" for field, name in reader.columns.items() if name != field}
+    if reader.name_columns:
+        others["name"] = f"put together from {_quoted(reader.name_columns, ' + ')}"
     text = ", ".join([*fields, *map(" ".join, others.items())]) or "no plant"
-    more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
-    return f"{text}; not read: {_quoted(reading.ignored[:_MAX_NAMED])}{more}" if reading.ignored else text
+    more = " and more" if len(reader.ignored) > _MAX_NAMED else ""
+    return f"{text}; not read: {_quoted([*reader.ignored][:_MAX_NAMED])}{more}" if reader.ignored else text
 
 
 def _quoted(names: Sequence[str], separator: str = ", ") -> str:
     return separator.join(f"“{shortened(name, 30)}”" for name in names)
 
 
-def _codes_text(reading: FileReading) -> Iterator[str]:
+def _codes_text(reader: RowReader) -> Iterator[str]:
     """Yield what becomes of codes that stand where IDs should be, and which option keeps them."""
-    if reading.codes:
-        column, _, example = reading.codes
-        note = reading.columns.get("note")
+    if reader.layout.codes:
+        column, _, example = reader.layout.codes
+        note = reader.columns.get("note")
         place = "" if note is None else f", in place of “{shortened(note, 30)}”"
         kept = f"--map {shlex.quote(f'note={column}')} keeps them in the note{place}"
         yield f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {kept}"
@@ -217,21 +220,21 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     del counts["owners"]
     files = [
         {
-            "file": reading.name,
-            "format": reading.form,
-            "encoding": reading.encoding,
-            "encoding_guessed": reading.doubtful_cell is not None,
-            "doubtful_cell": reading.doubtful_cell,
-            "delimiter": reading.delimiter,
-            "columns": reading.columns,
-            "ignored": reading.ignored,
-            "other_tables": reading.other_tables,
-            "title_rows": reading.titles,
-            "leading_zeros": reading.leading_zeros,
+            "file": reader.file.name,
+            "format": reader.file.form,
+            "encoding": reader.file.encoding,
+            "encoding_guessed": reader.file.doubtful_cell is not None,
+            "doubtful_cell": reader.file.doubtful_cell,
+            "delimiter": reader.file.delimiter,
+            "columns": reader.columns,
+            "ignored": [*reader.ignored],
+            "other_tables": reader.file.table.other_tables,
+            "title_rows": reader.layout.titles,
+            "leading_zeros": reader.leading_zeros,
             "codes": None if codes is None else {"column": codes.column, "example": codes.example},
         }
-        for reading in files_import.readings
-        for codes in [reading.codes]
+        for reader in files_import.readers
+        for codes in [reader.layout.codes]
     ]
     print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
 

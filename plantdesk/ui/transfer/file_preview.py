@@ -310,18 +310,18 @@ class ReadingOptions(QWidget):
     def show_sample(self, sample: Sample) -> None:
         """Show how a file is read."""
         blockers = [QSignalBlocker(each) for each in (self._encoding, self._delimiter, self._quote, self._header)]
-        encoding = (sample.encoding or "").removesuffix("-sig")
+        encoding = sample.file.encoding or ""
         if self._encoding.findData(encoding) < 0:
             self._encoding.addItem(encoding.upper(), encoding)
         self._encoding.setCurrentIndex(self._encoding.findData(encoding))
-        self._encoding.setEnabled(sample.encoding is not None)
+        self._encoding.setEnabled(sample.file.encoding is not None)
         for combo in (self._delimiter, self._quote):
-            combo.setEnabled(sample.dialect is not None)
+            combo.setEnabled(sample.file.dialect is not None)
         self._header.setEnabled(sample.has_choice_of_header)
         self._skipped.setEnabled(sample.has_choice_of_header)
-        if sample.dialect is not None:
-            self._delimiter.setCurrentIndex(self._delimiter.findData(sample.dialect.delimiter))
-            self._quote.setCurrentIndex(self._quote.findData(sample.dialect.quote))
+        if sample.file.dialect is not None:
+            self._delimiter.setCurrentIndex(self._delimiter.findData(sample.file.dialect.delimiter))
+            self._quote.setCurrentIndex(self._quote.findData(sample.file.dialect.quote))
         self._header.setChecked(sample.layout.has_header)
         del blockers
 

@@ -470,7 +470,7 @@ class ImportDialog(Dialog):
         size = sum(source.size for source in self._sources)
         parts = [
             QLocale().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat),
-            self._sample.form.upper(),
+            self._sample.file.form.upper(),
             self._options.summary(),
         ]
         if codes := self._sample.layout.codes:
@@ -481,14 +481,14 @@ class ImportDialog(Dialog):
             example = quoted(self._sample.example_name(names), 60)
             text = self.tr("name put together from {columns}, such as {name}")
             parts.append(text.format(columns=columns, name=example))
-        if self._sample.doubtful_cell is not None:
-            parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.doubtful_cell)))
+        if self._sample.file.doubtful_cell is not None:
+            parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.file.doubtful_cell)))
         if preview is not None:
             rows = sum(preview.counts[:3]) + preview.invalid + preview.blank
             parts.insert(0, shown(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
                 parts.insert(1, shown(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
-            parts += map(shown, differences(preview.readings))
+            parts += map(shown, differences(preview.readers))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
