@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.selections import Selection
 
-    Values = tuple[int, str, str | None, str | None, str, str]
-
 
 #: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -81,11 +79,6 @@ def _framed(texts: Iterator[str]) -> Iterator[str]:
     yield "[]\n" if separator == "[\n" else "\n]\n"
 
 
-def values_of(row: PlantRow) -> Values:
-    """Return the values of the fields of a plant."""
-    return row.id, row.name, row.tag, row.note, _time(row.added_at), _source(row.source)
-
-
 def _object(row: PlantRow) -> str:
     tag = "" if row.tag is None else f', "tag": {_ENCODE(row.tag)}'
     note = "" if row.note is None else f', "note": {_ENCODE(row.note)}'
@@ -114,8 +107,6 @@ _MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
 _MAX_SIZE = 2**31 - 2**20
 #: Characters that XML cannot hold, and what would be read as one of them; Excel escapes both.
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-#: Characters of an escaped one.
-_ESCAPE = 7
 _WIDTHS = (12, 40, 18, 40, 26, 20)
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -153,40 +144,19 @@ class WorkbookLimitError(PlantDeskError):
         super().__init__(reason=reason)
 
 
-def _fitting(batches: Iterable[Sequence[Values]]) -> Iterator[Sequence[Values]]:
-    """Yield plants again. Raises WorkbookLimitError for one that does not fit in a sheet."""
-    number = 1
-    for batch in batches:
-        if number + len(batch) > _MAX_ROWS:
-            raise WorkbookLimitError(Text("An Excel sheet has room for {count:,} plants.", count=_MAX_ROWS - 1))
-        for row, values in enumerate(batch, number + 1):
-            long = [field for field, text in zip(FIELDS[1:], values[1:], strict=True) if _is_too_long(text)]
-            if long:
-                reason = Text(
-                    "The {field} of plant {id}, row {row:,}, is longer than the {longest:,} characters "
-                    "of an Excel cell."
-                )
-                raise WorkbookLimitError(reason.filled(field=long[0], id=values[0], row=row, longest=_MAX_TEXT))
-        number += len(batch)
-        yield batch
-
-
-def _is_too_long(text: str | None) -> bool:
-    return text is not None and len(text) > _MAX_TEXT // _ESCAPE and len(_escaped(text)) > _MAX_TEXT
-
-
-def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> None:
+def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[PlantRow]]) -> None:
     """Write a workbook with one sheet. Raises WorkbookLimitError, OSError."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():
             archive.writestr(name, _XML + content)
         with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
-            sheet.write((_BEGIN + _row(1, map(_sheet_cell, FIELDS))).encode())
+            sheet.write((_BEGIN + _row(1, FIELDS)).encode())
             number, size = 1, 0
-            for batch in _fitting(batches):
-                rows = [_row(at, _plant_cells(values)) for at, values in enumerate(batch, number + 1)]
-                number += len(rows)
-                data = "".join(rows).encode()
+            for batch in batches:
+                if number + len(batch) > _MAX_ROWS:
+                    raise WorkbookLimitError(Text("An Excel sheet has room for {count:,} plants.", count=_MAX_ROWS - 1))
+                data = "".join([_row(at, _values(plant)) for at, plant in enumerate(batch, number + 1)]).encode()
+                number += len(batch)
                 size += len(data)
                 if size > _MAX_SIZE:
                     raise WorkbookLimitError(Text("The sheet would be larger than 2 GB."))
@@ -194,27 +164,31 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> No
             sheet.write(_END.encode())
 
 
-def _row(number: int, cells: Iterable[str]) -> str:
-    """Return a row. The cells begin with their attributes; empty ones are left out."""
-    filled = (f'<c r="{letter}{number}"{cell}</c>' for letter, cell in zip("ABCDEF", cells, strict=True) if cell)
-    return f'<row r="{number}">{"".join(filled)}</row>'
+def _values(plant: PlantRow) -> Sequence[int | str | None]:
+    plant_id = plant.id if len(str(abs(plant.id))) <= _MAX_DIGITS else str(plant.id)
+    return plant_id, plant.name, plant.tag, plant.note, _time(plant.added_at), _source(plant.source)
 
 
-def _plant_cells(values: Values) -> list[str]:
-    plant_id, *texts = values
-    is_exact = len(str(abs(plant_id))) <= _MAX_DIGITS
-    cells = ["" if text is None else _sheet_cell(text) for text in texts]
-    return [f"><v>{plant_id}</v>" if is_exact else _sheet_cell(str(plant_id)), *cells]
+def _row(number: int, values: Sequence[int | str | None]) -> str:
+    """Return a row; missing cells are left out. A text is never a formula, and an empty one is no empty cell.
 
-
-def _escaped(text: str) -> str:
-    return _UNFIT.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
-
-
-def _sheet_cell(text: str) -> str:
-    """Return a cell with a text, which a formula never is; an empty text is no empty cell."""
-    escaped = escape(_escaped(text), quote=False)
-    return f' t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is>'
+    Raises WorkbookLimitError for a text that does not fit in a cell.
+    """
+    cells = []
+    for letter, field, value in zip("ABCDEF", FIELDS, values, strict=True):
+        if isinstance(value, int):
+            cells.append(f'<c r="{letter}{number}"><v>{value}</v></c>')
+        elif value is not None:
+            text = _UNFIT.sub(lambda found: f"_x{ord(found[0]):04X}_", value)
+            if len(text) > _MAX_TEXT:
+                reason = Text(
+                    "The {field} of plant {id}, row {row:,}, is longer than the {longest:,} characters "
+                    "of an Excel cell."
+                )
+                raise WorkbookLimitError(reason.filled(field=field, id=str(values[0]), row=number, longest=_MAX_TEXT))
+            text = f'<is><t xml:space="preserve">{escape(text, quote=False)}</t></is>'
+            cells.append(f'<c r="{letter}{number}" t="inlineStr">{text}</c>')
+    return f'<row r="{number}">{"".join(cells)}</row>'
 
 
 _PIECE = 65_536
@@ -246,23 +220,18 @@ def write_plants(
 
 
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
-    values = map(_values, batches)
     if str(file) != PIPE:
         with opened_target(file) as stream:
-            write_workbook(stream, values)
+            write_workbook(stream, batches)
         return
     if output.is_terminal():
         raise PlantDeskError(Text("An Excel workbook cannot be shown on a terminal. Give the name of a file."))
     with tempfile.TemporaryFile() as copy:
-        write_workbook(copy, values)
+        write_workbook(copy, batches)
         copy.seek(0)
         while piece := copy.read(_PIECE):
             output.write_data(piece)
     output.flush()
-
-
-def _values(batch: list[PlantRow]) -> list[Values]:
-    return [values_of(row) for row in batch]
 
 
 @contextmanager
