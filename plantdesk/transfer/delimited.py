@@ -46,7 +46,10 @@ class Dialect(NamedTuple):
 
 
 class DelimitedTable:
-    """The rows of a file. `dialect` is that of the file: parts of it that were None have been detected."""
+    """Reads records of one line, or of several in quotes, and finds what is wrong with those that are not CSV.
+
+    `dialect` is that of the file: parts of it that were None have been detected.
+    """
 
     is_sheet = False
     other_tables = 0
@@ -72,43 +75,25 @@ class DelimitedTable:
         self.dialect = _detected(sample, delimiter, quote)
         if is_list and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
+        delimiter, self._quote, skips_blanks = self.dialect
         #: If even the header is in quotes, "" is a missing text; else it is an empty one, as PlantDesk exports it.
-        all_quoted = bool(self.dialect.quote) and sample[0].startswith(self.dialect.quote)
-        self._records = _Records(text, self._lines, self.dialect, all_quoted=all_quoted)
+        self._all_quoted = bool(self._quote) and sample[0].startswith(self._quote)
+        self._text, self._line, self._has_header = text, 0, False
+        #: The lines of the record so far, and their characters.
+        self._raw: list[str] = []
+        self._size = 0
+        self._reader = _reader(self._fed(), self.dialect)
+        quote, blanks = self._quote or "\0", " *" if skips_blanks else ""
+        #: There may be blanks after the closing quote, which spreadsheets read as well.
+        quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
+        delimiter = re.escape(delimiter)
+        self._cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
     def _first_lines(self) -> list[str]:
         """Return the first lines without their ends; they stay those that come first."""
         first = [*islice(self._lines, SAMPLED)]
         self._lines = chain(first, self._lines)
         return [line.rstrip("\r\n") for _, line in first]
-
-    def batches(self) -> Iterator[Batch]:
-        """Yield all rows. Raises FileError and OSError."""
-        return self._records.batches()
-
-
-def _without_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Return the lines from the first one on that is not blank."""
-    return dropwhile(lambda line: line[1].isspace(), lines)
-
-
-class _Records:
-    """Reads records of one line, or of several in quotes, and finds what is wrong with those that are not CSV."""
-
-    def __init__(self, text: TextFile, lines: Iterator[tuple[int, str]], dialect: Dialect, *, all_quoted: bool) -> None:
-        self._text, self._lines, self._all_quoted = text, lines, all_quoted
-        self._quote = dialect.quote
-        self._line = 0
-        #: The lines of the record so far, and their characters.
-        self._raw: list[str] = []
-        self._size = 0
-        self._has_header = False
-        self._reader = _reader(self._fed(), dialect)
-        quote, delimiter = dialect.quote or "\0", re.escape(dialect.delimiter)
-        blanks = " *" if dialect.skips_blanks else ""
-        #: There may be blanks after the closing quote, which spreadsheets read as well.
-        quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
-        self._cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
     def batches(self) -> Iterator[Batch]:
         """Yield all records. Raises FileError and OSError."""
@@ -186,6 +171,11 @@ class _Records:
             raise self._text.error(_UNCLOSED.filled(column=column), self._line)
         if len(self._raw) > _MAX_LINES:
             self._raw = ["".join(self._raw)]
+
+
+def _without_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Return the lines from the first one on that is not blank."""
+    return dropwhile(lambda line: line[1].isspace(), lines)
 
 
 def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list[str]]:
