@@ -16,7 +16,7 @@ _MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 def pasted_file(name: str, text: str) -> InputFile:
     """Return a text as a file; the bullets or numbers of a list are left out."""
-    return InputFile(name, text=_padded(_without_marks(text.strip("\r\n"))))
+    return InputFile(name, text=_without_marks(text.strip("\r\n")))
 
 
 def pasted_reading(text: str) -> Reading:
@@ -33,16 +33,6 @@ def _without_marks(text: str) -> str:
     lines = _lines(text)
     is_list = all(map(_MARK.match, filter(str.strip, lines)))
     return "\n".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text
-
-
-def _padded(text: str) -> str:
-    """Return a table with the first row as long as the longest one; tabs in cells of several lines stay as they are."""
-    if "\t" not in text or '"' in text:
-        return text
-    lines = _lines(text)
-    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
-    lines[first] += "\t" * (max(line.count("\t") for line in lines) - lines[first].count("\t"))
-    return "\n".join(lines)
 
 
 def _lines(text: str) -> list[str]:
