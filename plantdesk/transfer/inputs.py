@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -86,10 +88,14 @@ def opened(source: InputFile, reading: Reading, progress: Callable[[int], None] 
             return
         stream = stack.enter_context(source.opened())
         if form is Format.XLSX:
-            from plantdesk.transfer.workbooks import opened_workbook
+            from plantdesk.transfer.workbooks import WorkbookTable
 
-            book = opened_workbook(stream, source.name, source.size, progress, skipped=reading.skipped_lines)
-            yield Input(source.name, form, stack.enter_context(book))
+            if not stream.seekable():
+                copy = stack.enter_context(tempfile.TemporaryFile())
+                shutil.copyfileobj(stream, copy)
+                stream = copy
+            table = WorkbookTable(stream, source.name, source.size, progress, reading.skipped_lines)
+            yield Input(source.name, form, table)
             return
         skipped = reading.skipped_lines
         text = TextFile(stream, source.name, progress, reading.encoding, skipped_lines=skipped)

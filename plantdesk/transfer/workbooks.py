@@ -10,12 +10,10 @@ import datetime as dt
 import itertools
 import posixpath
 import re
-import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING
@@ -244,31 +242,6 @@ _DIGITS = "0123456789"
 
 
 @contextmanager
-def opened_workbook(
-    stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], *, skipped: int = 0
-) -> Iterator[WorkbookTable]:
-    """Open a workbook without its first rows; `progress` is called with bytes. Raises FileError and OSError."""
-    with ExitStack() as stack:
-        if not stream.seekable():
-            copy = stack.enter_context(tempfile.TemporaryFile())
-            shutil.copyfileobj(stream, copy)
-            stream = copy
-        stream.seek(0)
-        begin = stream.read(4)
-        stream.seek(0)
-        if begin == _OLD:
-            reason = Text("It has a password, or is an old workbook (.xls). Save it as .xlsx without a password.")
-            raise FileError(name, reason)
-        if not begin:
-            raise FileError(name, Text("It is empty (0 bytes), not an Excel workbook. Save it or copy it again."))
-        if begin != _ZIP:
-            raise FileError(name, Text("It is not an Excel workbook (.xlsx)."))
-        with _malformed(name):
-            table = WorkbookTable(_Parts(stream, name, size, progress), name, skipped)
-        yield table
-
-
-@contextmanager
 def _malformed(name: str) -> Iterator[None]:
     try:
         yield
@@ -278,27 +251,32 @@ def _malformed(name: str) -> Iterator[None]:
 
 
 class WorkbookTable:
-    """The first sheet of a workbook, without its first rows."""
+    """The first sheet of a workbook, without the rows up to `skipped`."""
 
     is_sheet = True
 
-    def __init__(self, parts: _Parts, name: str, skipped: int) -> None:
-        """Read all but the sheets. Raises FileError, OSError, and what a damaged workbook raises."""
+    def __init__(
+        self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], skipped: int = 0
+    ) -> None:
+        """Read all but the sheets. `progress` is called with bytes. Raises FileError and OSError."""
         #: Sheets that are not read and have a text, known after `batches`.
         self.other_tables = 0
-        self._parts, self._name, self._skipped = parts, name, skipped
-        main = dict(parts.relations("").values())["officeDocument"]
-        relations = parts.relations(main)
-        sheets = self._read_book(main)
-        found = (relations[each] for each in sheets if each in relations)
-        self._sheets = [*dict.fromkeys(target for kind, target in found if kind == "worksheet")]
-        if not self._sheets:
-            raise KeyError("worksheet")
-        kinds = dict(relations.values())
-        if kinds.get("styles", "") in parts:
-            self._formats.read(parts.elements(kinds["styles"], 3), name)
-        texts = kinds.get("sharedStrings", "xl/sharedStrings.xml")
-        self._texts = self._shared_texts(texts) if texts in parts else []
+        self._name, self._skipped = name, skipped
+        _check_begin(stream, name)
+        with _malformed(name):
+            self._parts = parts = _Parts(stream, name, size, progress)
+            main = dict(parts.relations("").values())["officeDocument"]
+            relations = parts.relations(main)
+            sheets = self._read_book(main)
+            found = (relations[each] for each in sheets if each in relations)
+            self._sheets = [*dict.fromkeys(target for kind, target in found if kind == "worksheet")]
+            if not self._sheets:
+                raise KeyError("worksheet")
+            kinds = dict(relations.values())
+            if kinds.get("styles", "") in parts:
+                self._formats.read(parts.elements(kinds["styles"], 3), name)
+            texts = kinds.get("sharedStrings", "xl/sharedStrings.xml")
+            self._texts = self._shared_texts(texts) if texts in parts else []
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows with a text, at least one. Raises FileError and OSError."""
@@ -406,6 +384,20 @@ def _column_of(letters: str) -> int:
     for letter in letters.upper()[:4]:
         column = 26 * (column + 1) + ord(letter) - ord("A")
     return column
+
+
+def _check_begin(stream: IO[bytes], name: str) -> None:
+    """Raise FileError for a file that does not begin as a workbook."""
+    stream.seek(0)
+    begin = stream.read(4)
+    stream.seek(0)
+    if begin == _OLD:
+        reason = Text("It has a password, or is an old workbook (.xls). Save it as .xlsx without a password.")
+        raise FileError(name, reason)
+    if not begin:
+        raise FileError(name, Text("It is empty (0 bytes), not an Excel workbook. Save it or copy it again."))
+    if begin != _ZIP:
+        raise FileError(name, Text("It is not an Excel workbook (.xlsx)."))
 
 
 def _text_of(item: Element) -> str:

@@ -31,7 +31,7 @@ from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer import workbooks, writing
 from plantdesk.transfer.text import FileError
-from plantdesk.transfer.workbooks import opened_workbook
+from plantdesk.transfer.workbooks import WorkbookTable
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 
@@ -255,8 +255,8 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
 
     def read(name: str) -> list[Batch]:
         file = tmp_path / name
-        with file.open("rb") as stream, opened_workbook(stream, name, 1, lambda _: None) as table:
-            return [*table.batches()]
+        with file.open("rb") as stream:
+            return [*WorkbookTable(stream, name, 1, lambda _: None).batches()]
 
     assert [[row.cells for row in batch.rows] for batch in read("far.xlsx")] == [[["name"], ["x"]]]
 
@@ -436,9 +436,8 @@ def _read(content: bytes) -> tuple[list[object], str]:
         archive.writestr("xl/sheet.xml", content)
     found: list[object] = []
     try:
-        with opened_workbook(file, "plants.xlsx", len(file.getvalue()), lambda _size: None) as table:
-            for batch in table.batches():
-                found += ((row.line, row.cells) for row in batch.rows)
+        for batch in WorkbookTable(file, "plants.xlsx", len(file.getvalue()), lambda _size: None).batches():
+            found += ((row.line, row.cells) for row in batch.rows)
     except FileError as error:
         return found, str(error)
     return found, ""
