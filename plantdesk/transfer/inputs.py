@@ -72,12 +72,10 @@ class Input(NamedTuple):
         return self.table.dialect if isinstance(self.table, DelimitedTable) else None
 
 
-def _ignore(_size: int) -> None:
-    """Report no progress."""
-
-
 @contextmanager
-def opened(source: InputFile, reading: Reading, progress: Callable[[int], None] = _ignore) -> Iterator[Input]:
+def opened(
+    source: InputFile, reading: Reading, progress: Callable[[int], None] = lambda _size: None
+) -> Iterator[Input]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
     if source.path is not None and source.path.is_dir():
         raise FileError(source.name, Text("It is a folder. Name the files in it instead."))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import BackupUnusableError, Text
@@ -20,7 +19,6 @@ from plantdesk.transfer.text import GUESSED, FileError, UnknownEncodingError
 if TYPE_CHECKING:
     from plantdesk.transfer.columns import Layout
     from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.inputs import Input
     from plantdesk.transfer.tables import Row
 
 #: The headers of the column that says which names are in use, and what it says of those and of others.
@@ -54,6 +52,8 @@ def names_of(
     reading = Reading(Format.CSV if form is None and is_pipe else form, is_list=True)
     try:
         yield from _names(source, reading, progress, left_out)
+    except BackupUnusableError:
+        raise FileError(source.name, Text("It is a database, not a list of names. Save them as text or CSV.")) from None
     except UnknownEncodingError as error:
         if error.likely or is_pipe:
             raise
@@ -64,7 +64,7 @@ def _names(
     source: InputFile, reading: Reading, progress: Callable[[int], None], left_out: Callable[[int], None]
 ) -> Iterator[str]:
     columns, count, has_names = None, 0, False
-    with _opened(source, reading, progress) as file:
+    with opened(source, reading, progress) as file:
         for batch in file.table.batches():
             rows = batch.rows
             if batch.names or (batch.names is None and columns is None):
@@ -81,15 +81,6 @@ def _names(
             error = next((row.error for row in rows if row.error is not None), None)
             if error is not None and not has_names:
                 raise FileError(source.name, error)
-
-
-@contextmanager
-def _opened(source: InputFile, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
-    try:
-        with opened(source, reading, progress) as file:
-            yield file
-    except BackupUnusableError:
-        raise FileError(source.name, Text("It is a database, not a list of names. Save them as text or CSV.")) from None
 
 
 class _NameColumns:
