@@ -106,8 +106,6 @@ class FileImport:
         self._options, self._progress, self._max_listed = options, progress, listed
         #: How the files were read.
         self.readers: list[RowReader] = []
-        self._names: list[str] = []
-        self._fields: list[set[str]] = []
         self._rows = self._bytes = self._size = self._invalid = 0
         self._listed: list[Refused] = []
         with ExitStack() as stack:
@@ -130,20 +128,20 @@ class FileImport:
         """Read the files. Raises FileError, NoColumnError, StoreError, InterruptedError, OSError."""
         self._size = sum(source.size for source in sources)
         for number, source in enumerate(sources, 1):
-            self._names.append(source.name)
             with opened(source, self._options.reading, self._report) as file:
                 reader = RowReader(file, number, self._options.reading.columns, self._refuse)
                 for plants in reader.plants():
                     self._add(plants)
                 self.readers.append(reader)
-            self._fields.append(reader.fields | (set() if self._options.tag is None else {"tag"}))
 
     def compare(self, on_conflict: OnConflict) -> Preview:
         """Compare what was read with the store, any number of times. Raises StoreError, InterruptedError."""
         self._on_conflict = on_conflict
-        if on_conflict is OnConflict.REPLACE and any(each != self._fields[0] for each in self._fields):
+        tags = set() if self._options.tag is None else {"tag"}
+        fields = [reader.fields | tags for reader in self.readers]
+        if on_conflict is OnConflict.REPLACE and any(each != fields[0] for each in fields):
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
-        counts = self._import.compare(on_conflict, set().union(*self._fields))
+        counts = self._import.compare(on_conflict, set().union(*fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
         blank = sum(each.blank for each in self.readers)
         return Preview(counts, self._invalid, blank, list(self._listed), clashing, list(self.readers))
@@ -157,8 +155,8 @@ class FileImport:
             read = (each for each in self.readers if each.columns or each.ignored)
             lacks_names = any("name" not in each.columns for each in read)
             raise (NoNamesError if lacks_names else InvalidRowsError)(self._invalid)
-        others = len(self._names) - 1
-        return self._import.apply(self._names[0] + (f" +{others}" if others else ""), progress)
+        first, *others = self.readers
+        return self._import.apply(first.file.name + (f" +{len(others)}" if others else ""), progress)
 
     def write_refused(self, file: Path) -> None:
         """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError.
@@ -169,14 +167,16 @@ class FileImport:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
             writer = csv.writer(text)
             writer.writerow(_COLUMNS)
-            for row in self._all_refused():
+            is_left_out = self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
+            conflicts = self._conflicts() if is_left_out else iter(())
+            for row in heapq.merge(self._invalid_rows(), conflicts, key=itemgetter(0, 1)):  # in the order of the files
                 texts = [row.values.get(field, "") for field in READ]
                 writer.writerow([self.name_of(row), row.line, row.reason, *texts, row.text])
             text.detach()  # flushes it
 
     def name_of(self, row: Refused) -> str:
         """Return the name of the file of a row."""
-        return self._names[row.file - 1]
+        return self.readers[row.file - 1].file.name
 
     def _add(self, rows: Sequence[ImportRow]) -> None:
         tag = self._options.tag
@@ -203,16 +203,10 @@ class FileImport:
             elif earlier[0] == file:
                 reason = Text("ID {id} is also in line {line:,}, of “{name}”.", line=earlier[1])
             else:
-                of_file = shortened(self._names[earlier[0] - 1], 40)
+                of_file = shortened(self.readers[earlier[0] - 1].file.name, 40)
                 reason = Text("ID {id} is also in “{file}”, line {line:,}, of “{name}”.", file=of_file, line=earlier[1])
             texts = {"id": str(plant_id), "name": name, "tag": tag or "", "note": note or ""}
             yield Refused(file, line, reason.filled(id=str(plant_id), name=shortened(owner, 40)), texts)
-
-    def _all_refused(self) -> Iterator[Refused]:
-        """Yield invalid and conflicting rows in the order of the files."""
-        is_left_out = self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
-        conflicts = self._conflicts() if is_left_out else iter(())
-        yield from heapq.merge(self._invalid_rows(), conflicts, key=itemgetter(0, 1))
 
     def _invalid_rows(self) -> Iterator[Refused]:
         self._refused.seek(0)
