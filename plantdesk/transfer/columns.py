@@ -109,8 +109,7 @@ class Codes(NamedTuple):
 class Layout(NamedTuple):
     """The columns of a table, the position of each field among them, and the number of rows above the header.
 
-    `codes` are not read as IDs. A name that is put together from `name_parts` has the position of one of
-    them, the first that is of no other field.
+    `codes` are not read as IDs. A name that is put together from `name_parts` has the position of the first of them.
     """
 
     names: Sequence[str]
@@ -214,9 +213,7 @@ def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], colum
         parts = () if columns.only else found_parts(layout, rows)
     if not parts:
         return layout
-    others = [at for field, at in layout.fields.items() if field != "name"]
-    at = next((each for each in parts if each not in others), parts[0])
-    return layout._replace(fields={**layout.fields, "name": at}, name_parts=parts if len(parts) > 1 else ())
+    return layout._replace(fields={**layout.fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
 
 
 def found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
@@ -273,15 +270,9 @@ def title_rows(rows: Iterable[Sequence[str | None]]) -> int:
 
 def guessed(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
     """Return the position of each field's column by the headers, or by what the rows hold if none is known."""
-    return mapped(columns, {}) or _by_contents(dict(_filled(len(columns), rows)), is_list=len(columns) == 1)
-
-
-def _filled(width: int, rows: Sequence[Sequence[str | None]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the position of each column that has texts, and these."""
-    for at in range(width):
-        texts = [text for row in rows if at < len(row) and (text := row[at])]
-        if texts:
-            yield at, texts
+    texts = {at: [text for row in rows if at < len(row) and (text := row[at])] for at in range(len(columns))}
+    filled = {at: found for at, found in texts.items() if found}
+    return mapped(columns, {}) or _by_contents(filled, is_list=len(columns) == 1)
 
 
 def _by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str, int]:

@@ -218,7 +218,7 @@ def _of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout:
         raise PlantDeskError(reason)
     values: dict[str, object] = {field: text for field, text in zip(READ, texts, strict=True) if text is not None}
     for field, at in layout.fields.items():
-        value = None if at in layout.name_parts else unfit.get(at)
+        value = None if field == "name" and layout.name_parts else unfit.get(at)
         if field == "id" and isinstance(value, strict_json.NumberText):
             values["id"] = strict_json.whole_number(value)
         elif value is not None and (field == "id" or not isinstance(value, strict_json.NumberText | UnfitNumber)):
