@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from plantdesk.domain.backups import BackupKind
@@ -68,14 +67,14 @@ class StoreLocation(Protocol):
         Waits for the disk or the network.
         """
 
-    def open(self, *, create: bool = False, progress: Callable[[float], None] | None = None) -> PlantStore:
+    def open(self, *, create: bool = False) -> PlantStore:
         """Open the store, make it if there is none, and bring its schema up to date; the caller closes it.
 
-        `create` makes a new store even if there are signs that there was one. `progress` is called on this thread with
-        the fraction of a migration that is done. Raises StoreError and FolderUnusableError.
+        `create` makes a new store even if there are signs that there was one. Raises StoreError and
+        FolderUnusableError.
         """
 
-    def open_reader(self, progress: Callable[[float], None] | None = None) -> PlantReader:
+    def open_reader(self) -> PlantReader:
         """Open the store as `open` does, to read it quickly; the caller closes it. Raises StoreError."""
 
     def quick_names(self) -> tuple[list[str], list[str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -154,18 +153,18 @@ class SqliteLocation:
         """Return identity, size, time and permissions of file and folder."""
         return [_state_of(each) for each in (self.path, self.folder)]
 
-    def open(self, *, create: bool = False, progress: Callable[[float], None] | None = None) -> PlantStore:
+    def open(self, *, create: bool = False) -> PlantStore:
         """Open the store; make the folder if the store is the user's own."""
         from plantdesk.store.sqlite.store import Store
 
         self._make_folder()
-        return Store(self.path, create=create, progress=progress)
+        return Store(self.path, create=create)
 
-    def open_reader(self, progress: Callable[[float], None] | None = None) -> PlantReader:
+    def open_reader(self) -> PlantReader:
         """Open the store without a writer."""
         from plantdesk.store.sqlite.queries import FileReader
 
-        return FileReader(self.path, progress)
+        return FileReader(self.path)
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock."""

@@ -147,9 +147,6 @@ class Feature(QObject):
     def set_store(self, opened: OpenStore) -> None:
         """Work with a store that was opened."""
 
-    def show_migration(self, fraction: float) -> None:
-        """Show how far (0 to 1) the store that is being opened is updated to this version."""
-
     def show_no_store(self, reason: PlantDeskError) -> None:
         """Show that no store is open, or do nothing until there is one."""
 

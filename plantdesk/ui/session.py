@@ -55,11 +55,9 @@ _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderU
 class StoreOpener(QObject):
     """Owns the open store.
 
-    `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError. `migrating(fraction)`: the
-    progress of a migration, from 0 to 1.
+    `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError.
     """
 
-    migrating = Signal(float)
     opened = Signal(object)
     failed = Signal(object)
 
@@ -86,15 +84,13 @@ class StoreOpener(QObject):
 
         def open_store(task: Task) -> PlantStore:
             task.complete(partial(self._note, location.state()))
-            store = location.open(create=create, progress=task.report)
+            store = location.open(create=create)
             if task.complete(partial(self._keep, store)):
                 return store
             store.close()  # the program is ending, or the user has chosen another store meanwhile
             raise InterruptedError
 
-        self._opening = self._bridge.long_tasks.ask(
-            self, open_store, self._on_opened, self._on_failed, progress=self.migrating.emit
-        )
+        self._opening = self._bridge.long_tasks.ask(self, open_store, self._on_opened, self._on_failed)
 
     def use(self, location: StoreLocation) -> None:
         """Prepare to open another store instead of one that is not open yet."""
@@ -252,7 +248,6 @@ class Session(QObject):
         content = self.workspace = Workspace(
             theme, self.bridge, self._preferences, self.api, self._opener.location, self._window
         )
-        self._opener.migrating.connect(content.show_migration)
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))

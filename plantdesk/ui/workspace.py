@@ -322,12 +322,6 @@ class Workspace(Page):
         self._no_store_reason = None
         self._store_notice.show_opening()
 
-    @Slot(float)
-    def show_migration(self, fraction: float) -> None:
-        """Show the progress (0 to 1) of the migration to this version of PlantDesk."""
-        for feature in self._features:
-            feature.show_migration(fraction)
-
     def show_no_store(self, reason: PlantDeskError) -> None:
         """Show why the store cannot be opened, and offer remedies; what is typed stays."""
         if str(reason) == self._no_store_reason:  # it was another attempt with the same result

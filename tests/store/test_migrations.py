@@ -19,7 +19,7 @@ from plantdesk.store.sqlite.migrations import (
 )
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as store_of
-from tests.support.terminals import Terminal
+from tests.store.test_backups import make_older
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,51 +72,22 @@ def test_an_older_store_remembers_the_ids_of_deleted_plants(path: Path) -> None:
         assert reader.next_free_id() == 10
 
 
-def test_a_migration_reports_its_progress(path: Path) -> None:
-    write_old_store(path, plants=60_000)
-    fractions: list[float] = []
-    Store(path, progress=fractions.append).close()
-    assert len(fractions) > 2
-    assert fractions == sorted(fractions)
-    assert 0 < fractions[0] < 0.5 < fractions[-1] <= 1
-
-
-def test_a_terminal_shows_the_progress_of_a_migration_and_then_the_plants(path: Path) -> None:
-    write_old_store(path, plants=60_000)
-    command = [sys.executable, "-m", "plantdesk", "get", "7", "--database", str(path)]
-    with Terminal() as terminal:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal.end, check=True)
-        assert b"Plant 7" in done.stdout
-        assert "%" in terminal.printed()
-
-
-COUNT = "SELECT count(*) FROM plant"
-
-
-def write_old_store(path: Path, plants: int) -> None:
-    """Write a store as PlantDesk 0.1.0 did."""
-    numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {plants})"
-    insert = f"INSERT INTO plant {numbers} SELECT i, 'Plant ' || i, NULL, i, 0, 1, NULL FROM n"
-    store_of(path, "DELETE FROM plant", insert, version=2)
-
-
 def test_an_older_store_is_not_updated_while_another_program_has_it_open(path: Path) -> None:
-    write_old_store(path, plants=3)
-    waits = (
-        f"import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(*c.execute({COUNT!r}).fetchone(), flush=True)"
-    )
+    make_older(path)
+    count = "print(*c.execute('SELECT count(*) FROM plant').fetchone(), flush=True)"
+    waits = f"import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); {count}"
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode = WAL")
-    command = [sys.executable, "-c", f"{waits}; sys.stdin.read(); print(*c.execute({COUNT!r}).fetchone())", str(path)]
+    command = [sys.executable, "-c", f"{waits}; sys.stdin.read(); {count}", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
-        assert other.stdout.readline() == "3\n"
+        assert other.stdout.readline() == "1\n"
         with pytest.raises(StoreInUseError, match="Close that program"):
             Store(path)
         rest, _ = other.communicate("")
-    assert rest == "3\n", "it could go on"
+    assert rest == "1\n", "it could go on"
     with closing(Store(path)) as store, closing(store.reader()) as reader:
-        assert reader.count() == 3
+        assert reader.count() == 1
 
 
 def test_the_titles_of_changes_in_an_older_store_stay(path: Path) -> None:

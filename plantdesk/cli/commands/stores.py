@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _MAX_WORDS = 300
 #: A command in a message, to which --database is added.
 _SUGGESTED = r"`plantdesk [^`]+|: plantdesk [^).]+"
-_UPDATING = "Updating the plants to this version of PlantDesk"
 
 
 def typed(database: StoreLocation, command: str) -> str:
@@ -55,14 +54,12 @@ def open_reader(database: StoreLocation) -> PlantReader:
     """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
     if not database.exists():
         raise NoStoreError(database.name)
-    with shown_progress(_UPDATING) as progress:
-        return database.open_reader(progress)
+    return database.open_reader()
 
 
 def open_store(database: StoreLocation) -> PlantStore:
     """Open the store, or create it; the caller closes it. Raises StoreError."""
-    with shown_progress(_UPDATING) as progress:
-        return database.open(progress=progress)
+    return database.open()
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -138,22 +137,14 @@ class PostgresLocation:
         """Return something new each time: a server may be reachable at any moment."""
         return object()
 
-    def open(
-        self,
-        *,
-        create: bool = False,
-        progress: Callable[[float], None] | None = None,  # noqa: ARG002  a migration takes no time yet
-    ) -> PlantStore:
+    def open(self, *, create: bool = False) -> PlantStore:
         """Open the store; only `create` makes its tables, in a database that has none."""
         from plantdesk.store.postgres.store import PostgresStore
 
         self._check_user()
         return PostgresStore(self.address, create=create)
 
-    def open_reader(
-        self,
-        progress: Callable[[float], None] | None = None,  # noqa: ARG002
-    ) -> PlantReader:
+    def open_reader(self) -> PlantReader:
         """Open the store without a writer."""
         from plantdesk.store.postgres.reader import ServerReader
 

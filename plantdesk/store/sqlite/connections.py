@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -34,9 +34,6 @@ from plantdesk.domain.errors import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    #: Is called with the fraction of a long step that is done, from 0 to 1, on the thread that does it.
-    Progress = Callable[[float], None]
 
 #: Error numbers of the system for a disk, or a user's share of it, that is full.
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -129,25 +126,6 @@ def transaction(connection: sqlite3.Connection, *, mode: str = "IMMEDIATE") -> I
         if connection.in_transaction:  # some errors, such as a full disk, have rolled it back already
             connection.execute("ROLLBACK")
         raise
-
-
-@contextmanager
-def reported(connection: sqlite3.Connection, steps: int, progress: Progress | None) -> Iterator[None]:
-    """Call `progress` during a block with the finished fraction of about `steps` instructions of SQLite's machine."""
-    done = 0
-
-    def report() -> int:
-        nonlocal done
-        done += _PROGRESS_STEPS
-        if progress is not None:
-            progress(min(done / steps, 0.99))
-        return 0
-
-    connection.set_progress_handler(report, _PROGRESS_STEPS)
-    try:
-        yield
-    finally:
-        connection.set_progress_handler(_go_on, _PROGRESS_STEPS)
 
 
 def check_whole(connection: sqlite3.Connection) -> None:

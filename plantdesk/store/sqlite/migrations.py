@@ -17,13 +17,9 @@ import sqlite3
 from collections.abc import Container, Iterator
 from contextlib import closing
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import ForeignSchemaError
-from plantdesk.store.sqlite.connections import add_functions, reported, transaction
-
-if TYPE_CHECKING:
-    from plantdesk.store.sqlite.connections import Progress
+from plantdesk.store.sqlite.connections import add_functions, transaction
 
 #: Marks the file as a PlantDesk store (`PRAGMA application_id`): "PLNT" in ASCII.
 APPLICATION_ID = 0x504C4E54
@@ -320,9 +316,6 @@ _FIRST_ROWS = (
        VALUES (1, lower(hex(randomblob(16))), 0, 0, 0)""",
 )
 
-#: Instructions of SQLite's machine that all steps take for a plant, measured.
-_STEPS_PER_PLANT = 75
-
 #: The version that this PlantDesk writes and reads.
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -336,7 +329,7 @@ _STATISTICS = {
 _PLAIN_INDEX = r'CREATE INDEX "?\w+"? ON "?\w+"? ?\((?:"?\w+"?(?: COLLATE \w+)?(?: ASC| DESC)?(?:, ?|(?=\))))+\)'
 
 
-def migrate(connection: sqlite3.Connection, progress: Progress | None = None) -> None:
+def migrate(connection: sqlite3.Connection) -> None:
     """Bring the open store up to `SCHEMA_VERSION`, all steps in one transaction. Takes 4 s for a million plants.
 
     `connection` must be in autocommit mode (`isolation_level=None`). Raises sqlite3.Error; then nothing has changed.
@@ -345,11 +338,10 @@ def migrate(connection: sqlite3.Connection, progress: Progress | None = None) ->
     try:
         with transaction(connection):
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            with reported(connection, _STEPS_PER_PLANT * _count(connection, version) + 1, progress):
-                if version:
-                    apply_steps(connection, version, SCHEMA_VERSION)
-                else:
-                    create_tables(connection)
+            if version:
+                apply_steps(connection, version, SCHEMA_VERSION)
+            else:
+                create_tables(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {max(version, SCHEMA_VERSION)}")
     finally:
@@ -411,11 +403,6 @@ def apply_steps(connection: sqlite3.Connection, first: int, last: int) -> None:
     for step in MIGRATIONS[first:last]:
         for statement in step:
             connection.execute(statement)
-
-
-def _count(connection: sqlite3.Connection, version: int) -> int:
-    (plants,) = connection.execute("SELECT count(*) FROM plant").fetchone() if version else (0,)
-    return int(plants)
 
 
 def _is_harmless(row: tuple[str, str, str, str | None], expected: Container[tuple[str, str, str, str | None]]) -> bool:

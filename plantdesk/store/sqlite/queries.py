@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.desks import Desk
     from plantdesk.domain.selections import Selection
     from plantdesk.store.database import Runner
-    from plantdesk.store.sqlite.connections import Progress
 
 _Result = TypeVar("_Result")
 
@@ -135,9 +134,9 @@ class Reader(StoreReader):
 class FileReader(Reader):
     """A reader that has opened the file for itself. It notices no other file that takes its place."""
 
-    def __init__(self, path: Path, progress: Progress | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         """Open the store at `path` as `Store` does, but without a writer. Raises StoreError."""
-        file = StoreFile(path, progress=progress)
+        file = StoreFile(path)
         try:
             file.refuse_outdated()
             super().__init__(file)

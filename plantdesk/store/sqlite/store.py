@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreDamagedError
     from plantdesk.domain.protocols import PlantImport
     from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.sqlite.connections import Progress
 
 
 class Store(WrittenStore):
@@ -30,19 +29,18 @@ class Store(WrittenStore):
 
     _writer: Writer
 
-    def __init__(self, path: Path, *, create: bool = False, progress: Progress | None = None) -> None:
+    def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path`, make it when there is none, and bring its schema up to date.
 
         One that may not be written to is opened for reading; it is tried again until it can be. `create` makes a new
-        store even if backups show that there was one. `progress` is called, on this thread, with the fraction of a
-        migration that is done. A refused file is left untouched.
+        store even if backups show that there was one. A refused file is left untouched.
 
         Raises StoreError: FolderMissingError, ForeignFileError, StoreTooNewError, StoreDamagedError, StoreGoneError,
         StoreReadOnlyError (a new store could not be made, or one of an older PlantDesk could not be updated),
         StoreBusyError, StoreUnreachableError.
         """
         super().__init__()
-        self.file = StoreFile(path, create=create, progress=progress)
+        self.file = StoreFile(path, create=create)
         self.path = self.file.path
         try:
             self.file.refuse_outdated()

@@ -103,7 +103,6 @@ class PlantBrowser(QFrame):
         self.search_bar = SearchBar(theme, self)
         self.search_field = self.search_bar.field
         self.table = PlantTableView(self.model, theme, self)
-        self._migration_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self.table)
         self._make_pages()
         self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
@@ -137,8 +136,7 @@ class PlantBrowser(QFrame):
             self.model.retry()
 
     def stop_waiting(self) -> None:
-        """Hide the progress of a migration: no store could be opened."""
-        self._migration_label.hide()
+        """Show no count: no store could be opened."""
         self.search_bar.clear_count()
 
     def apply(self, changes: Changes) -> None:
@@ -212,12 +210,6 @@ class PlantBrowser(QFrame):
         if self.model.rowCount():
             self.table.go_to_first_row()
 
-    def show_migration(self, fraction: float) -> None:
-        """Show the progress (0 to 1) of a migration in place of the rows."""
-        text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
-        self._migration_label.setText(text.format(percent=round(fraction * 100)))
-        self._migration_label.show()
-
     @Slot()
     def _on_state_changed(self) -> None:
         model = self.model
@@ -262,9 +254,6 @@ class PlantBrowser(QFrame):
         self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
 
     def _lay_out(self) -> None:
-        self._migration_label.setProperty("tone", "muted")
-        self._migration_label.hide()
-        QVBoxLayout(self.table.viewport()).addWidget(self._migration_label)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -298,7 +287,6 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _notify_shown(self) -> None:
-        self._migration_label.hide()
         QTimer.singleShot(0, self, self.plants_shown.emit)  # after the paint
 
     def _show_revealed(self) -> bool:

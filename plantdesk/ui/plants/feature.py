@@ -114,10 +114,6 @@ class Plants(Feature):
         self._set_queries(opened.queries)
 
     @override
-    def show_migration(self, fraction: float) -> None:
-        self.browser.show_migration(fraction)
-
-    @override
     def show_no_store(self, reason: PlantDeskError) -> None:
         self.browser.stop_waiting()
         self._add_controller.show_no_store()

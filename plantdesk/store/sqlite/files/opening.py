@@ -62,8 +62,6 @@ from plantdesk.store.sqlite.numbers import count_commit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store.sqlite.connections import Progress
-
 
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
 _CHECKED_SIZE = 16 * 1024 * 1024
@@ -82,10 +80,10 @@ class OpenedFile(NamedTuple):
     connection: sqlite3.Connection
 
 
-def open_file(path: Path, *, create: bool = False, progress: Progress | None = None) -> OpenedFile:
+def open_file(path: Path, *, create: bool = False) -> OpenedFile:
     """Open the store at the resolved `path`, make it if there is none, and bring its schema up to date.
 
-    `create` makes a new store even if backups show that there was one. `progress` is called during a migration.
+    `create` makes a new store even if backups show that there was one.
     Raises StoreError and OSError; a refused file is left untouched.
     """
     if is_absent(path):
@@ -96,17 +94,17 @@ def open_file(path: Path, *, create: bool = False, progress: Progress | None = N
     deadline = time.monotonic() + HOLDER_TIMEOUT
     while True:
         with contextlib.suppress(StoreMovedError), locked(path) as lock, translate_errors():
-            return _open_locked(path, lock, progress, wait=time.monotonic() < deadline)
+            return _open_locked(path, lock, wait=time.monotonic() < deadline)
         time.sleep(_RETRY_DELAY)
 
 
-def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wait: bool) -> OpenedFile:
+def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
     """Open the file under the lock. Raises StoreMovedError if the caller must try again.
 
     That is if the file or its log was replaced just now, or if `_with_own_log` has to `wait`.
     """
     found = _with_own_log(path, lock.noted, wait=wait)
-    connection = _checked(path, found.database, progress, first_time=lock.noted.used == FileIdentity())
+    connection = _checked(path, found.database, first_time=lock.noted.used == FileIdentity())
     with _closed_on_error(connection):
         opened = identity(path)
         if opened.database != found.database or found.wal not in {None, opened.wal}:
@@ -151,7 +149,7 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
     return connect(path, read_only=True, immutable=not has_own_log(path))
 
 
-def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, first_time: bool) -> sqlite3.Connection:
+def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
     """Open the `expected` file for writing, check its schema before anything else, and bring it up to date."""
     if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
         with contextlib.closing(connect(path, read_only=True)) as reading:
@@ -169,7 +167,7 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
         if version < SCHEMA_VERSION:
             _check_unused(path, connection)
             Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
-            migrate(connection, progress)
+            migrate(connection)
         _check_write(connection)
         _complete_sources(connection)
     return connection

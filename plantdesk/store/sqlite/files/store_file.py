@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-    from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.numbers import FileState
 
 _RETRY_DELAY = 0.02
@@ -35,17 +34,17 @@ _RETRY_DELAY = 0.02
 class StoreFile:
     """The open file of a store. May be used by any thread; only one may `reopen`."""
 
-    def __init__(self, path: Path, *, create: bool = False, progress: Progress | None = None) -> None:
+    def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path`, make it if there is none, and bring its schema up to date.
 
         A store that may not be written to is opened for reading. `create` makes a new one even if backups show that
-        there was one. `progress` is called during a migration. Raises StoreError of the kinds that `Store` names; a
+        there was one. Raises StoreError of the kinds that `Store` names; a
         refused file is left untouched.
         """
         with naming(path):
             self.path = resolved(path)
             self._name = str(self.path)
-            self._opened, self.generation = open_file(self.path, create=create, progress=progress), 0
+            self._opened, self.generation = open_file(self.path, create=create), 0
 
     @property
     def read_only(self) -> bool:
