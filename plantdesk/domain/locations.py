@@ -61,12 +61,6 @@ class StoreLocation(Protocol):
         Waits for the disk. Raises StoreError for a file that is no store, and OSError.
         """
 
-    def state(self) -> object:
-        """Return what decides whether the store can be opened. While it stays equal, trying again is useless.
-
-        Waits for the disk or the network.
-        """
-
     def open(self, *, create: bool = False) -> PlantStore:
         """Open the store, make it if there is none, and bring its schema up to date; the caller closes it.
 

@@ -149,10 +149,6 @@ class SqliteLocation:
         check_file(path)
         return True
 
-    def state(self) -> object:
-        """Return identity, size, time and permissions of file and folder."""
-        return [_state_of(each) for each in (self.path, self.folder)]
-
     def open(self, *, create: bool = False) -> PlantStore:
         """Open the store; make the folder if the store is the user's own."""
         from plantdesk.store.sqlite.store import Store
@@ -201,13 +197,3 @@ class SqliteLocation:
             from plantdesk.platform import paths
 
             paths.data_folder()
-
-
-def _state_of(path: Path) -> object:
-    """Return identity, size, modification time and permissions of a file or folder."""
-    try:
-        status = path.stat()
-    except OSError as error:
-        return error.errno
-    content = None if path.is_dir() else (status.st_size, status.st_mtime_ns)
-    return status.st_dev, status.st_ino, status.st_mode, status.st_uid, content, os.access(path, os.W_OK)

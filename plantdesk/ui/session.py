@@ -1,7 +1,7 @@
 """Store, server and content of the window, from its first paint on, for one store at a time.
 
 Separate from the window, which shows before these modules are imported. The store is opened in the background, and
-again when its location has changed since an attempt that failed.
+again after an attempt that failed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import (
-    PlantDeskError,
-    StoreBusyError,
-    StoreError,
-    StoreFullError,
-    StoreUnreachableError,
-    Text,
-)
+from plantdesk.domain.errors import PlantDeskError, StoreError, Text
 from plantdesk.platform import paths
 from plantdesk.store import UnreachedStore, location_of
 from plantdesk.ui.bridge import Bridge
@@ -42,14 +35,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-#: Milliseconds between two checks of a store that could not be opened.
+#: Milliseconds between two attempts to open a file.
 _RETRY_DELAY = 2000
 #: Milliseconds before each attempt to reach a server; the last one repeats.
 _SERVER_DELAYS = (1000, 2000, 4000, 8000, 15_000, 30_000)
 #: Milliseconds after which the API starts even if no rows are shown.
 _SERVE_LATEST_MS = 1000
-#: Causes that can end without a change of the location's state.
-_PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
 
 class StoreOpener(QObject):
@@ -69,10 +60,9 @@ class StoreOpener(QObject):
         self._bridge = bridge
         self._opening: Task | None = None
         self._store: PlantStore | None = None
-        self._tried: object = None
         self._attempts = 0
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._check_again)
+        self._retry.timeout.connect(self._open_again)
 
     def open(self, *, create: bool = False) -> None:
         """Open or `create` the store in the background, unless it is open or being opened."""
@@ -83,7 +73,6 @@ class StoreOpener(QObject):
         location = self.location
 
         def open_store(task: Task) -> PlantStore:
-            task.complete(partial(self._note, location.state()))
             store = location.open(create=create)
             if task.complete(partial(self._keep, store)):
                 return store
@@ -121,10 +110,6 @@ class StoreOpener(QObject):
         store, self._store = self._store, None
         return store
 
-    def _note(self, found: object) -> None:
-        """Note the opened store; on the thread of the task, before anything on the GUI thread reads it."""
-        self._tried = found
-
     def _keep(self, store: PlantStore) -> None:
         """Own the store; on the thread of the task."""
         self._store = store
@@ -136,26 +121,18 @@ class StoreOpener(QObject):
     def _on_failed(self, error: Exception) -> None:
         self.is_closed = True
         self.failed.emit(error if isinstance(error, PlantDeskError) else _UnopenedError())
-        if isinstance(error, _PASSING):
-            self._tried = None
+        if not isinstance(error, PlantDeskError):
+            return
         if self.location.server is None:
             self._retry.start()
-        elif isinstance(error, PlantDeskError) and error.retry_after is not None:  # a refused user is not retried
+        elif error.retry_after is not None:  # a refused user is not retried
             delay = _SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)]
             self._retry.start(delay)
             self._attempts += 1
 
     @Slot()
-    def _check_again(self) -> None:
-        """Open the store if its state has changed since the last attempt, or if the cause may have ended."""
-        location = self.location
-        self._bridge.long_tasks.ask(self, lambda _task: location.state(), self._on_state)
-
-    def _on_state(self, found: object) -> None:
-        if found != self._tried:
-            self.open()
-        elif self.is_closed:
-            self._retry.start()
+    def _open_again(self) -> None:
+        self.open()
 
 
 class _UnopenedError(PlantDeskError):

@@ -133,10 +133,6 @@ class PostgresLocation:
         """Return True: only the server knows whether there is a store."""
         return True
 
-    def state(self) -> object:
-        """Return something new each time: a server may be reachable at any moment."""
-        return object()
-
     def open(self, *, create: bool = False) -> PlantStore:
         """Open the store; only `create` makes its tables, in a database that has none."""
         from plantdesk.store.postgres.store import PostgresStore
