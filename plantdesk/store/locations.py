@@ -122,7 +122,7 @@ class SqliteLocation:
     @property
     def backups(self) -> StoreBackups:
         """The backups of the file, in the folder that the settings name now."""
-        from plantdesk.store.sqlite.backups.jobs import FileBackups
+        from plantdesk.store.sqlite.backups.restoring import FileBackups
 
         return FileBackups(self.path)
 

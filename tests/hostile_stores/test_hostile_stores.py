@@ -22,8 +22,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -119,9 +118,9 @@ USES: dict[str, Callable[[Path, Path], object]] = {
     "back up": lambda path, _own: FileBackups(path).make(),
     "prune the backups": lambda path, _own: prune_backups(path),
     "copy": lambda path, own: FileBackups(path).copy_to(own.with_name("copy.db")),
-    "preview": lambda path, own: preview_restore(own, path),
-    "restore": lambda path, own: restore(own, path),
-    "restore to nothing": lambda path, own: restore(own.with_name("new.db"), path),
+    "preview": lambda path, own: FileBackups(own).preview(path),
+    "restore": lambda path, own: FileBackups(own).restore(path),
+    "restore to nothing": lambda path, own: FileBackups(own.with_name("new.db")).restore(path),
 }
 
 
@@ -183,7 +182,7 @@ def test_a_bad_history_ends_in_a_message(
     try:
         store = Store(path)
     except StoreDamagedError:
-        restore(own, path)
+        FileBackups(own).restore(path)
         assert [name for _, name, _ in plants(own)] == ["Fern"]
         return
     with closing(store), closing(store.reader()) as reader:
@@ -199,9 +198,9 @@ def test_a_bad_history_ends_in_a_message(
         _outcome(store.undo(None, COMMAND))
         assert not any(_outcome(store.add(new_plant({"id": 60 + n, "name": "New"}), COMMAND)) for n in range(2))
         with suppress(PlantDeskError):
-            restore(own, path)
+            FileBackups(own).restore(path)
         with suppress(PlantDeskError):
-            restore(path, FileBackups(path).make().path)
+            FileBackups(path).restore(FileBackups(path).make().path)
         _outcome(store.undo(None, COMMAND))
         _prune_all(path)
         assert all(change.plants >= 0 for change in reader.history())
@@ -234,7 +233,7 @@ def test_the_rows_of_an_odd_store_are_restored(folder: Path, victim: Path, own: 
     make(path, victim)
     before = tree(folder)
     for target in (own, own.with_name("new.db")):
-        restore(target, path)
+        FileBackups(target).restore(path)
         assert plants(target) == [(1, "Fern", "office")]
         with closing(Store(target)) as store, closing(store.reader()) as reader:
             assert [list(chunk) for chunk in reader.ids(View(parse_search("fern")))] == [[1]]

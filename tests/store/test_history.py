@@ -15,8 +15,7 @@ from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.store import Store
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import until
@@ -67,7 +66,7 @@ def test_undo_goes_back_across_restores(store: Store, path: Path, plants: list[P
     backup = FileBackups(path).make()
     number = apply(store, edited(plants[0], name="Great fern"), edited(plants[1], note="dry"))
     edited_rows = rows(store)
-    restore(path, backup.path, FORM)
+    FileBackups(path).restore(backup.path, FORM)
     assert isinstance(store.undo(number, FORM).exception(SECONDS), UndoConflictError)
     undo(store)
     assert rows(store) == edited_rows
@@ -85,7 +84,7 @@ def test_deleted_plants_come_back_after_a_restore_took_their_places(
         for plant_id in (11, 12, 13):
             add(foreign, plant_id, "Foreign")
     number = apply(store, DeleteAll(Selection()))
-    restore(path, tmp_path / "foreign.db", FORM)
+    FileBackups(path).restore(tmp_path / "foreign.db", FORM)
     undo(store, number)
     assert [row.id for row in rows(store)] == [11, 12, 13, *(row.id for row in plants)]
     store.redo(FORM).result(SECONDS)

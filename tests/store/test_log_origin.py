@@ -24,8 +24,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.log_origin import is_own_log
@@ -384,8 +383,8 @@ def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytes
     assert f"quarantined as {log.name} in {log.parent}" in caplog.text
     assert f"beside it as {file.name}" in caplog.text
     shutil.copy(path, file)  # not that of the log
-    shown = str(preview_text(preview_restore(path, file), file.name))
+    shown = str(preview_text(FileBackups(path).preview(file), file.name))
     assert f"“{file.name}-wal” beside it belongs to another file" in shown
     shutil.copy(folder / "old.db", file)
-    restore(path, file)
+    FileBackups(path).restore(file)
     assert {row[0] for row in content(path)} >= {1, *_LATER}

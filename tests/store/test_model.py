@@ -16,8 +16,7 @@ from typing_extensions import override
 from plantdesk.domain.records import FORM
 from plantdesk.domain.views import Order, View
 from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import runs
@@ -56,7 +55,7 @@ class FileBesideDict(StoreBesideDict):
         if not self.backups:
             return
         backup, plants = data.draw(st.sampled_from(self.backups))
-        restored = restore(self.path, backup)
+        restored = FileBackups(self.path).restore(backup)
         difference = restored.preview.difference
         assert difference is not None
         gone, back = self.plants.keys() - plants.keys(), plants.keys() - self.plants.keys()

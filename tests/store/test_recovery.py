@@ -16,8 +16,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import check_file
 from plantdesk.store.sqlite.store import Store
@@ -115,11 +114,11 @@ def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) 
         file.write(b"\x5a" * 4096)
     with pytest.raises(StoreDamagedError):
         Store(path)
-    restore(path, backup.path)
+    FileBackups(path).restore(backup.path)
     (quarantined,) = [each for each in Backups(path).newest_first() if each.kind is BackupKind.DAMAGED]
-    look = preview_restore(path, quarantined.path)
+    look = FileBackups(path).preview(quarantined.path)
     assert look.is_partial
     assert 450 <= look.plants < 500
-    assert restore(path, quarantined.path).preview.plants == look.plants
+    assert FileBackups(path).restore(quarantined.path).preview.plants == look.plants
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         assert reader.count() == look.plants

@@ -21,8 +21,7 @@ from plantdesk.domain.errors import StoreError, StoreMovedError, TokenRefusedErr
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.changes import add_as_next
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.transactions import UnsavedError
@@ -169,7 +168,7 @@ def test_backups_may_be_on_another_disk(store: Store, path: Path, other: Path, t
         assert replaced_backups(path) == [[1]]
         store.close()
         path.write_bytes(b"\x5a" * 20_000)
-        restored = restore(path, good.path)
+        restored = FileBackups(path).restore(good.path)
         assert ids_in(path) == [1]
         assert restored.saved in [backup.path for backup in Backups(path).newest_first()]
     finally:

@@ -13,8 +13,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -65,7 +64,7 @@ def backup(store: Store, path: Path) -> Backup:
 def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path, backup: Backup) -> None:
     later = store.tokens.create("later").result(SECONDS)
     store.tokens.revoke("greenhouse").result(SECONDS)
-    restore(path, backup.path)
+    FileBackups(path).restore(backup.path)
     assert [row.name for row in store.tokens.list()] == ["later"]
     with closing(store.tokens.checker()) as checker:
         assert checker.source(later.token) == later.row.source
@@ -75,7 +74,7 @@ def test_a_token_has_added_its_plants_also_after_a_restore(store: Store, path: P
     source = store.tokens.create("counting").result(SECONDS).row.source
     for number in (900, 901, 902):
         add(store, number, "Aloe", source)
-    restore(path, backup.path)
+    FileBackups(path).restore(backup.path)
     add(store, 903, "Aloe", source)
     assert {row.name: row.plants_added for row in store.tokens.list()}["counting"] == 4
 
@@ -85,7 +84,7 @@ def test_a_backup_of_an_older_plantdesk_is_restored_and_left_as_it_is(path: Path
     older = tmp_path / "older.db"
     make_older(older)
     before = older.read_bytes()
-    restore(path, older)
+    FileBackups(path).restore(older)
     assert ids_in(path) == [7]
     assert older.read_bytes() == before
 
@@ -105,9 +104,10 @@ def test_what_cannot_be_restored_changes_nothing(path: Path, backup: Backup, wha
         change(file, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     else:
         file = file.parent
-    for refused in (preview_restore, restore):
+    backups = FileBackups(path)
+    for refused in (backups.preview, backups.restore):
         with pytest.raises(BackupUnusableError):
-            refused(path, file)
+            refused(file)
     assert rows(path) == before
     assert len(Backups(path).newest_first()) <= 1
 
@@ -118,7 +118,7 @@ def test_without_a_backup_of_the_present_state_nothing_is_restored(path: Path, b
     Backups(path).folder.rmdir()
     Backups(path).folder.write_text("in the way")
     with pytest.raises(StoreError, match=r"plants\.db-backups"):
-        restore(path, aside)
+        FileBackups(path).restore(aside)
     assert rows(path) == before
 
 
@@ -128,7 +128,7 @@ def test_a_locked_store_is_reported_and_left(path: Path, backup: Backup, monkeyp
     with closing(connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError):
-            restore(path, backup.path)
+            FileBackups(path).restore(backup.path)
     assert rows(path) == before
 
 
@@ -146,9 +146,9 @@ def test_a_damaged_store_is_quarantined_and_replaced(path: Path, store: Store, b
     else:
         path.write_bytes(b"\x5a" * 20_000)
     damaged = path.read_bytes()
-    preview = preview_restore(path, backup.path)
+    preview = FileBackups(path).preview(backup.path)
     assert (preview.plants, preview.difference) == (3, None)
-    restored = restore(path, backup.path)
+    restored = FileBackups(path).restore(backup.path)
     assert restored.saved is not None
     assert restored.saved.read_bytes() == damaged
     assert rows(path) == rows(backup.path)
@@ -162,7 +162,7 @@ def test_a_store_that_replaces_a_damaged_one_gives_no_id_twice(path: Path, store
     backup = FileBackups(path).make()
     store.close()
     path.write_bytes(b"\x5a" * 20_000)
-    restore(path, backup.path)
+    FileBackups(path).restore(backup.path)
     with closing(Store(path)) as restored:
         assert restored.add_as_next(plant_fields({"name": "Moss"}), COMMAND).result(SECONDS).id == 10
 
@@ -175,7 +175,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
     monkeypatch.setattr("plantdesk.store.sqlite.files.opening._CHECKED_SIZE", 0)
-    restored = restore(path, backup.path)
+    restored = FileBackups(path).restore(backup.path)
     assert rows(path) == rows(backup.path)
     assert restored.saved is not None
 
@@ -183,7 +183,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
 def test_a_store_that_is_gone_comes_back(path: Path, store: Store, backup: Backup) -> None:
     store.close()
     path.unlink()
-    restored = restore(path, backup.path)
+    restored = FileBackups(path).restore(backup.path)
     assert restored.saved is None
     assert rows(path) == rows(backup.path)
 
@@ -201,7 +201,7 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
     log.write_bytes(left)
     os.utime(log, (0, 0))
     if way == "restored":
-        restore(path, backup.path)
+        FileBackups(path).restore(backup.path)
     else:
         with pytest.raises(StoreGoneError):
             Store(path)
@@ -219,7 +219,7 @@ def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, stor
     store.tokens.revoke("again").result(SECONDS)
     store.close()
     path.write_bytes(b"\x5a" * 20_000)
-    restored = restore(path, newer.path)
+    restored = FileBackups(path).restore(newer.path)
     assert not restored.tokens_retained
     opened = Store(path)
     with closing(opened.tokens.checker()) as checker, pytest.raises(TokenRefusedError):
@@ -239,7 +239,7 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
     with path.open("r+b") as file:
         file.seek(-8 * 4096, os.SEEK_END)
         file.write(b"\x5a" * 8 * 4096)
-    restored = restore(path, newer.path)
+    restored = FileBackups(path).restore(newer.path)
     assert restored.tokens_retained
     assert restored.preview.difference is None
     opened = Store(path)
@@ -257,7 +257,7 @@ def test_a_damaged_store_with_odd_tokens_is_replaced(path: Path, tmp_path: Path)
         file.write(b"\x5a" * 4096)
     older = tmp_path / "older.db"
     make_older(older)
-    assert restore(path, older).tokens_retained
+    assert FileBackups(path).restore(older).tokens_retained
     assert ids_in(path) == [7]
     with closing(Store(path)) as opened:
         assert [row.name for row in opened.tokens.list()] == ["odd"]

@@ -30,8 +30,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store.sqlite.backups.jobs import FileBackups
-from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
@@ -158,7 +157,7 @@ def _back_up(desk: Desk) -> None:
 def _restore(desk: Desk) -> None:
     backup = next(each for each in Backups(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
     arm()
-    restore(desk.path, backup.path)
+    FileBackups(desk.path).restore(backup.path)
     with closing(Store(desk.path)) as store:
         desk.add(store, 1000)
 
@@ -205,7 +204,7 @@ def _restore_and_undo(desk: Desk) -> None:
     backup = next(each for each in Backups(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
     with closing(Store(desk.path)) as store:
         arm()
-        restore(desk.path, backup.path)
+        FileBackups(desk.path).restore(backup.path)
         store.undo(None, COMMAND).result(SECONDS)
 
 
@@ -331,7 +330,7 @@ def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
         if not scenario.may_fail:
             raise
         backup = next(each for each in Backups(desk.path).newest_first() if each.kind is not BackupKind.DAMAGED)
-        restore(desk.path, backup.path)
+        FileBackups(desk.path).restore(backup.path)
         Store(desk.path).close()
     missing = {plant_id for plant_id in expected - found if plant_id < _OTHERS or not scenario.only_own}
     assert not missing, f"{len(missing)} acknowledged plants are missing: {sorted(missing)[:5]}"

@@ -9,7 +9,8 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.store.base import WrittenStore
-from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
+from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
+from plantdesk.store.sqlite.backups.restoring import FileBackups
 from plantdesk.store.sqlite.changes import SqliteImport
 from plantdesk.store.sqlite.files.atomic_file import remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from typing_extensions import override
-
 from plantdesk.domain.backups import Backup, BackupKind
-from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError, Text
+from plantdesk.domain.errors import DiskReserveError, StoreError
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
-from plantdesk.store.sqlite.connections import connect, translate_errors
-from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, check_is_new, copy_database, unusable
+from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, check_is_new, unusable
 from plantdesk.store.sqlite.files.disk_space import is_low
-from plantdesk.store.sqlite.files.open_checks import is_absent
-from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import LAST_SEQ
 
 if TYPE_CHECKING:
-    from plantdesk.domain.backups import Restored, RestorePreview
-    from plantdesk.domain.records import Source
+    from pathlib import Path
 
 _log = logging.getLogger(__name__)
 
@@ -38,8 +29,8 @@ _log = logging.getLogger(__name__)
 _CHECK_INTERVAL = 3600.0
 #: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
 _FIRST = 5.0
-#: The last sequence number and change, and the identity, of a store in a file.
-_STATE = f"SELECT ({LAST_SEQ}), (SELECT coalesce(max(number), 0) FROM change), identity FROM store"
+#: Selects the last sequence number and change, and the identity, of a store in a file.
+STATE = f"SELECT ({LAST_SEQ}), (SELECT coalesce(max(number), 0) FROM change), identity FROM store"
 
 
 class State(NamedTuple):
@@ -107,41 +98,10 @@ def _position(backup: Path) -> tuple[int, int] | None:
     """Return the last sequence number and change of a backup; None for one that cannot be read."""
     try:
         with contextlib.closing(connect(backup, immutable=True)) as connection:
-            seq, change, _ = connection.execute(_STATE).fetchone()
+            seq, change, _ = connection.execute(STATE).fetchone()
             return int(seq), int(change)
     except (sqlite3.Error, TypeError, ValueError):
         return None
-
-
-class FileBackups(MadeBackups):
-    """The backups of the store in a file."""
-
-    is_shared = False
-
-    def __init__(self, path: Path, file: StoreFile | None = None) -> None:
-        """`file`: the store as this process has it open."""
-        super().__init__(Path(os.path.realpath(path)))
-        self._file = file
-
-    @override
-    @contextlib.contextmanager
-    def _state(self) -> Iterator[State]:
-        if self._file is None and is_absent(self._path):
-            raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=self._path.name)
-        with contextlib.ExitStack() as stack:
-            file = self._file or stack.enter_context(contextlib.closing(StoreFile(self._path)))
-            stack.enter_context(translate_errors())
-            connection = stack.enter_context(contextlib.closing(file.connect()))
-            seq, change, identity = connection.execute(_STATE).fetchone()
-            yield State(seq, change, identity, partial(copy_database, connection, revoke_tokens=True))
-
-    def preview(self, backup: Path) -> RestorePreview:
-        """Return what restoring a backup would do."""
-        return preview_restore(self._path, backup)
-
-    def restore(self, backup: Path, source: Source) -> Restored:
-        """Make the plants of a backup those of the store."""
-        return restore(self._path, backup, source)
 
 
 class AutomaticBackups:

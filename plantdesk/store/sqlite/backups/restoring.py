@@ -8,9 +8,14 @@ the backup's rows; the damaged file is quarantined, never deleted.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
 
 from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview
 from plantdesk.domain.errors import (
@@ -27,51 +32,66 @@ from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.rows import add_source
+from plantdesk.store.sqlite.backups.jobs import STATE, MadeBackups, State
 from plantdesk.store.sqlite.backups.restore_source import load, opened
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.numbers import count_commit, count_plants, skip_plants
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
 
-def preview_restore(path: Path, backup: Path) -> RestorePreview:
-    """Return what restoring `backup` over the store at `path` would do, and change nothing.
+class FileBackups(MadeBackups):
+    """The backups of the store in a file."""
 
-    Raises BackupUnusableError, and StoreError for a present store that is neither missing nor damaged.
-    """
-    with (
-        contextlib.suppress(StoreDamagedError, StoreGoneError),
-        _present(path) as file,
-        translate_errors(),
-        contextlib.closing(file.connect()) as connection,
-    ):
-        return load(connection, backup)._replace(difference=difference(runner(connection)))
-    with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
-        return load(connection, backup)
+    is_shared = False
 
+    def __init__(self, path: Path, file: StoreFile | None = None) -> None:
+        """`file`: the store as this process has it open."""
+        super().__init__(Path(os.path.realpath(path)))
+        self._file = file
 
-def restore(path: Path, backup: Path, source: Source = COMMAND) -> Restored:
-    """Make the plants of `backup` those of the store at `path`, after a backup of the present state.
+    @override
+    @contextlib.contextmanager
+    def _state(self) -> Iterator[State]:
+        if self._file is None and is_absent(self._path):
+            raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=self._path.name)
+        with contextlib.ExitStack() as stack:
+            file = self._file or stack.enter_context(contextlib.closing(StoreFile(self._path)))
+            stack.enter_context(translate_errors())
+            connection = stack.enter_context(contextlib.closing(file.connect()))
+            seq, change, identity = connection.execute(STATE).fetchone()
+            yield State(seq, change, identity, partial(copy_database, connection, revoke_tokens=True))
 
-    It is a change of `source` in the history, unless a new store has to be made. Other programs may have the store
-    open. Raises BackupUnusableError and StoreError; then nothing was changed.
-    """
-    with contextlib.suppress(StoreDamagedError, StoreGoneError), _present(path) as file:
-        return _take_over(file, backup, source)
-    return _put_in_place(resolved(path), backup)
+    def preview(self, backup: Path) -> RestorePreview:
+        """Return what restoring a backup would do, and change nothing.
+
+        Raises BackupUnusableError, and StoreError for a present store that is neither missing nor damaged.
+        """
+        with (
+            contextlib.suppress(StoreDamagedError, StoreGoneError),
+            _present(self._path) as file,
+            translate_errors(),
+            contextlib.closing(file.connect()) as connection,
+        ):
+            return load(connection, backup)._replace(difference=difference(runner(connection)))
+        with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
+            return load(connection, backup)
+
+    def restore(self, backup: Path, source: Source = COMMAND) -> Restored:
+        """Make the plants of a backup those of the store, after a backup of the present state."""
+        with contextlib.suppress(StoreDamagedError, StoreGoneError), _present(self._path) as file:
+            return _take_over(file, backup, source)
+        return _put_in_place(resolved(self._path), backup)
 
 
 @contextlib.contextmanager
