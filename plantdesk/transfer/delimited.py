@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
 #: The first line of a file of Anki.
 _ANKI = re.compile("#(?:separator|html|tags|columns|notetype|deck|guid)[^:]*:", re.IGNORECASE)
-DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = (",", ";", "\t", "|")
 #: The delimiter if the header has none of those: an ASCII separator, which no text has.
 ONE_COLUMN = "\x1f"
 #: Columns of Darwin Core as GBIF exports it, of the Catalogue of Life and of Kew's WCVP: quotes are text there.
@@ -73,7 +73,7 @@ class DelimitedTable:
             raise text.error(Text("It is a table in Markdown. Copy the table as it is shown, or save it as CSV."), 1)
         sample = _below_title(lines)
         self.dialect = _detected(sample, delimiter, quote)
-        if is_list and _is_list(sample, self.dialect):
+        if is_list and delimiter is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
         delimiter, self._quote, skips_blanks = self.dialect
         #: If even the header is in quotes, "" is a missing text; else it is an empty one, as PlantDesk exports it.
@@ -194,7 +194,7 @@ def _reason(error: csv.Error, column: int) -> Text:
 
 def _below_title(lines: list[str]) -> list[str]:
     """Return the lines from the header on, whatever the delimiter; all if there is no title."""
-    for each in DELIMITERS:
+    for each in _DELIMITERS:
         with suppress(csv.Error):
             if titles := title_rows(_reader(lines, Dialect(each, '"'))):
                 return lines[titles:]
@@ -202,11 +202,13 @@ def _below_title(lines: list[str]) -> list[str]:
 
 
 def _is_list(lines: list[str], dialect: Dialect) -> bool:
-    """Return whether lines have no columns: there is no header, and commas are between words, as in “Rose, Dog”."""
-    delimiter, quote, _ = dialect
-    if any(map(field_of, lines[0].split(delimiter))) or lines[0].startswith(quote):
-        return False
-    return delimiter == ONE_COLUMN or (delimiter == "," and not any(re.search(",[^ ]", line) for line in lines))
+    """Return whether lines have no columns: no header is known, and rows differ in length or have one cell.
+
+    Nor are there columns if all commas are between words, as in “Rose, Dog”.
+    """
+    known, is_regular, _ = _score(lines, dialect)
+    has_words = dialect.delimiter == "," and not any(re.search(",[^ ]", line) for line in lines)
+    return not known and (has_words or not is_regular) and not lines[0].startswith(dialect.quote)
 
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
@@ -216,7 +218,7 @@ def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dia
         quote = "'" if lines[0].lstrip().startswith("'") else '"'
         delimiter, quote = (plain[0], "") if plain else (delimiter, quote)
     if delimiter is None:
-        possible = [each for each in DELIMITERS if each in lines[0]]
+        possible = [each for each in _DELIMITERS if each in lines[0]]
         delimiter = max(possible, key=lambda each: _score(lines, Dialect(each, quote)), default=ONE_COLUMN)
     return Dialect(delimiter, quote, bool(quote) and _has_blanks(lines, delimiter, quote))
 

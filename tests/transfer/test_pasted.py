@@ -15,6 +15,8 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
     [
         ("Agastache ‘Blackadder’\n", [(None, "Agastache ‘Blackadder’", None, None)]),
         ("Aster\r\n\r\nIvy, common\r\n", [(None, "Aster", None, None), (None, "Ivy, common", None, None)]),
+        ("Rose, Dog\nIvy, common\n", [(None, "Rose, Dog", None, None), (None, "Ivy, common", None, None)]),
+        ("Aster,bed 4\nIvy,bed 4\n", [(None, "Aster", "bed 4", None), (None, "Ivy", "bed 4", None)]),
         ("Aster\tbed 4\nIvy\tbed 4\n", [(None, "Aster", "bed 4", None), (None, "Ivy", "bed 4", None)]),
         (
             "Aster\n\nIvy\tbed 4\nRose\tbed 4\n",
@@ -37,6 +39,8 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
     ids=[
         "name",
         "names",
+        "commas between words",
+        "commas between columns",
         "name and tag",
         "rows of other lengths",
         "tags like a header",
