@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import Text
 from plantdesk.transfer.columns import SAMPLED, field_of, title_rows
-from plantdesk.transfer.tables import Batch, Row
+from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import LONGEST
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ _DELIMITERS = (",", ";", "\t", "|")
 ONE_COLUMN = "\x1f"
 #: Columns of Darwin Core as GBIF exports it, of the Catalogue of Life and of Kew's WCVP: quotes are text there.
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
-#: Rows of a batch, and characters, after which it ends.
-_MAX_ROWS, _MAX_BATCH = 5000, 1_000_000
 #: Characters of a record of several lines: four times the plant that the API takes. Its lines are joined when there are
 #: so many, as a short one takes 80 bytes.
 _LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
@@ -97,15 +95,7 @@ class DelimitedTable:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all records. Raises FileError and OSError."""
-        rows, size = list[Row](), 0
-        while row := self._next():
-            rows.append(row)
-            size += self._size
-            if len(rows) == _MAX_ROWS or size >= _MAX_BATCH:
-                yield Batch(rows)
-                rows, size = [], 0
-        if rows:
-            yield Batch(rows)
+        return batched((row, self._size) for row in iter(self._next, None))
 
     def _next(self) -> Row | None:
         """Return the next record, None at the end."""

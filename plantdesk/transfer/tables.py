@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.imports import SavedPlant
     from plantdesk.domain.strict_json import Item
 
-#: Objects of a batch, and characters and cells, after which it ends.
+#: Rows of a batch, and characters and cells, after which it ends.
 _MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
 
 
@@ -54,6 +54,19 @@ class Batch(NamedTuple):
     def plants(self, layout: Layout) -> Sequence[Row]:
         """Return the rows below the header."""
         return self.rows[layout.titles + layout.has_header :] if self.names is None else self.rows
+
+
+def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
+    """Yield rows, with the size of each, in batches."""
+    batch, total = list[Row](), 0
+    for row, size in rows:
+        batch.append(row)
+        total += size
+        if len(batch) == _MAX_ROWS or total >= _MAX_BATCH:
+            yield Batch(batch)
+            batch, total = [], 0
+    if batch:
+        yield Batch(batch)
 
 
 class Table(Protocol):

@@ -23,7 +23,7 @@ from xml.parsers import expat
 
 from plantdesk.domain.errors import Text
 from plantdesk.transfer.columns import letters_of
-from plantdesk.transfer.tables import Batch, Row
+from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
@@ -222,8 +222,8 @@ _NO_VALUE = Text(
 )
 #: What an Excel sheet holds.
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
-#: Rows of a batch, and cells, after which it ends.
-_MAX_BATCH, _MAX_CELLS = 1000, 100_000
+#: Characters as which a cell counts in the size of a batch.
+_CELL = 10
 #: What a file raises that is no workbook, or is damaged.
 _MALFORMED = (
     zipfile.BadZipFile,
@@ -283,12 +283,10 @@ class WorkbookTable:
         first, *others = self._sheets
         with _malformed(self._name):
             rows = itertools.dropwhile(lambda row: row.line <= self._skipped, self._rows(first))
-            is_empty = True
-            while batch := [*_first_rows(rows)]:
-                is_empty = False
-                yield Batch(batch)
-            if is_empty:
+            begin = [*itertools.islice(rows, 1)]
+            if not begin:
                 raise FileError(self._name, Text("Its first sheet is empty."))
+            yield from batched((row, _CELL * len(row.cells)) for row in itertools.chain(begin, rows))
             self.other_tables = sum(map(self._has_rows, others))
             self._texts.clear()  # an import keeps the table to its end
 
@@ -404,13 +402,3 @@ def _text_of(item: Element) -> str:
     """Return the text of an item: its own, or those of its runs, but no phonetic guide."""
     text = item.findtext("t")
     return _unescaped("".join([run.findtext("t", "") for run in item.findall("r")]) if text is None else text)
-
-
-def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield the rows of a batch."""
-    cells = 0
-    for count, row in enumerate(rows, 1):
-        yield row
-        cells += len(row.cells)
-        if count == _MAX_BATCH or cells >= _MAX_CELLS:
-            return
