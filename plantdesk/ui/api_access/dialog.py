@@ -300,7 +300,7 @@ class ActivityPanel(QWidget):
 
 
 #: For text of 13 px.
-_PORT_WIDTH, _WIDTH = 72, 680
+_WIDTH = 680
 #: On a lower screen the activity is initially collapsed.
 _HIGH_SCREEN = 700
 
