@@ -11,9 +11,8 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
-from plantdesk.ui.card.cards import PlantCard, SelectionCard, Summary, summary_of
+from plantdesk.ui.card.cards import CardRequests, PlantCard, SelectionCard, Summary, summary_of
 from plantdesk.ui.card.note import NoteDrafts
-from plantdesk.ui.card.sections import CardRequests
 from plantdesk.ui.feature import Feature, PlantChanges
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
