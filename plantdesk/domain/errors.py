@@ -220,7 +220,7 @@ class TokenUsedUpError(PlantDeskError):
         super().__init__(count=max_plants)
 
 
-# --- plants, tags and sources that are not there, or have changed ---
+# --- plants and tags that are not there, or have changed ---
 
 
 class UnknownPlantError(PlantDeskError):
@@ -232,28 +232,10 @@ class UnknownPlantError(PlantDeskError):
         super().__init__(id=plant_id)
 
 
-class UnknownSourceError(PlantDeskError):
-    """No plant was added by a token or an import of this name."""
-
-    text = Text("“{name}” is no source of plants. Give form, command, import, token, assistant, or the name of one.")
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name=shortened(name))
-
-
 class UnknownTagError(PlantDeskError):
     """No plant has this tag."""
 
     text = Text("No plant has the tag “{tag}”. `plantdesk tag list` shows the tags.")
-
-    def __init__(self, tag: str) -> None:
-        super().__init__(tag=shortened(tag))
-
-
-class TagTakenError(PlantDeskError):
-    """Plants have this tag already: renaming another one to it would merge both."""
-
-    text = Text("There is a tag “{tag}” already. To join both, type: plantdesk tag merge")
 
     def __init__(self, tag: str) -> None:
         super().__init__(tag=shortened(tag))

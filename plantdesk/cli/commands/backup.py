@@ -57,7 +57,7 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
 def restore(options: argparse.Namespace) -> int:
     """Print what restoring a backup changes, and restore it, after a question unless --yes is given.
 
-    Raises BackupUnusableError, StoreError, NotConfirmedError.
+    Raises BackupUnusableError, StoreError, and PlantDeskError if the user does not confirm.
     """
     if options.dry_run and options.yes:
         options.parser.error(Text("--yes has no effect with --dry-run"))

@@ -30,31 +30,8 @@ if TYPE_CHECKING:
 _PAGE, _MAX_SHOWN, _MAX_IDS = 500, 20, 10
 
 
-class NotesTooLongError(PlantDeskError):
-    """The notes of plants that are to be merged do not fit into one."""
-
-    text = Text(
-        "The notes of these plants are too long together. A note may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES
-    )
-
-
-class NothingMergedError(PlantDeskError):
-    """Each group of plants stays as it is."""
-
-    text = Text(
-        "None of the {count:,} plants was merged: they have changed meanwhile, or their notes are too long together.",
-        one="The plant was not merged: it has changed meanwhile, or the notes are too long together.",
-    )
-
-    def __init__(self, going: int) -> None:
-        super().__init__(count=going)
-
-
 def duplicates(options: argparse.Namespace) -> int:
-    """Print the groups of plants that are alike, or merge each.
-
-    Raises NotConfirmedError, NothingMergedError, StoreError.
-    """
+    """Print the groups of plants that are alike, or merge each. Raises PlantDeskError."""
     _check_options(options)
     with closing(open_reader(options.database)) as reader:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
@@ -90,10 +67,7 @@ def _merge_groups(groups: PlantGroups, left: set[int], options: argparse.Namespa
 
 
 def merge(options: argparse.Namespace) -> int:
-    """Merge plants into another one.
-
-    Raises InvalidPlantError, UnknownPlantError, NotesTooLongError, NotConfirmedError, NothingMergedError, StoreError.
-    """
+    """Merge plants into another one. Raises InvalidPlantError, UnknownPlantError, other PlantDeskErrors."""
     into, ids = parse_id(options.into), set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
@@ -101,7 +75,8 @@ def merge(options: argparse.Namespace) -> int:
         rows = [plant_of(reader, each) for each in sorted({*ids, into})]
     edit = MergePlants(PlantGroups.of([rows]), Kept.LOWEST_ID, frozenset({into}))
     if not any(page.deleted for page in merged(*edit, lambda _ids: {row.id: row for row in rows})):
-        raise NotesTooLongError
+        text = Text("The notes of these plants are too long together. A note may have {bytes:,} bytes.")
+        raise PlantDeskError(text, bytes=MAX_NOTE_BYTES)
     _merge(edit, options)
     return 0
 
@@ -120,7 +95,12 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
     with closing(open_existing_store(options.database)) as store:
         applied = store.apply([edit], COMMAND).result()
     if applied.change is None:
-        raise NothingMergedError(going)
+        text = Text(
+            "None of the {count:,} plants was merged: they have changed meanwhile, or their notes are too long "
+            "together.",
+            one="The plant was not merged: it has changed meanwhile, or the notes are too long together.",
+        )
+        raise PlantDeskError(text, count=going)
     report(applied, options.database)
     _report_left(going - applied.change.parameters["merged"])
 

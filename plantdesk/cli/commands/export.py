@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
 
 
-class NoLabelsError(PlantDeskError):
-    """No plant is selected for labels."""
-
-    text = Text("No plant is selected, so no labels were written.")
-
-
 def export_plants(options: argparse.Namespace) -> int:
     """Write plants to a file in insertion order; one that exists is replaced when all is written.
 
@@ -53,7 +47,7 @@ def requested_format(options: argparse.Namespace) -> Format | None:
 def labels(options: argparse.Namespace) -> int:
     """Write labels of plants, which the window prints as well, to a PDF file; one that exists is replaced.
 
-    Raises NoLabelsError, UnknownPlantError, MissingLibrariesError, other PlantDeskErrors, OSError.
+    Raises UnknownPlantError, MissingLibrariesError, other PlantDeskErrors, OSError.
     """
     from plantdesk.platform import display
 
@@ -75,7 +69,7 @@ def labels(options: argparse.Namespace) -> int:
     with cleaned_up_when_terminated(), reported_when_interrupted("No file was written."):
         rows = _rows(options)
         if not rows:
-            raise NoLabelsError
+            raise PlantDeskError(Text("No plant is selected, so no labels were written."))
         job = Job(sheet, rows, content, options.start - 1)
         write_pdf(options.file, job)
     count = "1 label" if len(rows) == 1 else f"{len(rows):,} labels"

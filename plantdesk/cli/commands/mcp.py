@@ -23,21 +23,16 @@ you confirm a change. Each change can be taken back with undo_change, and by the
 back an undo."""
 
 
-class NotInstalledError(PlantDeskError):
-    """The extra `mcp` is not installed."""
-
-    text = Text(
-        "The Model Context Protocol is an extra, which is not installed here. With pip: pip install 'plantdesk[mcp]'. "
-        "`plantdesk help assistant` says how to get it beside a package."
-    )
-
-
 def serve(options: argparse.Namespace) -> int:
-    """Serve the plants on standard input and output. Raises NotInstalledError, NoStoreError, StoreError."""
+    """Serve the plants on standard input and output. Raises StoreError, and PlantDeskError without the extra."""
     if options.delete and not options.write:
         options.parser.error(Text("--delete needs --write"))
     if find_spec("mcp") is None:
-        raise NotInstalledError
+        text = Text(
+            "The Model Context Protocol is an extra, which is not installed here. With pip: "
+            "pip install 'plantdesk[mcp]'. `plantdesk help assistant` says how to get it beside a package."
+        )
+        raise PlantDeskError(text)
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.tools import Tool
     from mcp.types import ToolAnnotations

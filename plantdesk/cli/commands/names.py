@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 _MAX_SOURCE = 100
 
 
-class NoListError(PlantDeskError):
-    """There is no list of known names."""
-
-    text = Text("There is no list of known names. `plantdesk names import FILE` makes one.")
-
-
 def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
     source, known = file_source(options.file), _known(options.database)
@@ -53,23 +47,22 @@ def import_names(options: argparse.Namespace) -> int:
 
 
 def info(options: argparse.Namespace) -> int:
-    """Print what the list was made of. Raises StoreError and, unless the output is JSON, NoListError."""
-    about = _known(options.database).about()
+    """Print what the list was made of. Raises StoreError, and PlantDeskError if there is no list for a text."""
+    known = _known(options.database)
     if options.json:
+        about = known.about()
         names, source, made_at = (0, None, None) if about is None else (about.names, about.source, about.made_at)
         print_json({"names": names, "source": source, "made_at": iso_time(made_at)})
-    elif about is None:
-        raise NoListError
     else:
-        output.write(f"{_title(about)}, {local_time(about.made_at)}")
+        made = _list_of(known)
+        output.write(f"{_title(made)}, {local_time(made.made_at)}")
     return 0
 
 
 def remove(options: argparse.Namespace) -> int:
-    """Remove the list. Raises StoreError, NoListError and OSError."""
+    """Remove the list. Raises StoreError, OSError, and PlantDeskError without a list."""
     known = _known(options.database)
-    if (about := known.about()) is None:
-        raise NoListError
+    about = _list_of(known)
     known.remove()
     output.report(f"No longer offered: {_title(about)}.")
     return 0
@@ -79,6 +72,12 @@ def _known(database: StoreLocation) -> KnownNames:
     if not database.check():
         raise NoStoreError(database.name)
     return KnownNames(database.names_file)
+
+
+def _list_of(known: KnownNames) -> NamesList:
+    if (about := known.about()) is None:
+        raise PlantDeskError(Text("There is no list of known names. `plantdesk names import FILE` makes one."))
+    return about
 
 
 def _title(about: NamesList) -> str:

@@ -84,7 +84,7 @@ _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
 
 def list_plants(options: argparse.Namespace) -> int:
-    """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
+    """Print plants, newest first, while they are read. Raises StoreError, PlantDeskError for an unknown source."""
     requested = filter_of(options)
     with closing(open_reader(options.database)) as reader:
         rows = reader.selected(selection_of(reader, requested), options.limit)
@@ -114,8 +114,8 @@ def get(options: argparse.Namespace) -> int:
 def edit(options: argparse.Namespace) -> int:
     """Change a plant, or those that a filter selects, after a question if they are several.
 
-    Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, UnknownSourceError, EditConflictError,
-    NotConfirmedError, StoreError.
+    Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, EditConflictError, StoreError; PlantDeskError for
+    an unknown source, or if the user does not confirm.
     """
     rule = _rule(options)
     if options.dry_run:
@@ -219,8 +219,8 @@ def quoted(text: str | None) -> str:
 def delete(options: argparse.Namespace) -> int:
     """Delete plants by id or by filter, after a question if there are several.
 
-    Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
-    SelectionChangedError, StoreError.
+    Raises InvalidPlantError, UnknownPlantError, EditConflictError, SelectionChangedError, StoreError; PlantDeskError
+    for an unknown source, or if the user does not confirm.
     """
     requested = filter_of(options)
     if bool(options.ids) == (requested != Filter()):

@@ -23,10 +23,6 @@ _IMAGE_FORMATS = {"png", "svg"}
 _EXTRA = "mcp"
 
 
-class PathNotSupportedError(PlantDeskError):
-    """PlantDesk does not change PATH on this system or in this installation."""
-
-
 def show_help(options: argparse.Namespace) -> int:
     """Print a page of the manual, or the help of a command with what the manual says about it. Raises OSError."""
     from plantdesk.platform import manual
@@ -123,7 +119,7 @@ def _data_problems() -> list[str]:
 def integration(options: argparse.Namespace) -> int:
     """Switch start at login and, on Windows, the entry in PATH; print both without options.
 
-    Raises PathNotSupportedError, OSError.
+    Raises OSError, and PlantDeskError if PlantDesk does not change PATH here.
     """
     from plantdesk.platform.login import switch_login
 
@@ -156,15 +152,13 @@ def _switch_path(*, on: bool) -> None:
         from plantdesk.platform.windows import UserPath
 
         if not getattr(sys, "frozen", False):
-            raise PathNotSupportedError(Text("Only an installed PlantDesk can be added to PATH. Use its installer."))
+            raise PlantDeskError(Text("Only an installed PlantDesk can be added to PATH. Use its installer."))
         if on:
             UserPath().add(_folder())
         else:
             UserPath().remove(_folder())
     else:
-        raise PathNotSupportedError(
-            Text("On this system the package puts plantdesk on the PATH. --path is for Windows.")
-        )
+        raise PlantDeskError(Text("On this system the package puts plantdesk on the PATH. --path is for Windows."))
 
 
 def _folder() -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.cli.commands.terminal import TerminalLine
-from plantdesk.domain.errors import NoStoreError, Text, UnknownSourceError
+from plantdesk.domain.errors import NoStoreError, PlantDeskError, Text, shortened
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, HasTag, Selection
 
@@ -92,7 +92,7 @@ def filter_of(options: argparse.Namespace) -> Filter:
 
 
 def selection_of(reader: PlantReader, requested: Filter) -> Selection:
-    """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
+    """Return the set of plants that a filter selects. Raises StoreError, PlantDeskError for an unknown source."""
     groups: list[tuple[Term, ...]] = []
     if requested.text is not None:
         from plantdesk.domain.search import parse_search
@@ -106,10 +106,13 @@ def selection_of(reader: PlantReader, requested: Filter) -> Selection:
 
 
 def _sources(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
-    """Return the kind of source that `name` names, else the sources with this label. Raises UnknownSourceError."""
+    """Return the kind of source that `name` names, else the sources with this label. Raises PlantDeskError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)
     kinds = {source.kind for source in reader.sources() if source.label == name}
     if not kinds:
-        raise UnknownSourceError(name)
+        text = Text(
+            "“{name}” is no source of plants. Give form, command, import, token, assistant, or the name of one."
+        )
+        raise PlantDeskError(text, name=shortened(name))
     return tuple(AddedBy(kind, name) for kind in sorted(kinds))

@@ -10,7 +10,7 @@ from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import print_json, print_table
 from plantdesk.domain.edits import MergeTags, RenameTag
-from plantdesk.domain.errors import TagTakenError, UnknownTagError
+from plantdesk.domain.errors import PlantDeskError, Text, UnknownTagError, shortened
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.tags import is_in_branch
 from plantdesk.domain.validation import plant_fields
@@ -36,13 +36,14 @@ def list_tags(options: argparse.Namespace) -> int:
 
 
 def rename(options: argparse.Namespace) -> int:
-    """Rename a tag. Raises UnknownTagError, TagTakenError, InvalidPlantError, StoreError."""
+    """Rename a tag. Raises UnknownTagError, InvalidPlantError, StoreError, PlantDeskError for a tag in use."""
     with closing(open_existing_store(options.database)) as store:
         known = _tags(store)
         edit = RenameTag(options.tag, options.new, options.branch)
         tags = edit.mapping(lambda: known)
         if taken := [new for tag, new in tags.items() if new in known and new not in tags and tag in known]:
-            raise TagTakenError(str(taken[0]))
+            text = Text("There is a tag “{tag}” already. To join both, type: plantdesk tag merge")
+            raise PlantDeskError(text, tag=shortened(str(taken[0])))
         _report(_apply(store, edit, [options.tag], known), options.new, options.database)
     return 0
 

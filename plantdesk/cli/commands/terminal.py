@@ -67,26 +67,21 @@ class TerminalLine:
             print("\r" + " " * len(self._text), end="\r", file=sys.stderr, flush=True)
 
 
-class NotConfirmedError(PlantDeskError):
-    """The user did not confirm."""
-
-
 def confirm(question: str, refusal: Text) -> None:
-    """Ask `question` on the terminal. Raise NotConfirmedError if the answer is not yes, or if nobody can answer.
+    """Ask `question` on the terminal. Raise PlantDeskError if the answer is not yes, or if nobody can answer.
 
     `refusal` says what was not done.
     """
     if sys.stdin is None or not sys.stdin.isatty():
-        raise NotConfirmedError(
-            Text("{refusal}: no terminal to ask on. Add --yes to do it without asking."), refusal=refusal
-        )
+        text = Text("{refusal}: no terminal to ask on. Add --yes to do it without asking.")
+        raise PlantDeskError(text, refusal=refusal)
     try:
         answer = input(f"{question} [y/N] ")
     except EOFError:  # also from Windows' NUL, which it takes for a terminal
         text = Text("{refusal}: there was no answer. Add --yes to do it without asking.", refusal=refusal)
-        raise NotConfirmedError(text) from None
+        raise PlantDeskError(text) from None
     if answer.strip().lower() not in {"y", "yes"}:
-        raise NotConfirmedError(Text("{refusal}."), refusal=refusal)
+        raise PlantDeskError(Text("{refusal}."), refusal=refusal)
 
 
 _NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP

@@ -29,28 +29,10 @@ _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
 _UNUSED = timedelta(days=90)
 
 
-class TokenNotWrittenError(PlantDeskError):
-    """A new token could not be written; it was revoked, since nobody can know it."""
-
-    text = Text("{reason} The token was revoked again.")
-
-    def __init__(self, reason: Text) -> None:
-        super().__init__(reason=reason)
-
-
-class TokenFileExistsError(PlantDeskError):
-    """The file for a token exists; it is never overwritten."""
-
-    text = Text("“{file}” already exists, and no token was created. Name a new file, or remove that one.")
-
-    def __init__(self, file: Path) -> None:
-        super().__init__(file=str(file))
-
-
 def create(options: argparse.Namespace) -> int:
     """Create a token and write it, alone, to a new file or to standard output.
 
-    Raises InvalidTokenNameError, TokenFileExistsError, TokenNotWrittenError, StoreError, OSError.
+    Raises InvalidTokenNameError, StoreError, OSError, and PlantDeskError if the file exists or cannot be written.
     """
     if options.output is None:
         _create(options, output.write)
@@ -95,13 +77,13 @@ def _create(options: argparse.Namespace, write: Callable[[str], None]) -> None:
         created = store.tokens.create(options.name, expires_at, options.max_plants).result()
         try:
             write(created.token)
-        except (OSError, output.OutputError) as error:
+        except (OSError, output.OutputError) as error:  # nobody can know the token
             store.tokens.revoke(created.row.name).result()
             if isinstance(error, OSError):
                 reason = Text("The file could not be written: {reason}.", reason=str(error.strerror))
             else:
                 reason = error.text
-            raise TokenNotWrittenError(reason) from error
+            raise PlantDeskError(Text("{reason} The token was revoked again."), reason=reason) from error
 
 
 @contextlib.contextmanager
@@ -110,7 +92,8 @@ def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     except FileExistsError:
-        raise TokenFileExistsError(file) from None
+        text = Text("“{file}” already exists, and no token was created. Name a new file, or remove that one.")
+        raise PlantDeskError(text, file=str(file)) from None
 
     def write(line: str) -> None:
         data = f"{line}\n".encode()
