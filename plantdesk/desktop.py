@@ -263,7 +263,7 @@ def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
 def _make_server(store: ServedStore, location: StoreLocation) -> Server:
     from plantdesk.api.server import Server
 
-    return Server(store, location, runtime_folder=paths.runtime_folder())
+    return Server(store, location, paths.runtime_folder())
 
 
 def _begin_backups(store: PlantStore, on_outcome: Callable[[StoreError | None], object]) -> Callable[[], None]:

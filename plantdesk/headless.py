@@ -43,7 +43,7 @@ def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: i
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(open_store()) as store,
         _backups(store),
-        _running(Server(store, location, runtime_folder=paths.runtime_folder(), activity=activity), port) as url,
+        _running(Server(store, location, paths.runtime_folder(), activity=activity), port) as url,
     ):
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")

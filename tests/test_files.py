@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.api import discovery
-from plantdesk.api.announcement import RuntimeFile
+from plantdesk.api.announcement import Announcement
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.search import parse_search
@@ -65,8 +65,7 @@ def test_settings_are_loaded_from_any_content(tmp_path: Path) -> None:
 
 
 def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
-    with closing(RuntimeFile(tmp_path / "run", location_of(tmp_path / "plants.db"))) as held:
-        held.prepare()
+    with closing(Announcement(tmp_path / "run", location_of(tmp_path / "plants.db"))) as held:
         held.write(_RUNTIME)
         (file,) = (tmp_path / "run").iterdir()
 

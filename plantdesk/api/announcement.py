@@ -1,4 +1,4 @@
-"""The runtime file and the Unix domain socket of a running server, by which `discovery` finds it.
+"""Announces a running server: writes the runtime file by which `discovery` finds it, and makes its Unix domain socket.
 
 The server works without them: if the folder is not writable, it only logs a warning.
 """
@@ -34,30 +34,45 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class RuntimeFile:
-    """The runtime file of one server, from `write` to `close`. For one thread at a time."""
+class Announcement:
+    """The runtime file of one server of a store, and its socket. For one thread at a time."""
 
     def __init__(self, folder: Path, store: StoreLocation) -> None:
         """Choose a file name in `folder`; create nothing."""
         self._path = folder / f"{store_name(store)}-{os.urandom(4).hex()}.json"
+        self._store = store
+        #: The path of the server's Unix domain socket.
+        self.socket_path = self._path.with_suffix(".sock")
+        self._has_socket = False
+        self._started = now_ms()
         self._locked: TextIOWrapper | None = None
+        self._has_warned = False
 
-    @property
-    def socket_path(self) -> Path:
-        """The path for the server's Unix domain socket."""
-        return self._path.with_suffix(".sock")
+    @contextlib.contextmanager
+    def local_socket(self) -> Iterator[list[socket.socket]]:
+        """Listen on a Unix domain socket during the block, mode 0600; none on Windows."""
+        found: list[socket.socket] = []
+        with self._log_failure():
+            self._prepare()
+            try:
+                found = local_sockets(self.socket_path)
+            except OSError as error:  # its path is too long, or the file system has no sockets
+                _log.info("There is no Unix domain socket: %s", error)
+        try:
+            self._has_socket = bool(found)
+            yield found
+        finally:
+            if found:
+                found[0].close()
+                self.socket_path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # another server has files in it
+                self._path.parent.rmdir()
 
-    def prepare(self) -> None:
-        """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
-        folder = self._path.parent
-        paths.create_folder(folder)
-        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
-            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-        for file in folder.glob("*.json"):
-            if is_stale(file):
-                for stale in (file, file.with_suffix(".sock")):
-                    with contextlib.suppress(OSError):
-                        stale.unlink(missing_ok=True)
+    def publish(self, url: str, identity: ServerIdentity) -> None:
+        """Write the runtime file, by which `find_server` finds the server; write it again if it was removed."""
+        path, key = str(self.socket_path) if self._has_socket else "", identity.key.decode()
+        with self._log_failure():
+            self.write(Runtime(url, identity.port, path, os.getpid(), self._started, self._store.url, __version__, key))
 
     def write(self, runtime: Runtime) -> None:
         """Write the file atomically, mode 0600, if it is not there. Raises OSError."""
@@ -85,54 +100,22 @@ class RuntimeFile:
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
+    def _prepare(self) -> None:
+        """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
+        folder = self._path.parent
+        paths.create_folder(folder)
+        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+        for file in folder.glob("*.json"):
+            if is_stale(file):
+                for stale in (file, file.with_suffix(".sock")):
+                    with contextlib.suppress(OSError):
+                        stale.unlink(missing_ok=True)
+
     def _release(self) -> None:
         if self._locked is not None:
             self._locked.close()
             self._locked = None
-
-
-class Announcement:
-    """Announces one server of a store in `folder`. For the server's thread."""
-
-    def __init__(self, folder: Path, store: StoreLocation) -> None:
-        self._store = store
-        self._file = RuntimeFile(folder, store)
-        self._socket = ""
-        self._started = now_ms()
-        self._has_warned = False
-
-    @contextlib.contextmanager
-    def local_socket(self) -> Iterator[list[socket.socket]]:
-        """Listen on a Unix domain socket during the block, mode 0600; none on Windows."""
-        path = self._file.socket_path
-        found: list[socket.socket] = []
-        with self._log_failure():
-            self._file.prepare()
-            try:
-                found = local_sockets(path)
-            except OSError as error:  # its path is too long, or the file system has no sockets
-                _log.info("There is no Unix domain socket: %s", error)
-        try:
-            self._socket = str(path) if found else ""
-            yield found
-        finally:
-            if found:
-                found[0].close()
-                path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # another server has files in it
-                path.parent.rmdir()
-
-    def publish(self, url: str, identity: ServerIdentity) -> None:
-        """Write the runtime file, by which `find_server` finds the server; write it again if it was removed."""
-        key = identity.key.decode()
-        with self._log_failure():
-            self._file.write(
-                Runtime(url, identity.port, self._socket, os.getpid(), self._started, self._store.url, __version__, key)
-            )
-
-    def withdraw(self) -> None:
-        """Remove the runtime file."""
-        self._file.close()
 
     @contextlib.contextmanager
     def _log_failure(self) -> Iterator[None]:

@@ -1,6 +1,6 @@
 """Starts, monitors and stops the API server, and reports its state to listeners.
 
-    server = Server(store, location, runtime_folder=paths.runtime_folder())
+    server = Server(store, location, paths.runtime_folder())
     server.start(8721)   # returns at once; those who `subscribe` get Starting, then On or Failed
     server.stop()        # returns when due responses are sent and listeners got Off
 
@@ -56,9 +56,9 @@ class Server:
     def __init__(
         self,
         store: ServedStore,
-        location: StoreLocation | None = None,
+        location: StoreLocation,
+        runtime_folder: Path,
         *,
-        runtime_folder: Path | None = None,
         limits: ConnectionLimits | None = None,
         activity: Activity | None = None,
         check_interval: float = 5.0,
@@ -138,10 +138,10 @@ class Server:
         try:
             return listen(port)
         except PortInUseError as error:
-            other = None if self._runtime_folder is None else find_server_on_port(self._runtime_folder, port)
+            other = find_server_on_port(self._runtime_folder, port)
             if other is None:
                 raise
-            is_same = self._location is not None and other.database == self._location.url
+            is_same = other.database == self._location.url
             raise PortOfPlantDeskError(port, error.free_port, other.database, is_same=is_same) from error
 
     def _run_server(self, port: int, run: _Run) -> None:
@@ -161,20 +161,17 @@ class Server:
         with ExitStack() as stack:
             sockets = [stack.enter_context(listener) for listener in self._listen(port)]
             identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
-            announcement = None
-            if self._runtime_folder is not None and self._location is not None:
-                announcement = Announcement(self._runtime_folder, self._location)
-                sockets += stack.enter_context(announcement.local_socket())
+            announcement = Announcement(self._runtime_folder, self._location)
+            sockets += stack.enter_context(announcement.local_socket())
             from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
             thread = ApiThread(sockets, self._store, identity, self._limits, self.activity)
             thread.start()
             stack.callback(thread.stop)
-            if announcement is not None:
-                stack.callback(announcement.withdraw)
+            stack.callback(announcement.close)
             self._monitor(identity, announcement, run)
 
-    def _monitor(self, identity: ServerIdentity, announcement: Announcement | None, run: _Run) -> None:
+    def _monitor(self, identity: ServerIdentity, announcement: Announcement, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():
@@ -183,8 +180,7 @@ class Server:
                 self._set_state(on)
             else:
                 self._set_state(Failed(failure, identity.port))
-            if announcement is not None:
-                announcement.publish(on.url, identity)
+            announcement.publish(on.url, identity)
             run.settled.set()
             run.stopping.wait(self._check_interval)
 

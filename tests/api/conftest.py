@@ -34,7 +34,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 def _served(path: Path, stack: ExitStack, **options: Any) -> Api:  # noqa: ANN401
     store = Store(path)
     stack.callback(store.close)
-    server = Server(store, location_of(store.path), **options)
+    server = Server(store, location_of(store.path), **{"runtime_folder": path.with_name("run"), **options})
     stack.callback(server.stop)
     server.start(0)
     return Api(store, server)

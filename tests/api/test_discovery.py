@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.announcement import RuntimeFile
+from plantdesk.api.announcement import Announcement
 from plantdesk.api.discovery import (
     Runtime,
     ServerIdentity,
@@ -52,7 +52,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
 
         def start(database: Path) -> tuple[Server, int]:
             store = stack.enter_context(closing(Store(database)))
-            server = Server(store, location_of(store.path), runtime_folder=folder, check_interval=0.5)
+            server = Server(store, location_of(store.path), folder, check_interval=0.5)
             stack.callback(server.stop)
             server.start(0)
             state = server.settled(SECONDS)
@@ -116,7 +116,7 @@ def test_the_file_of_a_killed_server_is_ignored_and_removed(
     with socket.create_server(("127.0.0.1", 0)) as squatter:
         squatter.setblocking(False)
         runtime = RUNTIME._replace(port=squatter.getsockname()[1])
-        with closing(RuntimeFile(folder, location_of(tmp_path / "plants.db"))) as file:
+        with closing(Announcement(folder, location_of(tmp_path / "plants.db"))) as file:
             file.write(runtime)
             (path,) = folder.iterdir()
             content = path.read_bytes()
@@ -248,7 +248,7 @@ def port_of_other_user() -> Iterator[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose a port is")
 def test_a_port_of_another_user_is_not_contacted(port_of_other_user: int, folder: Path, tmp_path: Path) -> None:
     folder.mkdir(mode=0o700)
-    with closing(RuntimeFile(folder, location_of(tmp_path / "plants.db"))) as file:
+    with closing(Announcement(folder, location_of(tmp_path / "plants.db"))) as file:
         file.write(RUNTIME._replace(port=port_of_other_user))
         assert find_server(folder, location_of(tmp_path / "plants.db")) is None
 
@@ -257,7 +257,7 @@ def test_a_port_of_another_user_is_not_contacted(port_of_other_user: int, folder
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose a port is")
 def test_a_port_of_another_user_is_reported_with_what_to_do(port_of_other_user: int, tmp_path: Path) -> None:
     with closing(Store(tmp_path / "plants.db")) as store:
-        server = Server(store)
+        server = Server(store, location_of(store.path), tmp_path / "run")
         server.start(port_of_other_user)
         state = server.settled(SECONDS)
     assert isinstance(state, Failed)

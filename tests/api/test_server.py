@@ -60,8 +60,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def server(store: Store) -> Iterator[Server]:
-    made = Server(store, check_interval=0.5)
+def server(store: Store, tmp_path: Path) -> Iterator[Server]:
+    made = Server(store, location_of(store.path), tmp_path / "run", check_interval=0.5)
     yield made
     made.stop()
 
@@ -240,8 +240,8 @@ def test_a_port_in_use_is_reported_with_a_free_one(server: Server, host: str) ->
 def test_the_plantdesk_that_has_the_port_is_named(store: Store, tmp_path: Path, *, is_same: bool) -> None:
     here, other = location_of(tmp_path / "plants.db"), location_of(tmp_path / "other.db")
     with ExitStack() as stack:
-        first = Server(store, here if is_same else other, runtime_folder=tmp_path / "run")
-        second = Server(store, here, runtime_folder=tmp_path / "run")
+        first = Server(store, here if is_same else other, tmp_path / "run")
+        second = Server(store, here, tmp_path / "run")
         for each in (first, second):
             stack.callback(each.stop)
         first.start(0)
@@ -264,7 +264,7 @@ def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
     with closing(Store(path)) as store:
         for file in tmp_path.glob("gone.db*"):
             file.unlink()
-        server = Server(store)
+        server = Server(store, location_of(path), tmp_path / "run")
         server.start(0)
         state = server.settled(SECONDS)
         server.stop()

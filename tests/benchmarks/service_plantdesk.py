@@ -14,14 +14,16 @@ from pathlib import Path
 
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import On
+from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 
 
 def main() -> None:
     """Serve until standard input is closed."""
-    with closing(Store(Path(sys.argv[2]))) as store:
+    file = Path(sys.argv[2])
+    with closing(Store(file)) as store:
         token = store.tokens.create(f"load {os.getpid()}").result().token
-        server = Server(store)
+        server = Server(store, location_of(file), file.with_name("run"))
         server.start(int(sys.argv[1]))
         state = server.settled()
         if not isinstance(state, On):

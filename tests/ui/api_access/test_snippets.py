@@ -13,6 +13,7 @@ import pytest
 
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import On
+from plantdesk.store import location_of
 from plantdesk.ui.api_access.dialog import TOKEN_FILE, Language, snippet
 from tests.support.waiting import SECONDS
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def address(store: Store) -> Iterator[str]:
-    server = Server(store)
+def address(store: Store, tmp_path: Path) -> Iterator[str]:
+    server = Server(store, location_of(store.path), tmp_path / "run")
     server.start(0)
     state = server.settled(30)
     assert isinstance(state, On)
