@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)
 
+#: Can be read without a token.
+PUBLIC_PATH = "/openapi.json"
+
 
 class Client(NamedTuple):
     """The sender of an authorized request: its header fields, and its token's source (None for a public document)."""
@@ -26,30 +29,23 @@ class Client(NamedTuple):
     source: Source | None
 
 
-class AccessControl:
-    """Authorizes requests. For the thread that made `checker`."""
+def authorized(scope: Scope, checker: TokenLookup) -> Client:
+    """Return the client of a request. For the thread of `checker`.
 
-    def __init__(self, checker: TokenLookup, *, public_path: str) -> None:
-        """`public_path` can be read without a token."""
-        self._checker, self._public_path = checker, public_path
-
-    def authorize(self, scope: Scope) -> Client:
-        """Return the client of a request.
-
-        Raises HostRefusedError, OriginRefusedError, TokenMissingError, TokenRefusedError, StoreError, in this order.
-        """
-        fields = combined_fields(scope["headers"])
-        if not _HOST.fullmatch(fields.get(b"host", b"")):
-            raise HostRefusedError
-        # Browsers send Sec-Fetch-Site: “none” for an address that the user typed. Other programs do not send it.
-        if b"origin" in fields or fields.get(b"sec-fetch-site", b"none") != b"none":
-            raise OriginRefusedError
-        if scope["path"] == self._public_path and scope["method"] in {"GET", "HEAD"}:
-            return Client(fields, None)
-        return Client(fields, self._checker.source(_bearer_token(fields)))
+    Raises HostRefusedError, OriginRefusedError, TokenMissingError, TokenRefusedError, StoreError, in this order.
+    """
+    fields = _combined_fields(scope["headers"])
+    if not _HOST.fullmatch(fields.get(b"host", b"")):
+        raise HostRefusedError
+    # Browsers send Sec-Fetch-Site: “none” for an address that the user typed. Other programs do not send it.
+    if b"origin" in fields or fields.get(b"sec-fetch-site", b"none") != b"none":
+        raise OriginRefusedError
+    if scope["path"] == PUBLIC_PATH and scope["method"] in {"GET", "HEAD"}:
+        return Client(fields, None)
+    return Client(fields, checker.source(_bearer_token(fields)))
 
 
-def combined_fields(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def _combined_fields(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Return the header fields by name; repeated ones are joined by commas (RFC 9110, section 5.3).
 
     That makes a repeated Host, Authorization or Content-Type invalid.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Match, Route, Router
 from typing_extensions import override
 
-from plantdesk.api.access_control import AccessControl
+from plantdesk.api.access_control import PUBLIC_PATH, authorized
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
 from plantdesk.api.errors import (
     ClientDisconnectedError,
@@ -35,39 +35,12 @@ if TYPE_CHECKING:
     from plantdesk.api.limits import ConnectionLimits
     from plantdesk.api.plants import BatchInserter
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import ServedStore, ServedTokens, TokenLookup
+    from plantdesk.domain.protocols import ServedStore, TokenLookup
     from plantdesk.domain.records import Source
 
 
-DOCUMENT_PATH = "/openapi.json"
 #: Seconds between two records of the same token: each is a write of its own.
 _RECORD_INTERVAL = 60.0
-
-
-class Refusals:
-    """Turns errors into responses, and records them and the use of their tokens. Nothing else does."""
-
-    def __init__(self, tokens: ServedTokens, activity: Activity) -> None:
-        self._tokens = tokens
-        self._activity = activity
-        self._used_at: dict[int, float] = {}
-
-    def response(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
-        """Return the response to a request; `source` and `sent` are None if they are not known."""
-        if source is not None and not isinstance(error, StoreError):
-            self._record_use(source)
-        if isinstance(error, TokenEndedError):
-            source = error.source
-        answer = error_response(error)
-        self._activity.record_refused(answer.number, answer.message, source, sent)
-        return answer
-
-    def _record_use(self, source: Source) -> None:
-        """Record the use of a token, without waiting for the write; the store does so for added plants."""
-        now = time.monotonic()
-        if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
-            self._used_at[source.id] = now
-            self._tokens.used(source)
 
 
 class Application:
@@ -84,11 +57,11 @@ class Application:
         limits: ConnectionLimits,
     ) -> None:
         """`checker` and `inserter` belong to the thread that will serve the application."""
-        self._access_control = AccessControl(checker, public_path=DOCUMENT_PATH)
-        self._refusals = Refusals(store.tokens, activity)
+        self._tokens, self._checker, self._activity = store.tokens, checker, activity
+        self._used_at: dict[int, float] = {}
         plants = PlantsEndpoint(inserter, RequestBodies(limits), activity)
         self._routes = Router(
-            [_ExactRoute("/plants", plants), _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity))],
+            [_ExactRoute("/plants", plants), _ExactRoute(PUBLIC_PATH, OpenApiEndpoint(identity))],
             redirect_slashes=False,
             default=_not_found,
         )
@@ -96,15 +69,32 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the endpoints find its `Client` in the scope."""
         try:
-            scope["client_access"] = self._access_control.authorize(scope)
+            scope["client_access"] = authorized(scope, self._checker)
             await self._routes(scope, receive, send)
         except (ClientDisconnectedError, asyncio.CancelledError):  # the server stops, and the client is gone
             pass
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
             client: Client | None = scope.get("client_access")
             source = None if client is None else client.source
-            answer = self._refusals.response(error, source, scope.get("sent"))
+            answer = self._refusal(error, source, scope.get("sent"))
             await send_response(send, answer.status, answer.headers, answer.body)
+
+    def _refusal(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
+        """Return and record the response to a request; `source` and `sent` are None if they are not known."""
+        if source is not None and not isinstance(error, StoreError):
+            self._record_use(source)
+        if isinstance(error, TokenEndedError):
+            source = error.source
+        answer = error_response(error)
+        self._activity.record_refused(answer.number, answer.message, source, sent)
+        return answer
+
+    def _record_use(self, source: Source) -> None:
+        """Record the use of a token, without waiting for the write; the store does so for added plants."""
+        now = time.monotonic()
+        if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
+            self._used_at[source.id] = now
+            self._tokens.used(source)
 
 
 class _ExactRoute(Route):

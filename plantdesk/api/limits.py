@@ -23,8 +23,6 @@ class ConnectionLimits:
     fields: int = 200
     #: Open connections; one more closes the one that has been idle for longest.
     connections: int = 256
-    #: Bodies over 64 KiB in memory at a time; others wait.
-    large_bodies: int = 1
     #: Time for a body over 64 KiB to arrive, since others wait for it.
     large_body_timeout: float = 3.0
     #: Time from the first byte of a request (or from the connect) to its last, and for a client to read a response.

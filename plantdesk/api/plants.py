@@ -45,7 +45,7 @@ class RequestBodies:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        self._large_bodies = asyncio.Semaphore(limits.large_bodies)
+        self._large_body = asyncio.Lock()
 
     @contextlib.asynccontextmanager
     async def received(self, fields: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
@@ -60,7 +60,7 @@ class RequestBodies:
         if content_length <= SMALL_BODY and await self._receive(receive, body, SMALL_BODY):
             yield body
             return
-        async with self._large_bodies:
+        async with self._large_body:
             try:
                 async with asyncio.timeout(self._limits.large_body_timeout):
                     await self._receive(receive, body, self._limits.body)

@@ -135,7 +135,7 @@ def test_of_thousands_of_pipelined_requests_the_first_is_answered(api: Api) -> N
 
 
 def test_large_bodies_take_turns_and_small_ones_do_not(serve: Serve) -> None:
-    api = serve(limits=ConnectionLimits(large_bodies=1))
+    api = serve()
     large = api.whole({"id": 1, "name": "x" * 200_000})
     with api.opened() as holding, api.opened() as waiting:
         holding.sendall(large[:-1])
@@ -150,7 +150,7 @@ def test_large_bodies_take_turns_and_small_ones_do_not(serve: Serve) -> None:
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_large_body_that_is_not_sent_loses_its_turn(serve: Serve, announced: bool) -> None:  # noqa: FBT001
-    api = serve(limits=ConnectionLimits(large_bodies=1, large_body_timeout=0.2))
+    api = serve(limits=ConnectionLimits(large_body_timeout=0.2))
     with api.opened() as slow:
         head = api.head("Content-Length: 200000" if announced else "Transfer-Encoding: chunked")
         slow.sendall(head + b"20000\r\n" + b" " * 120_000)
