@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 class Activity:
     """Records requests. `listener` gets each answer on the thread of the event loop and must return at once."""
 
-    def __init__(self, listener: Callable[[Answer], None] | None = None) -> None:
+    def __init__(self, listener: Callable[[Answer], object] | None = None) -> None:
         #: The entries by their keys; the one with the latest request is the last.
         self._answers: dict[int, Answer] = {}
         self._listener = listener
