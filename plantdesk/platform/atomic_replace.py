@@ -46,7 +46,7 @@ def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> Non
 def write_private(file: Path, text: str) -> None:
     """Write a file with mode 0600; a crash leaves either the old file or the new one. Raises OSError."""
     with replaced_bytes(file) as temporary:
-        temporary.write(text.encode())
+        temporary.write(text.encode("utf-8", "surrogateescape"))
 
 
 @contextmanager

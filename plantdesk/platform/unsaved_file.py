@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.platform import paths
+from plantdesk.platform.atomic_replace import write_private
 from plantdesk.platform.settings import locked
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class UnsavedFile:
         """Reserve the space that is used when the disk is full."""
         if self._file is not None and self._reserve is not None and not self._reserve.exists():
             with suppress(OSError), locked(self._file):
-                _replace(self._reserve, "\n" * _RESERVED)
+                write_private(self._reserve, "\n" * _RESERVED)
 
     def _lines(self) -> list[str]:
         """Return the lines of the reserved file, if it is in use, else those of the file; damaged ones as well."""
@@ -83,7 +84,7 @@ class UnsavedFile:
             return
         try:
             if text:
-                _replace(self._file, text)
+                write_private(self._file, text)
             else:
                 self._file.unlink(missing_ok=True)
         except OSError as error:
@@ -122,10 +123,3 @@ def _parsed(line: str) -> tuple[str, str, Any] | None:
         return None
     is_valid = isinstance(key, str) and (name in _LISTS or (name in _FORMS and isinstance(value, list)))
     return (key, name, value) if is_valid else None
-
-
-def _replace(file: Path, text: str) -> None:
-    from plantdesk.platform.atomic_replace import replaced_bytes
-
-    with replaced_bytes(file) as stream:
-        stream.write(text.encode("utf-8", "surrogateescape"))
