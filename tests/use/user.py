@@ -204,10 +204,6 @@ class User(Probe):
         """The id of the window that gets the keys."""
         return self._output("xdotool", "getactivewindow").strip()
 
-    def x_property(self, window: str, name: str) -> str:
-        """Return what the window manager says of a window."""
-        return self._output("xprop", "-id", window, name)
-
     def command(self, *arguments: str) -> None:
         """Run a command of PlantDesk to its end."""
         command = [sys.executable, "-m", "plantdesk", *arguments]

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QVBoxLayout
 from typing_extensions import override
 
 from plantdesk.domain.errors import InvalidPlantError
-from plantdesk.platform.task_bar import skip_task_bar
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.form import FieldName, PlantForm
@@ -59,8 +58,6 @@ class QuickWindow(Dialog):
             screen = QGuiApplication.screenAt(QCursor.pos()) or self.screen()
             room, size = screen.availableGeometry(), self.sizeHint()
             self.move(room.center().x() - size.width() // 2, room.top() + (room.height() - size.height()) // 3)
-            if QGuiApplication.platformName() == "xcb":
-                skip_task_bar(self.winId())
         bring_to_front(self, token)
         self.form.focus_name()
 
