@@ -147,7 +147,7 @@ def use(store: Store) -> None:
     with closing(store.reader()) as reader:
         ids = [plant_id for chunk in reader.ids(View(parse_search("e"))) for plant_id in chunk]
         reader.rows(ids)
-        reader.tags()
+        reader.tag_counts()
         reader.next_free_id()
     store.tokens.list()
     with closing(store.tokens.checker()) as checker, pytest.raises(PlantDeskError):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import TokenRefusedError
 
 if TYPE_CHECKING:
@@ -77,11 +79,8 @@ class PlantReader(Protocol):
         Ids from 2^62 on do not count. If no id below them is left, return the smallest one that no plant has had.
         """
 
-    def tags(self) -> list[str]:
-        """Return the tags that plants have, sorted without regard to case and accents."""
-
     def tag_counts(self) -> dict[str, int]:
-        """Return the number of plants of each tag, sorted as `tags`."""
+        """Return the tags that plants have, sorted without regard to case and accents, and their numbers of plants."""
 
     def known_names(self, start: str, limit: int) -> list[KnownName]:
         """Return names that begin with `start`, the most frequent first; case, accents and confusables do not matter.
@@ -185,8 +184,18 @@ class TokenLookup(Protocol):
         """Close the connection."""
 
 
-class TokenStore(Protocol):
-    """The tokens of one store. All methods may be called from any thread."""
+class ServedTokens(Protocol):
+    """What the API needs of the tokens of a store. All methods may be called from any thread."""
+
+    def used(self, source: Source) -> Future[None]:
+        """Record that the token of `source` was used now without adding a plant."""
+
+    def checker(self) -> TokenLookup:
+        """Open a lookup with a connection of its own, for one thread; the caller closes it."""
+
+
+class TokenStore(ServedTokens, Protocol):
+    """The tokens of one store."""
 
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
         """Create a token; only its SHA-256 digest is stored.
@@ -205,14 +214,8 @@ class TokenStore(Protocol):
         The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
         """
 
-    def used(self, source: Source) -> Future[None]:
-        """Record that the token of `source` was used now without adding a plant."""
-
     def list(self) -> builtins.list[TokenRow]:
         """Return the tokens that were not revoked, newest first. Raises StoreError."""
-
-    def checker(self) -> TokenLookup:
-        """Open a lookup with a connection of its own, for one thread; the caller closes it."""
 
 
 class PlantImport(Protocol):
@@ -245,35 +248,28 @@ class PlantImport(Protocol):
         """Discard the collected rows."""
 
 
-class ServedTokens(Protocol):
-    """What the API needs of the tokens of a store."""
-
-    def used(self, source: Source) -> Future[None]:
-        """Note that a token was used."""
-
-    def checker(self) -> TokenLookup:
-        """Return what finds tokens; the caller closes it."""
-
-
 class ServedStore(Protocol):
-    """What the API needs of a store: a PlantStore, or what stands for one that is not open yet."""
+    """What the API needs of a store: a PlantStore, or what stands for one that is not open yet. For any thread."""
 
     @property
     def tokens(self) -> ServedTokens:
         """The tokens of the store."""
 
     def add_each(
-        self,
-        entries: Sequence[tuple[NewPlant, Source]],
-        done: Callable[[builtins.list[PlantRow | PlantDeskError]], None],
+        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
     ) -> None:
-        """Add plants, then call `done` with the outcome of each."""
+        """Add several independent plants, then call `done` with the outcome of each, in the same order.
+
+        `done` is called on a thread of the store (at once if the store is closed) and must return soon. This is for
+        many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
+        """
 
 
-class PlantStore(Protocol):
+class PlantStore(ServedStore, Protocol):
     """An open store. All methods may be called from any thread."""
 
     @property
+    @override
     def tokens(self) -> TokenStore:
         """The tokens of the store."""
 
@@ -295,15 +291,6 @@ class PlantStore(Protocol):
         The same plant again changes nothing and gives the row that is there, so that a script may retry; for the form
         the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the source's token is no longer
         valid), TokenUsedUpError and StoreError.
-        """
-
-    def add_each(
-        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
-    ) -> None:
-        """Add several independent plants, then call `done` with the outcome of each, in the same order.
-
-        `done` is called on a thread of the store (at once if the store is closed) and must return soon. This is for
-        many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
         """
 
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:

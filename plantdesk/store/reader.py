@@ -87,10 +87,6 @@ class StoreReader(PlantReader, ABC):
         return int(count)
 
     @override
-    def tags(self) -> list[str]:
-        return [*self.tag_counts()]
-
-    @override
     def tag_counts(self) -> dict[str, int]:
         tag = PLANT.c.tag
         counts = self._all(select(tag, func.count()).where(tag.is_not(None)).group_by(tag))

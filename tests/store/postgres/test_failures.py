@@ -305,7 +305,7 @@ def test_a_query_is_interrupted_at_once_and_the_next_one_runs(
 
         def query(reader: PlantReader) -> None:
             try:
-                reader.tags()
+                reader.tag_counts()
             except InterruptedError as error:
                 interrupted.put(type(error))
             else:
@@ -331,7 +331,7 @@ def test_closing_ends_the_query_that_runs(postgres: PostgresServer, location: Po
 
     def query() -> None:
         with pytest.raises(StoreError):
-            reader.tags()
+            reader.tag_counts()
         ended.set()
 
     with psycopg.connect(location.url) as blocking:
