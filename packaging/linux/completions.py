@@ -83,8 +83,6 @@ def _describe_values(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> 
             vars(action)["complete"] = functions
         elif action.metavar == "FILE":
             vars(action)["complete"] = shtab.FILE
-        elif action.metavar == "on|off":
-            action.choices = ["on", "off"]
 
 
 def _commands() -> list[str]:

@@ -12,6 +12,7 @@ import codecs
 import gc
 from argparse import SUPPRESS
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,6 @@ from plantdesk.cli.parser import (
     database_of,
     seconds,
     span,
-    switch,
     time_ago,
     unicode_text,
     whole_number,
@@ -191,8 +191,8 @@ def _add_info(commands: Commands) -> None:
 
 def _add_integration(commands: Commands) -> None:
     command = add_command(commands, "integration", "show or set how the system starts PlantDesk", "program.integration")
-    command.add_argument("--login", type=switch, metavar="on|off", help="start PlantDesk when you log in")
-    command.add_argument("--path", type=switch, metavar="on|off", help="add plantdesk to PATH (Windows)")
+    command.add_argument("--login", choices=["on", "off"], metavar="on|off", help="start PlantDesk when you log in")
+    command.add_argument("--path", choices=["on", "off"], metavar="on|off", help="add plantdesk to PATH (Windows)")
 
 
 def _add_mcp(commands: Commands) -> None:
@@ -426,7 +426,6 @@ def _add_watch(commands: Commands) -> None:
 _KEPT = ("lowest", "newest", "longest-note")
 _ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
-_MAX_LINES_DIGITS = 6
 #: Encodings of Python that decode to half surrogate pairs, or are not for files.
 _NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
 
@@ -468,9 +467,9 @@ def _add_import(commands: Commands) -> None:
     command.add_argument(
         "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"
     )
-    command.add_argument(
-        "--skip-lines", metavar="NUMBER", type=_lines, default=0, help="lines above the header, such as a title"
-    )
+    lines = partial(whole_number, least=0)
+    skipped = "lines above the header, such as a title"
+    command.add_argument("--skip-lines", metavar="NUMBER", type=lines, default=0, help=skipped)
     command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")
     command.add_argument(
         "--map",
@@ -503,12 +502,6 @@ def _encoding(text: str) -> str:
     if not name or name in _NO_FILE_ENCODINGS:
         raise argparse.ArgumentTypeError(Text("“{text}” is not an encoding of text files", text=text))
     return name
-
-
-def _lines(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_LINES_DIGITS):
-        raise argparse.ArgumentTypeError(Text("“{text}” is not a number of lines", text=text))
-    return int(text)
 
 
 def _column(text: str) -> tuple[str, str]:

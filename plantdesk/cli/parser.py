@@ -7,6 +7,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
@@ -100,22 +101,6 @@ def _suggested(text: Text, typed: str, known: Iterable[str]) -> Text:
 # --- types of values ---
 
 
-def port(text: str) -> int:
-    """Parse a port number."""
-    if not (text.isascii() and text.isdigit() and int(text) <= LARGEST_PORT):
-        raise argparse.ArgumentTypeError(
-            Text("“{text}” is not a port: give a number from 0 to {most}", text=text, most=LARGEST_PORT)
-        )
-    return int(text)
-
-
-def switch(text: str) -> bool:
-    """Parse `on` or `off`."""
-    if text not in {"on", "off"}:
-        raise argparse.ArgumentTypeError(Text("“{text}” is neither on nor off", text=text))
-    return text == "on"
-
-
 def span(text: str) -> timedelta:
     """Parse a duration in hours, days or weeks."""
     found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
@@ -152,10 +137,11 @@ def time_ago(text: str) -> int:
     return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
-def whole_number(text: str) -> int:
-    """Parse an integer from 1 to 999999999."""
-    if re.fullmatch(r"[1-9][0-9]{0,8}", text) is None:
-        raise argparse.ArgumentTypeError(Text("“{text}” is not a whole number from 1 to 999999999", text=text))
+def whole_number(text: str, least: int = 1, most: int = 999_999_999) -> int:
+    """Parse an integer in a range."""
+    if re.fullmatch("[0-9]{1,9}", text) is None or not least <= int(text) <= most:
+        problem = Text("“{text}” is not a whole number from {least} to {most}", text=text, least=least, most=most)
+        raise argparse.ArgumentTypeError(problem)
     return int(text)
 
 
@@ -202,7 +188,8 @@ def add_database(command: Parser, dest: str) -> None:
 def add_port(command: Parser, dest: str) -> None:
     """Add the option --port."""
     text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
-    command.add_argument("--port", dest=dest, metavar="N", type=port, help=text)
+    number = partial(whole_number, least=0, most=LARGEST_PORT)
+    command.add_argument("--port", dest=dest, metavar="N", type=number, help=text)
 
 
 def database_of(options: argparse.Namespace) -> StoreLocation:

@@ -124,9 +124,9 @@ def integration(options: argparse.Namespace) -> int:
     from plantdesk.platform.login import switch_login
 
     if options.path is not None:
-        _switch_path(on=options.path)
+        _switch_path(on=options.path == "on")
     if options.login is not None:
-        switch_login(on=options.login)
+        switch_login(on=options.login == "on")
     if options.login is None and options.path is None:
         output.write("\n".join(_integration_state()))
     return 0
