@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
+from plantdesk.api.discovery import find_server, served
 from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:
@@ -24,41 +26,17 @@ def info(options: argparse.Namespace) -> int:
     """Print the state of the store's server, after waiting up to --wait seconds; return 0 or NOT_RUNNING."""
     database: StoreLocation = options.database
     runtime = _wait_for_server(database, time.monotonic() + options.wait)
-    output.write(_json(database, runtime) if options.json else _text(database, runtime))
+    output.write(json.dumps(_facts(database, runtime), indent=2) if options.json else _text(database, runtime))
     return NOT_RUNNING if runtime is None else 0
 
 
 def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None:
-    while (runtime := _server(database)) is None:
+    while (runtime := find_server(paths.runtime_folder(), database)) is None:
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             return None
         time.sleep(min(_POLL_INTERVAL, remaining))
     return runtime
-
-
-def _server(database: StoreLocation) -> Runtime | None:
-    folder = _runtime_folder()
-    if folder is None:
-        return None
-    from plantdesk.api import discovery
-
-    return discovery.find_server(folder, database)
-
-
-def _runtime_folder() -> Path | None:
-    """Return the folder of runtime files; None if it is empty (no server runs) or cannot be read."""
-    folder = paths.runtime_folder()
-    try:
-        return folder if any(folder.iterdir()) else None
-    except OSError:
-        return None
-
-
-def _json(database: StoreLocation, runtime: Runtime | None) -> str:
-    import json
-
-    return json.dumps(_facts(database, runtime), indent=2)
 
 
 def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
@@ -74,19 +52,12 @@ def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object
     }
 
 
-def _others() -> list[str]:
-    """Return where to look instead: a user may ask without `--database` while the window shows another store."""
-    folder = _runtime_folder()
-    if folder is None:
-        return []
-    from plantdesk.api import discovery
-
-    return [f"It runs with another one, for --database: {each}" for each in discovery.served(folder)]
-
-
 def _text(database: StoreLocation, runtime: Runtime | None) -> str:
     if runtime is None:
-        return "\n".join([f"PlantDesk {__version__}: the API is not running.", f"Database: {database.url}", *_others()])
+        lines = [f"PlantDesk {__version__}: the API is not running.", f"Database: {database.url}"]
+        # A user may ask without --database while the window shows another store.
+        others = served(paths.runtime_folder())
+        return "\n".join([*lines, *(f"It runs with another one, for --database: {each}" for each in others)])
     lines = [f"PlantDesk {runtime.version}: the API is running (process {runtime.pid})."]
     lines += [f"Address: {runtime.url}/plants", f"Port: {runtime.port}"]
     if _socket(runtime):
