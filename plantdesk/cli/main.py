@@ -30,17 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: Sequence[str]) -> int:
-    try:
-        return _run_reporting(given)
-    except (MemoryError, ImportError, RuntimeError, SystemError) as error:  # also when no exception could be made
-        if not _is_out_of_memory(error):
-            raise
-        print(f"plantdesk: {OutOfMemoryError()}", file=sys.stderr)
-        return 1
-
-
-def _run_reporting(given: Sequence[str]) -> int:
-    """Run one command, and report its failure, except for lack of memory."""
+    """Run one command, and report its failure."""
     try:
         if not given or given[0].lower().startswith(URL_SCHEME):  # the rest belongs to the URL
             return _open_default(" ".join(given))
@@ -50,8 +40,9 @@ def _run_reporting(given: Sequence[str]) -> int:
         return 1
     except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
         return _INTERRUPTED
-    except (PlantDeskError, OSError) as error:
-        print(f"plantdesk: {without_controls(_message(error))}", file=sys.stderr)
+    except (PlantDeskError, OSError, MemoryError) as error:
+        failure = OutOfMemoryError() if isinstance(error, MemoryError) else error
+        print(f"plantdesk: {without_controls(_message(failure))}", file=sys.stderr)
         return 1
     return code
 
@@ -63,14 +54,6 @@ def _run_command(given: Sequence[str]) -> int:
 
     _escape_unencodable()
     return run(given)
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """Return whether memory was lacking, also for a library (ImportError), a thread, or an extension's request."""
-    if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without" in str(error)):
-        return True
-    text = str(error).lower()
-    return any(reason in text for reason in ("failed to map segment", "allocate memory", "start new thread"))
 
 
 def _open_default(address: str) -> int:
