@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.errors import Text, printable
+from plantdesk.domain.folding import is_unicode
 from plantdesk.platform import output
 from plantdesk.store import location_of
 
@@ -113,10 +114,8 @@ def span(text: str) -> timedelta:
 
 def unicode_text(text: str) -> str:
     """Parse any text that is valid in the encoding of the terminal, as all texts of plants are."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError(Text("“{text}” is not valid text", text=printable(text))) from None
+    if not is_unicode(text):
+        raise argparse.ArgumentTypeError(Text("“{text}” is not valid text", text=printable(text)))
     return text
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, InvalidTokenNameError, Text, joined, shortened
+from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, MAX_NOTE_BYTES
 
@@ -32,6 +33,7 @@ _NULL_TAG = Text("The tag must be text: leave “tag” out when the plant has n
 _SURROGATE = {
     "name": Text("The name cannot be stored: it contains half a surrogate pair. Use whole characters."),
     "tag": Text("The tag cannot be stored: it contains half a surrogate pair. Use whole characters."),
+    "note": Text("The note cannot be stored: it contains half a surrogate pair. Use whole characters."),
 }
 
 
@@ -74,17 +76,9 @@ def check_name(name: str) -> None:
 
 def plant_note(text: str) -> str | None:
     """Return a note as it is stored: None for an empty one. Raises InvalidPlantError."""
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError:
-        raise InvalidPlantError(
-            [
-                InvalidField(
-                    "note", Text("The note cannot be stored: it contains half a surrogate pair. Use whole characters.")
-                )
-            ]
-        ) from None
-    if size > MAX_NOTE_BYTES:
+    if not is_unicode(text):
+        raise InvalidPlantError([InvalidField("note", _SURROGATE["note"])])
+    if len(text.encode()) > MAX_NOTE_BYTES:
         raise InvalidPlantError([InvalidField("note", NOTE_TOO_LONG)])
     return text or None
 
