@@ -214,7 +214,10 @@ class TokenUsedUpError(PlantDeskError):
     """The token has added as many plants as its limit allows."""
 
     number = ErrorNumber.TOKEN_USED_UP
-    text = Text("This token may add {count} plants, and has added them. Create a new token.")
+    text = Text(
+        "This token may add {count} plants, and has added them. Create a new token.",
+        one="This token may add 1 plant, and has added it. Create a new token.",
+    )
 
     def __init__(self, max_plants: int) -> None:
         super().__init__(count=max_plants)
