@@ -161,9 +161,13 @@ def field_of(header: str) -> str | None:
 def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: bool = False) -> dict[str, int]:
     """Return the position of each field's column: as `requested`, else the field's own name, else another name of it.
 
-    With `only` no other columns are looked for. Raises NoColumnError for a missing column.
+    With `only` no other columns are looked for. Raises NoColumnError for a missing column, and PlantDeskError for
+    several columns of another field than the name.
     """
     positions = {field: _positions(column, columns) for field, column in requested.items()}
+    if several := next((field for field, at in positions.items() if field != "name" and len(at) > 1), None):
+        text = Text("Only the name can be put together from several columns, not “{field}”.")
+        raise PlantDeskError(text, field=several)
     found = {field: at[0] for field, at in positions.items()}
     taken = set(itertools.chain.from_iterable(positions.values()))
     headers = [*map(unspaced, columns)]

@@ -60,7 +60,8 @@ _RANK_WORDS = {
     **dict.fromkeys(("form", "forma", "forme", "fo", "f"), "f."),
     **dict.fromkeys(("subvariety", "subvarietas", "subvar"), "subvar."),
     **dict.fromkeys(("subform", "subforma", "subf"), "subf."),
-    **dict.fromkeys(("genus", "species", "infraspecific name", "infraspecific_name", "unranked"), ""),
+    **dict.fromkeys(("infraspecific name", "infraspecific_name", "unranked", "sp", "species", "genus", "family"), ""),
+    **dict.fromkeys(("hybrid", "nothospecies", "section", "series", "subgenus", "tribe", "order", "class"), ""),
 }
 #: Words for the rank of a cultivar, which is written in quotes.
 _CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
@@ -155,11 +156,12 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
     and so is what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
     """
     name = rank = sign = ""
+    has_epithet = any(_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
     for cell, part in zip(cells, parts, strict=True):
         text = _added(name, _text(cell), part)
         if not text and part is Part.GENUS:
             return None
-        if not text or part is Part.RANK:
+        if not text or (part is Part.RANK and (has_epithet or _is_rank(text))):
             rank = text or rank
         elif part is Part.HYBRID:
             sign = "" if text.casefold() in _NO else "× "
@@ -203,8 +205,8 @@ def _after(text: str, count: int) -> str:
 
 def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
     """Return how a part is written after the `name` so far; an empty text if the name has the part already."""
-    if part in {None, Part.GENUS, Part.SPECIES}:
-        return text if part is None else _LETTER_X.sub("× ", text)
+    if part in {None, Part.GENUS, Part.SPECIES, Part.RANK}:
+        return text if part in {None, Part.RANK} else _LETTER_X.sub("× ", text)
     first, _, rest = text.partition(" ")
     rank_word, own_rank = _plain_rank(rank), _RANK_WORDS.get(_plain_rank(first))
     is_cultivar = part is Part.CULTIVAR or rank_word in _CULTIVARS
@@ -222,6 +224,11 @@ def _below_species(epithet: str, rank: str, name: str) -> str:
 
 def _plain_rank(rank: str) -> str:
     return rank.casefold().removesuffix(".")
+
+
+def _is_rank(text: str) -> bool:
+    """Return whether a text is only a rank; else it belongs to the name also without an epithet, as “agg.”."""
+    return _plain_rank(text) in _RANK_WORDS or _plain_rank(text) in _CULTIVARS
 
 
 def _cultivar(text: str, name: str, *, is_whole: bool) -> str:

@@ -346,6 +346,9 @@ def test_a_name_is_put_together_from_its_parts(write: Write, content: str, name:
         ("Rosa,,,,Rosa Mundi", "Rosa ‘Rosa Mundi’"),
         ("Rosa,,,,Rosa 'Peace'", "Rosa ‘Peace’"),
         (" Acer , palmatum ,,,", "Acer palmatum"),
+        ("Acer,palmatum,subsp.,,", "Acer palmatum"),
+        ("Rubus,fruticosus,agg.,,", "Rubus fruticosus agg."),
+        ("Brassica,oleracea,Capitata Group,,Marner", "Brassica oleracea Capitata Group ‘Marner’"),
     ],
 )
 def test_what_is_missing_or_repeated_in_a_part_is_left_out(write: Write, row: str, name: str) -> None:
@@ -384,6 +387,12 @@ def test_a_column_of_the_name_may_be_the_tag_as_well(write: Write) -> None:
     file = write("Genus,Species\nAcer,rubrum\n")
     assert main(["import", file, "--map", "name=Genus+Species", "--map", "tag=Genus"]) == 0
     assert [(name, tag) for _, name, tag, *_ in stored()] == [("Acer rubrum", "Acer")]
+
+
+def test_only_the_name_is_put_together(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write("Name,Room,Bed\nFern,hall,1\n"), "--map", "tag=Room+Bed"]) == 1
+    assert "Only the name can be put together from several columns, not “tag”." in capsys.readouterr().err
+    assert stored() == []
 
 
 def test_a_second_column_of_a_part_is_reported(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
