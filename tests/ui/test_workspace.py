@@ -20,6 +20,7 @@ from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
+from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
 from tests.support.desk import Desk, menus_of, plain
@@ -458,6 +459,15 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     desk.choose("Edit", "Copy")
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
+
+
+def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_closed(desk: WindowDesk) -> None:
+    QGuiApplication.clipboard().clear()
+    desk.table.setFocus()
+    assert "Paste" not in desk.enabled("Edit")
+    QGuiApplication.clipboard().setText("Dill")
+    desk.press(Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    desk.until(lambda: desk.widget.findChildren(ImportDialog) != [])
 
 
 def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WindowDesk) -> None:

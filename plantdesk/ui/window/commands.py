@@ -152,7 +152,9 @@ class EditCommands(Feature):
         context.undo_stack.undone.connect(self._on_undone)
         context.undo_stack.failed.connect(context.page.toast.show_error)
         context.bridge.changed.connect(self._on_changed)
-        context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
+        menu = context.menus.menu(Section.EDIT_CLIPBOARD)
+        menu.aboutToShow.connect(self._on_menu_opens)
+        menu.aboutToHide.connect(self._on_menu_closes)
         application().focusChanged.connect(self._on_focus_changed)
 
     @override
@@ -182,15 +184,13 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_stack_changed(self) -> None:
-        """Show in their texts what the commands do, and enable their keys; withdraw the Undo of an older message."""
+        """Show in their texts what the commands do; withdraw the Undo of an older message."""
         stack = self.context.undo_stack
         for message in (self.context.page.toast, self.context.message):
             if {self.tr("Undo"), self.tr("Redo")}.intersection(message.labels):
                 message.clear()
         self._undo.setText(_titled(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
         self._redo.setText(_titled(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
-        for action in (self._undo, self._redo):
-            action.setEnabled(True)
 
     @Slot(bool)
     def _on_begun(self, is_redo: bool) -> None:
@@ -229,6 +229,12 @@ class EditCommands(Feature):
         commands = self._commands()
         for name, action in (*self._actions.items(), (_UNDO, self._undo), (_REDO, self._redo)):
             action.setEnabled(name in commands)
+
+    @Slot()
+    def _on_menu_closes(self) -> None:
+        """Enable the keys of all commands: what can be done changes until one is pressed."""
+        for action in (*self._actions.values(), self._undo, self._redo):
+            action.setEnabled(True)
 
     def _run(self, name: str) -> None:
         command = self._commands().get(name)
