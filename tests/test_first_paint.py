@@ -28,8 +28,8 @@ _NEEDED = {
     "plantdesk.ui",
 }
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
-_PLATFORM = ("core_dumps", "display", "output", "paths", "settings", "unsaved_file", "window_requests", "windows")
-_NEEDED |= {f"plantdesk.platform.{each}" for each in _PLATFORM}
+_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_replace", "core_dumps", "display", "output", "paths")}
+_NEEDED |= {f"plantdesk.platform.{each}" for each in ("settings", "unsaved_file", "window_requests", "windows")}
 _NEEDED |= {"plantdesk.store", "plantdesk.store.locations"}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "theme")}
 _NEEDED |= {f"plantdesk.ui.theme.{each}" for each in ("colors", "metrics", "style_sheet", "theme")}

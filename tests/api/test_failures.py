@@ -100,6 +100,7 @@ def test_a_failing_store_is_a_503_with_retry_after_where_a_retry_helps(
 
 def test_errors_of_clients_are_not_logged(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     api = serve()
+    caplog.clear()
     api.exchange(b"rubbish\x1b[31m\r\n\r\n")
     api.request("POST", "/plants?access_token=secret", b"{", {"Authorization": "Bearer secret"})
     api.post({"id": 1})
