@@ -51,7 +51,10 @@ class InputFile(NamedTuple):
             with self.path.open("rb") as stream:
                 before = os.fstat(stream.fileno())
                 yield stream
-                self._check(before, os.fstat(stream.fileno()))
+                after = os.fstat(stream.fileno())
+            is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+            if not is_same and self.path.is_file():
+                raise FileError(self.name, Text("It changed while it was read."))
 
     def share(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
         """Return the function that reports the fraction read of a file of known size; it gets the bytes read since."""
@@ -64,11 +67,6 @@ class InputFile(NamedTuple):
                 report(min(read / size, 1.0))
 
         return add
-
-    def _check(self, before: os.stat_result, after: os.stat_result) -> None:
-        is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-        if not is_same and self.path is not None and self.path.is_file():
-            raise FileError(self.name, Text("It changed while it was read."))
 
 
 def file_source(path: Path) -> InputFile:

@@ -65,6 +65,8 @@ _RANK_WORDS = {
 }
 #: Words for the rank of a cultivar, which is written in quotes.
 _CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
+#: Ranks that say nothing without an epithet; other words belong to the name then, as “agg.”.
+_RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
 #: Cells that say that there is nothing, and that there is no hybrid.
 _NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
 _NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
@@ -161,7 +163,7 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
         text = _added(name, _text(cell), part)
         if not text and part is Part.GENUS:
             return None
-        if not text or (part is Part.RANK and (has_epithet or _is_rank(text))):
+        if not text or (part is Part.RANK and (has_epithet or _plain_rank(text) in _RANKS_ALONE)):
             rank = text or rank
         elif part is Part.HYBRID:
             sign = "" if text.casefold() in _NO else "× "
@@ -224,11 +226,6 @@ def _below_species(epithet: str, rank: str, name: str) -> str:
 
 def _plain_rank(rank: str) -> str:
     return rank.casefold().removesuffix(".")
-
-
-def _is_rank(text: str) -> bool:
-    """Return whether a text is only a rank; else it belongs to the name also without an epithet, as “agg.”."""
-    return _plain_rank(text) in _RANK_WORDS or _plain_rank(text) in _CULTIVARS
 
 
 def _cultivar(text: str, name: str, *, is_whole: bool) -> str:

@@ -19,18 +19,12 @@ def pasted_file(name: str, text: str) -> InputFile:
 
 
 def pasted_reading(text: str) -> Reading:
-    """Return how a pasted text is read: by lines if it is no table, else by columns, named by headers or guessed."""
-    # Even if rows differ in length: no name has a tab.
+    """Return how a text is read: by lines if it is no table, else by columns; no name has a tab."""
     return Reading(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
 
 
 def _without_marks(text: str) -> str:
     """Return a list without its bullets or numbers; the text itself if a line has none."""
-    lines = _lines(text)
+    lines = [*StringIO(text, newline=None)]  # `splitlines` would keep other threads waiting
     is_list = all(map(_MARK.match, filter(str.strip, lines)))
-    return "\n".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text
-
-
-def _lines(text: str) -> list[str]:
-    """Return the lines that the readers of files find. Not by `splitlines`, which keeps other threads waiting."""
-    return [line.removesuffix("\n") for line in StringIO(text, newline=None)]
+    return "".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text
