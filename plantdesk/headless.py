@@ -6,7 +6,7 @@ import contextlib
 import gc
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -21,12 +21,11 @@ from plantdesk.platform.signals import STOP_SIGNALS, signal_socket
 if TYPE_CHECKING:
     from plantdesk.domain.activity import Answer
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
 
 _log = logging.getLogger(__name__)
 
 
-def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: int, *, verbose: bool = False) -> None:
+def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
     """Serve until a signal, then answer the accepted requests and close. Call it on the main thread, for its signals.
 
     Prints one line when connections are accepted; if `verbose`, also one for each request, on standard error.
@@ -37,7 +36,7 @@ def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: i
         ThreadPoolExecutor(1, "request-log") as log,  # no request waits for standard error
         signal_socket(*STOP_SIGNALS) as signals,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
-        contextlib.closing(open_store()) as store,
+        contextlib.closing(location.open()) as store,
         contextlib.ExitStack() as stack,
     ):
         stack.callback(store.begin_backups())

@@ -17,7 +17,7 @@ class EventKind(StrEnum):
 
 
 class PlantContent(NamedTuple):
-    """A plant as it was after an event."""
+    """A plant as it was after an event, or as a file has it."""
 
     id: int
     name: str

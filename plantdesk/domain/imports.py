@@ -28,15 +28,6 @@ class ImportRow(NamedTuple):
     note: str | None
 
 
-class SavedPlant(NamedTuple):
-    """A plant of a file that is not the open store."""
-
-    id: int
-    name: str
-    tag: str | None
-    note: str | None
-
-
 class ImportConflict(NamedTuple):
     """A row whose id belongs to another plant, and the name of that.
 

@@ -13,7 +13,7 @@ from plantdesk.transfer.columns import READ, Columns, Layout, layout_of
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import Text
-    from plantdesk.domain.imports import SavedPlant
+    from plantdesk.domain.events import PlantContent
     from plantdesk.domain.strict_json import Item
 
 #: Rows of a batch, and characters and cells, after which it ends.
@@ -88,7 +88,7 @@ class StorePlants:
     is_sheet = False
     other_tables = 0
 
-    def __init__(self, pages: Iterator[list[SavedPlant]]) -> None:
+    def __init__(self, pages: Iterator[list[PlantContent]]) -> None:
         self._pages = pages
 
     def batches(self) -> Iterator[Batch]:

@@ -10,14 +10,15 @@ import pytest
 
 from plantdesk.domain import errors, imports, protocols, server_state, strict_json
 from plantdesk.domain.errors import ErrorNumber, InvalidField, PlantDeskError, StoreError, Text, joined, shortened
-from plantdesk.domain.imports import ImportConflictError, SavedPlant
+from plantdesk.domain.events import PlantContent
+from plantdesk.domain.imports import ImportConflictError
 from plantdesk.domain.records import Source, SourceKind
 
 #: A value for each parameter of an exception; one that is named otherwise needs another value.
 GIVEN: dict[str, object] = {
     "text": Text("It does not work: {reason}.", reason="no such device"),
     "fields": [InvalidField("id", Text("The ID is missing.")), InvalidField("name", Text("The name is missing."))],
-    "owner": SavedPlant(1, "Fern", "kitchen", None),
+    "owner": PlantContent(1, "Fern", "kitchen", None),
     "database": "/home/ada/plants.db",
     "source": Source(1, SourceKind.TOKEN, "scanner"),
     "names": ["id", "name"],

@@ -50,8 +50,7 @@ def quick(options: argparse.Namespace) -> int:
 def serve(options: argparse.Namespace) -> int:
     """Serve until a signal. Without --port it is that of the settings. Raises StoreError, ServerError."""
     from plantdesk import headless
-    from plantdesk.cli.commands.stores import open_store  # imports more than the window needs to begin
 
     port = settings.load(paths.settings_file()).port if options.port is None else options.port
-    headless.serve(options.database, lambda: open_store(options.database), port, verbose=options.verbose)
+    headless.serve(options.database, port, verbose=options.verbose)
     return 0

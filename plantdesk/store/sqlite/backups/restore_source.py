@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.backups import RestorePreview
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
-from plantdesk.domain.imports import SavedPlant
+from plantdesk.domain.events import PlantContent
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.models import EACH
 from plantdesk.store.restoring import create_tables
@@ -86,7 +86,7 @@ def load(connection: sqlite3.Connection, file: Path) -> RestorePreview:
 
 
 @contextlib.contextmanager
-def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
+def plants_of_file(file: Path) -> Iterator[Iterator[list[PlantContent]]]:
     """Check a file of plants, which is only read, and yield its plants in insertion order, some at a time.
 
     Raises BackupUnusableError, also for a damaged file, and StoreError.
@@ -97,10 +97,10 @@ def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
             raise BackupUnusableError(message, file=file.name)
         cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")
 
-        def pages() -> Iterator[list[SavedPlant]]:
+        def pages() -> Iterator[list[PlantContent]]:
             with translate_errors():
                 while page := cursor.fetchmany(_PAGE):
-                    yield [*map(SavedPlant._make, page)]
+                    yield [*map(PlantContent._make, page)]
 
         yield pages()
 
