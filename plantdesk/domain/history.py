@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import NothingToUndoError, Text, joined, shortened
+from plantdesk.domain.errors import LISTED, NothingToUndoError, Text, joined, shortened
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
@@ -177,7 +177,7 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
         case [tag]:
             values["one_tag"] = _quoted(str(tag))
         case [_, _, *_] as tags if len(tags) <= _MAX_TAGS:
-            values["tags"] = joined(map(_quoted, tags), Text("{first}, {second}"))
+            values["tags"] = joined(map(_quoted, tags), LISTED)
     if isinstance(merged := parameters.get("merged"), int):
         values["merged"] = _number(merged)
     number = _number(plants)

@@ -23,7 +23,6 @@ class PortTakenError(ServerError):
         super().__init__(port=port, **values)
         if free_port is not None:
             self.text = Text("{reason} Port {port} is free.", reason=self.text, port=free_port)
-        self.port = port
         self.free_port = free_port
 
 

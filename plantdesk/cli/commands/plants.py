@@ -88,7 +88,7 @@ def list_plants(options: argparse.Namespace) -> int:
     requested = filter_of(options)
     with closing(open_reader(options.database)) as reader:
         rows = reader.selected(selection_of(reader, requested), options.limit)
-        if options.csv and not _is_on_terminal():
+        if options.csv and not output.is_terminal():
             output.use_utf8()
         for text in (_as_json if options.json else _as_csv if options.csv else _as_text)(rows):
             output.write(text)
@@ -285,7 +285,7 @@ def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
     yield ",".join(_FIELDS)
-    is_on_terminal = _is_on_terminal()
+    is_on_terminal = output.is_terminal()
     for batch in batches(rows):
         lines = _Lines()
         for row in batch:
@@ -302,10 +302,6 @@ class _Lines(list[str]):
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n"))
-
-
-def _is_on_terminal() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
