@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, added_of, are_together, differences_of
 from plantdesk.domain.edits import MergePlants
-from plantdesk.domain.errors import Text, joined
+from plantdesk.domain.errors import LISTED, Text, joined
 from plantdesk.domain.folding import SEPARATOR
 from plantdesk.ui.texts import date, long_date, one_line, shown, source_text, tag_text, translate
 from plantdesk.ui.widgets.plain_table import PlainTable
@@ -169,9 +169,7 @@ class DuplicateModel(QAbstractTableModel):
         differences = differences_of([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
         if differences:
-            text = Text(
-                "{count:,} alike but for {what}", count=size, what=joined(differences, Text("{first}, {second}"))
-            )
+            text = Text("{count:,} alike but for {what}", count=size, what=joined(differences, LISTED))
         parts = [shown(text)]
         if not differences and are_together({*map(added_of, rows)}):
             parts.append(translate("Duplicates", "added together"))

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended
 from plantdesk.domain.edits import MergeTags
-from plantdesk.domain.errors import Text, joined
+from plantdesk.domain.errors import LISTED, Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, renamed_above, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
 from plantdesk.ui.cleanup.dialog import CleanUpPage
@@ -257,7 +257,7 @@ class TagGroup(QFrame):
         check, pill = QCheckBox(), TagPill(self._theme)
         pill.set_tag(other.tag)
         pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
-        reason = shown(joined(other.differs, Text("{first}, {second}"))) if other.differs else ""
+        reason = shown(joined(other.differs, LISTED)) if other.differs else ""
         count = _plants(other.plants)
         check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
         check.setChecked(not other.is_own)
