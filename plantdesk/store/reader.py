@@ -26,7 +26,7 @@ from plantdesk.store.entries import history_entries, history_summary, newest_cha
 from plantdesk.store.events import read_events
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import PLANT, SOURCE
-from plantdesk.store.rows import PAGE, row_of, rows_by_id, rows_cut, rows_in_order
+from plantdesk.store.rows import PAGE, row_by_id, row_of, rows_by_id, rows_cut, rows_in_order
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
@@ -75,7 +75,7 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def plant(self, plant_id: int) -> PlantRow | None:
-        return self.rows([plant_id]).get(plant_id)
+        return self.ask(lambda runner: row_by_id(runner, plant_id))
 
     @override
     def count(self) -> int:
