@@ -62,7 +62,7 @@ class StoreOpener(QObject):
         self._store: PlantStore | None = None
         self._attempts = 0
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._open_again)
+        self._retry.timeout.connect(self.open)
 
     def open(self, *, create: bool = False) -> None:
         """Open or `create` the store in the background, unless it is open or being opened."""
@@ -129,10 +129,6 @@ class StoreOpener(QObject):
             delay = _SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)]
             self._retry.start(delay)
             self._attempts += 1
-
-    @Slot()
-    def _open_again(self) -> None:
-        self.open()
 
 
 class _UnopenedError(PlantDeskError):
