@@ -66,7 +66,7 @@ def add_group(
             outcomes.append(row)
     _insert(connection, added)
     count_plants(connection)
-    for source in valid:
+    for source in valid.keys() - {row.source for row in added}:  # `count_plants` notes the use of the others
         connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now, source.token_id))
     return Outcome(outcomes, tuple(added))
 
