@@ -27,11 +27,11 @@ class Recipe(NamedTuple):
 
 
 RECIPES = {
-    "bundle": Recipe("bundle.freeze:make", "freeze the program into the folder that packages are made of", ("--here",)),
+    "bundle": Recipe("bundle.freeze:make", "freeze the program into the folder that packages are made of"),
     "deb": Recipe("linux.deb:make", "the package for Debian and Ubuntu", ("--quick",)),
     "rpm": Recipe("linux.rpm:make", "the package for Fedora and openSUSE", ("--quick",)),
     "tar": Recipe("linux.tar:make", "the archive for any Linux", ("--quick",)),
-    "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of", "--target")),
+    "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of",)),
     "zip": Recipe("windows.installer:make_zip", "the archive for Windows", ("--of",)),
     "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
     "manifests": Recipe("windows.installer:write_manifests", "the manifests for winget and Scoop", ("folder",)),
@@ -44,9 +44,8 @@ RECIPES = {
     "installer": Recipe(
         "package_tests.windows_installer:verify",
         "use the Windows installer, on Windows",
-        ("installer", "--older", "--screenshot"),
+        ("installer", "--screenshot"),
     ),
-    "wine": Recipe("package_tests.wine:main", "build and verify the Windows installer"),
     "try": Recipe(
         "package_tests.packages:verify", "verify packages in clean systems: deb deb13 upgrade tar rpm", ("packages",)
     ),
@@ -60,13 +59,10 @@ RECIPES = {
 OPTIONS: dict[str, dict[str, Any]] = {
     "--blind": {"action": "store_true", "help": "do not look at the screen, as on macOS"},
     "--channel": {"help": "the package that it must come from: deb, rpm, tar, nsis, zip, dmg"},
-    "--here": {"action": "store_true", "help": "use the Python that runs this instead of .dev/build-env"},
     "--of": {"type": Path, "metavar": "FOLDER", "help": "a frozen program (default: freeze it now)"},
-    "--older": {"type": Path, "metavar": "FILE", "help": "the installer of an older version, to install over"},
     "--quick": {"action": "store_true", "help": "compress little, for tests"},
     "--root": {"metavar": "FOLDER", "help": "use the account's folders below it instead of temporary ones"},
     "--screenshot": {"type": Path, "metavar": "FILE", "help": "save a picture of the new row (PPM)"},
-    "--target": {"help": "another NSIS target, for tests: amd64-unicode"},
     "--within": {"default": "", "metavar": "COMMAND", "help": "starts it elsewhere, in one argument"},
     "executable": {"help": "the command, as it is typed"},
     "folder": {"type": Path, "metavar": "FOLDER", "help": "the downloads, beside which they are written"},

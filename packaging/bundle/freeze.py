@@ -8,17 +8,20 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dev
 import project
 from bundle import apt, elf
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def make(*, here: bool = False) -> Path:
-    """Freeze the program into DIST; return its folder. `here`: by this Python, for wine, which makes no environment."""
+
+def make() -> Path:
+    """Freeze the program into DIST; return its folder."""
     began = time.monotonic()
-    python = Path(sys.executable) if here else prepare()
+    python = prepare()
     folder = project.program_folder()
     shutil.rmtree(folder, ignore_errors=True)
     project.sbom().unlink(missing_ok=True)

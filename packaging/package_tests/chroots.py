@@ -29,12 +29,6 @@ mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --make-rsla
 mkdir -p /tmp/.X11-unix "$0/tmp/.X11-unix" && mount --bind /tmp/.X11-unix "$0/tmp/.X11-unix" &&
 exec env -i PATH="$PATH:/usr/sbin" DISPLAY="$DISPLAY" PLANTDESK_SMOKE="$PLANTDESK_SMOKE" chroot "$@"
 """
-#: The same for wine: its own /tmp, and a network that has only a loopback.
-_ENTER_OFFLINE = """
-mount -t proc proc "$0/proc" && mount -t sysfs sys "$0/sys" && mount --rbind /dev "$0/dev" &&
-mount --make-rslave "$0/dev" && mount -t tmpfs -o mode=1777 tmpfs "$0/tmp" && ip link set lo up &&
-exec env -i PATH="$PATH:/usr/sbin" chroot "$@"
-"""
 
 
 class Chroot:
@@ -43,14 +37,13 @@ class Chroot:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def command(self, *, user: bool = False, offline: bool = False, env: dict[str, str] | None = None) -> list[str]:
+    def command(self, *, user: bool = False, env: dict[str, str] | None = None) -> list[str]:
         """Return the words that start a command inside, as root or as an ordinary account."""
         account = ["--userspec", f"{USER_ID}:{USER_ID}"] if user else []
         variables = {"HOME": _HOME if user else "/root", "PATH": _PATH, "LANG": "C.UTF-8"}
         variables |= {"DEBIAN_FRONTEND": "noninteractive"} | (env or {})
-        spaces = ["--mount", *(["--net", "--pid", "--fork", "--kill-child"] if offline else [])]
-        enter = ["sh", "-c", _ENTER_OFFLINE if offline else _ENTER, str(self.root), *account, str(self.root)]
-        return ["unshare", *spaces, *enter, "env", *(f"{name}={value}" for name, value in variables.items())]
+        enter = ["sh", "-c", _ENTER, str(self.root), *account, str(self.root)]
+        return ["unshare", "--mount", *enter, "env", *(f"{name}={value}" for name, value in variables.items())]
 
     def run(self, *command: str) -> str:
         """Run a command inside as root; return its output. Raises RefusedError with the output."""

@@ -4,7 +4,7 @@
 
 Starts the window, creates a token, posts a plant, finds it in the store and on the screen, is refused with a wrong
 token, starts a second time, ends the program, and looks for leftovers. The same on Linux, Windows and macOS, with any
-Python from 3.11 on and its standard library. `--within` starts the program elsewhere: in a chroot, or by wine.
+Python from 3.11 on and its standard library. `--within` starts the program elsewhere, in a chroot.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ from package_tests import screens
 #: A plant that the table shows before the script adds another.
 FIRST = (1, "Fern", None)
 PLANT = {"id": 9007199254740993, "name": "Monstera deliciosa 🌱", "tag": "smoke"}
-#: A module that only an older version has, in the tests of upgrades.
-STALE = "stale_module.pyd"
 #: In seconds: a start from a cold disk, and everything else.
 START_TIMEOUT, TIMEOUT = 90.0, 30.0
 #: The exit code of `info` while PlantDesk is not running.
@@ -59,8 +57,6 @@ HARMLESS = [
     re.compile(r'^(Detected locale "C"|Qt depends on a UTF-8|If this causes problems, reconf|for more information\.)'),
     # Qt's offscreen platform, for --blind.
     re.compile(r"^This plugin does not support "),
-    # wine, about parts of Windows that it lacks.
-    re.compile(r"^[0-9a-f]{4}:(fixme|err):"),
 ]
 
 

@@ -35,10 +35,10 @@ def version_info(name: str) -> Path:
     return file
 
 
-def make(*, of: Path | None = None, target: str | None = None) -> Path:
+def make(*, of: Path | None = None) -> Path:
     """Return the installer, made of a frozen program."""
     began = time.monotonic()
-    file = compile_installer(of or frozen(), project.DIST / f"{stem()}-setup.exe", {"TARGET": target} if target else {})
+    file = compile_installer(of or frozen(), project.DIST / f"{stem()}-setup.exe")
     freeze.report(file, began)
     return file
 

@@ -7,11 +7,7 @@
 ; Exit codes: 0 done, 2 cancelled or failed, 3 this Windows is too old, 4 PlantDesk is running, 5 files are in use,
 ; 6 the folder holds another program.
 
-!ifdef TARGET ; for tests: wine in Debian has no 32-bit part
-  Target ${TARGET}
-!else
-  Unicode true
-!endif
+Unicode true
 ManifestDPIAware true
 ManifestSupportedOS all
 RequestExecutionLevel user

@@ -41,7 +41,7 @@ def test_a_picture_is_saved(tmp_path: Path) -> None:
     assert image.pixelColor(0, 0).name() == "#000000"
 
 
-@pytest.mark.parametrize("line", ["", "libEGL warning: no driver", "0024:fixme:ntdll:NtQuerySystemInformation"])
+@pytest.mark.parametrize("line", ["", "libEGL warning: no driver"])
 def test_harmless_lines_are_accepted(line: str) -> None:
     smoke.check_stderr(f"{line}\n")
 

@@ -19,7 +19,6 @@ import build
 import dev
 import project
 from bundle import freeze
-from package_tests import wine
 from plantdesk import APP_ID, HOME_PAGE, __version__
 from plantdesk.platform import windows
 from windows import installer
@@ -167,13 +166,6 @@ def test_an_installer_that_cannot_be_signed_is_an_error(
     with pytest.raises(dev.RefusedError, match="makensis"):
         installer.compile_installer(frozen, tmp_path / "out.exe", {"QUICK": "1"})
     assert "s3cret" not in "".join(capfd.readouterr())
-
-
-def test_the_tests_for_wine_exist() -> None:
-    for name in wine.TESTS:
-        path, _, function = name.partition("::")
-        assert (project.ROOT / path).exists(), path
-        assert not function or function in (project.ROOT / path).read_text(encoding="utf-8")
 
 
 def test_winget_and_scoop_are_told_the_sums_of_the_downloads(tmp_path: Path) -> None:

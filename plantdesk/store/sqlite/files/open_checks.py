@@ -157,7 +157,7 @@ def _check_side_files(path: Path) -> None:
         side_file = path.with_name(path.name + ending)
         with contextlib.suppress(FileNotFoundError):
             status = side_file.lstat()
-            # 0 names: Windows did not open the file, and its folder has no count; under wine each file that is mapped.
+            # 0 names: Windows did not open the file, and its folder has no count.
             if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid not in owners:
                 message = Text("“{file}” was not made by PlantDesk and could change other files. Move it away.")
                 raise UnsafeFileError(message, file=side_file.name)
