@@ -307,6 +307,8 @@ def test_ids_that_lose_leading_zeros_are_counted(
         ("Genus,Variety\nAcer,Osakazuki\n", "Acer ‘Osakazuki’"),
         ("genus,specificEpithet,infraspecificEpithet\nAcer,palmatum,dissectum\n", "Acer palmatum dissectum"),
         ("Genus,Species,Subspecies\nPinus,nigra,salzmannii\n", "Pinus nigra subsp. salzmannii"),
+        ("Genus,Species,Subspecies,Form\nAcer,rubrum,,pallidum\n", "Acer rubrum f. pallidum"),
+        ("Genus,Species,Form\nAcer,rubrum,tree\n", "Acer rubrum"),
     ],
 )
 def test_a_name_is_put_together_from_its_parts(write: Write, content: str, name: str) -> None:
