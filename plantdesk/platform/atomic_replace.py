@@ -18,8 +18,8 @@ _RETRY_DELAY = 0.02
 _PREFIX, _SUFFIX = ".plantdesk-", ".new"
 #: Characters that `mkstemp` puts between the ends of a name.
 _RANDOM = 8
-#: Seconds, in both directions as clocks jump: a new temporary file may not be locked yet.
-_MIN_AGE = 2.0
+#: Seconds since the last write to a temporary file, in both directions as clocks jump: its process is gone.
+_MAX_AGE = 86_400
 
 
 def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> None:
@@ -65,14 +65,10 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
         raise
     try:
         with os.fdopen(descriptor, "wb") as temporary:
-            _lock(descriptor)
             yield temporary
             temporary.flush()
             os.fsync(temporary.fileno())
-            if sys.platform != "win32":  # still locked
-                replace(Path(name), file)
-        if sys.platform == "win32":  # an open file cannot be renamed there
-            replace(Path(name), file)
+        replace(Path(name), file)
     except OSError as error:
         if error.filename is None or str(error.filename) == name:  # no space is left; the rename failed
             error.filename = str(file)
@@ -81,34 +77,10 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
         Path(name).unlink(missing_ok=True)
 
 
-def _lock(descriptor: int) -> None:
-    if sys.platform != "win32":
-        import fcntl
-
-        with suppress(OSError):  # a drive without locks: nothing is removed there either
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of killed processes, which nobody has locked. Not on Windows."""
-    with suppress(OSError):
-        for name in os.listdir(folder):  # noqa: PTH208 - the names alone
-            is_temporary = name.startswith(_PREFIX) and name.endswith(_SUFFIX)
-            if is_temporary and len(name) == len(_PREFIX) + _RANDOM + len(_SUFFIX):
-                with suppress(OSError):
-                    _remove_unlocked(folder / name)
-
-
-def _remove_unlocked(temporary: Path) -> None:
-    if sys.platform != "win32":
-        import fcntl
-
-        descriptor = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            status = os.fstat(descriptor)
-            is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
-            if is_own and abs(time.time() - status.st_mtime) > _MIN_AGE:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    """Remove the temporary files of killed processes: those of ours that nobody has written to for a day."""
+    for temporary in folder.glob(f"{_PREFIX}{'?' * _RANDOM}{_SUFFIX}"):
+        with suppress(OSError):
+            status = temporary.lstat()
+            if stat.S_ISREG(status.st_mode) and abs(time.time() - status.st_mtime) > _MAX_AGE:
                 temporary.unlink()
-        finally:
-            os.close(descriptor)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -99,30 +98,17 @@ def test_a_rename_that_fails_names_the_file(tmp_path: Path) -> None:
     assert (raised.value.filename, [*tmp_path.iterdir()]) == (str(folder), [folder])
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows keeps what a killed process was writing")
-def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    code = (
-        "import sys; from pathlib import Path; from plantdesk.platform.atomic_replace import replaced_bytes\n"
-        "with replaced_bytes(Path(sys.argv[1])) as new: new.write(b'x'); new.flush(); print(flush=True); input()"
+def test_what_killed_processes_left_a_day_ago_is_removed(tmp_path: Path) -> None:
+    left, new, foreign = (
+        ".plantdesk-leftleft.new",
+        ".plantdesk-workwork.new",
+        {".plantdesk-20261122", ".plantdesk-toolong12.new"},
     )
-    command = [sys.executable, "-c", code, str(file)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        (temporary,) = tmp_path.glob(".plantdesk-*")
-        os.utime(temporary, (1, 1))
-        with replaced_bytes(file) as other:
-            other.write(b"1")
-        assert temporary.exists()  # it is in use
-        process.kill()
-    os.utime(temporary, (1, 1))
-    foreign = {".plantdesk-20261122", ".plants.csv-abcdefgh.new", ".plantdesk-toolong12.new", ".plantdesk-linklink.new"}
-    for name in foreign - {".plantdesk-linklink.new"}:
+    for name in (left, new, *foreign):
         (tmp_path / name).touch()
-        os.utime(tmp_path / name, (1, 1))
-    (tmp_path / ".plantdesk-linklink.new").symlink_to(file)
-    with replaced_bytes(tmp_path / "other.csv") as other:
-        other.write(b"2")
-    assert {each.name for each in tmp_path.iterdir()} == {"plants.csv", "other.csv", *foreign}
-    assert file.read_bytes() == b"1"
+        os.utime(tmp_path / name, None if name == new else (1, 1))
+    (tmp_path / ".plantdesk-foldfold.new").mkdir()
+    with replaced_bytes(tmp_path / "plants.csv") as file:
+        file.write(b"1")
+    kept = {each.name for each in tmp_path.iterdir()}
+    assert kept == {"plants.csv", ".plantdesk-foldfold.new", new, *foreign}

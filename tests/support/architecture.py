@@ -48,7 +48,7 @@ FILE_OPERATIONS = {
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
     "plantdesk.store.known_names": {"unlink"},  # the name itself; what it opens is checked before
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
-    "plantdesk.platform.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
+    "plantdesk.platform.atomic_replace": {"replace", "unlink"},  # names of mkstemp
     "plantdesk.transfer.files": {"open"},
     "plantdesk.cli.commands.tokens": {"open"},
     # Devices and pipes.
