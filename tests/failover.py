@@ -30,7 +30,7 @@ from pathlib import Path
 
 import psycopg
 
-from plantdesk.store.postgres.location import PostgresLocation
+from plantdesk.store.locations import PostgresLocation
 from tests.support.operations import Kind, Operation, Outcome, User, add_registers, problems
 from tests.support.patroni import Cluster
 

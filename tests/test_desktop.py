@@ -33,7 +33,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, paths, settings, updates
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui import server_control

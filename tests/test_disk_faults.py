@@ -28,7 +28,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
 from plantdesk.platform import paths, settings
 from plantdesk.platform.unsaved_file import UnsavedFile
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each

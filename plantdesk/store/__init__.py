@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from plantdesk.store.locations import DESK_FILE_SUFFIX as DESK_FILE_SUFFIX
+from plantdesk.store.locations import PostgresLocation as PostgresLocation
 from plantdesk.store.locations import location_of as location_of
 from plantdesk.store.locations import remembered_location as remembered_location
 
@@ -17,39 +18,37 @@ if TYPE_CHECKING:
     from plantdesk.store.known_names import KnownNames as KnownNames
     from plantdesk.store.known_names import NamesList as NamesList
     from plantdesk.store.postgres.address import Address as Address
+    from plantdesk.store.postgres.administration import Probe as Probe
+    from plantdesk.store.postgres.administration import Stage as Stage
+    from plantdesk.store.postgres.administration import hba_line as hba_line
+    from plantdesk.store.postgres.administration import is_encrypted as is_encrypted
+    from plantdesk.store.postgres.administration import needs_administrator as needs_administrator
+    from plantdesk.store.postgres.administration import probe as probe
+    from plantdesk.store.postgres.administration import setup_sql as setup_sql
+    from plantdesk.store.postgres.connections import is_loopback as is_loopback
     from plantdesk.store.postgres.desks import system_name as system_name
-    from plantdesk.store.postgres.encryption import is_loopback as is_loopback
-    from plantdesk.store.postgres.location import PostgresLocation as PostgresLocation
     from plantdesk.store.postgres.passwords import keep_password as keep_password
-    from plantdesk.store.postgres.probe import Probe as Probe
-    from plantdesk.store.postgres.probe import Stage as Stage
-    from plantdesk.store.postgres.probe import hba_line as hba_line
-    from plantdesk.store.postgres.probe import is_encrypted as is_encrypted
-    from plantdesk.store.postgres.probe import needs_administrator as needs_administrator
-    from plantdesk.store.postgres.probe import probe as probe
-    from plantdesk.store.postgres.probe import setup_sql as setup_sql
-    from plantdesk.store.sqlite.backups.restore_source import plants_of_file as plants_of_file
     from plantdesk.store.sqlite.files.open_checks import is_database as is_database
+    from plantdesk.store.sqlite.restore_source import plants_of_file as plants_of_file
 
 #: The modules of names that are imported at their first use: the window needs a location before its first paint.
 _LAZY = {
     "Address": "postgres.address",
-    "PostgresLocation": "postgres.location",
-    "Probe": "postgres.probe",
-    "Stage": "postgres.probe",
+    "Probe": "postgres.administration",
+    "Stage": "postgres.administration",
     "UnreachedStore": "base",
-    "hba_line": "postgres.probe",
-    "is_encrypted": "postgres.probe",
-    "is_loopback": "postgres.encryption",
+    "hba_line": "postgres.administration",
+    "is_encrypted": "postgres.administration",
+    "is_loopback": "postgres.connections",
     "keep_password": "postgres.passwords",
-    "needs_administrator": "postgres.probe",
-    "probe": "postgres.probe",
-    "setup_sql": "postgres.probe",
+    "needs_administrator": "postgres.administration",
+    "probe": "postgres.administration",
+    "setup_sql": "postgres.administration",
     "system_name": "postgres.desks",
     "KnownNames": "known_names",
     "NamesList": "known_names",
     "is_database": "sqlite.files.open_checks",
-    "plants_of_file": "sqlite.backups.restore_source",
+    "plants_of_file": "sqlite.restore_source",
 }
 
 if not TYPE_CHECKING:

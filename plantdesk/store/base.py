@@ -1,16 +1,23 @@
-"""What the kinds of store with a writer thread have in common."""
+"""What the kinds of store have in common: the open store, and its writer thread with a queue of jobs.
+
+Waiting adds are taken together, to share one transaction.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import contextlib
+import logging
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import PlantDeskError, StoreError
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError, Text
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.store.changes import add_as_next, make_change
@@ -19,12 +26,222 @@ from plantdesk.store.tokens import StoreTokens
 from plantdesk.store.undo import redo, undo
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Changes, PlantRow, Source
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.reader import StoreReader
-    from plantdesk.store.write_queue import Done, Entries, WriterThread
+
+    Entries = Sequence[tuple[NewPlant, Source]]
+    Done = Callable[[list[PlantRow | PlantDeskError]], None]
+
+_Result = TypeVar("_Result")
+_log = logging.getLogger(__name__)
+
+#: Entries in one transaction at most, so that none waits long for those after it.
+_GROUP_LIMIT = 2000
+
+
+class AddJob(NamedTuple):
+    """Plants of one caller, to share a transaction with those of others."""
+
+    entries: Entries
+    done: Done
+
+    def fail(self, error: PlantDeskError) -> None:
+        """Pass on that none was added."""
+        self.resolve([error] * len(self.entries))
+
+    def resolve(self, outcomes: list[PlantRow | PlantDeskError]) -> None:
+        """Pass on the outcome of each entry."""
+        try:
+            self.done(outcomes)
+        except Exception:  # noqa: BLE001  a defect of the caller must not end the writer thread
+            _log.exception("the outcomes of %d plants could not be passed on", len(outcomes))
+
+
+class WriteJob:
+    """Any other write, in a transaction of its own, which may read the tables of an `attached` file of SQLite."""
+
+    def __init__(
+        self, action: Callable[[ChangeWriter], Any], *, changes_tokens: bool = False, attached: Path | None = None
+    ) -> None:
+        self.action, self.changes_tokens, self.attached = action, changes_tokens, attached
+        self.future: Future[Any] = Future()
+        self.future.set_running_or_notify_cancel()  # or setting the result of a cancelled one would end the thread
+
+    def fail(self, error: Exception) -> None:
+        """Pass on that nothing was written."""
+        self.future.set_exception(error)
+
+
+class PollJob:
+    """Asks for what other processes have committed."""
+
+    def fail(self, error: Exception) -> None:
+        """Nobody waits for it."""
+
+
+Job = AddJob | WriteJob | PollJob
+
+
+class WriteQueue:
+    """Jobs in their order: any thread may put one, the writer thread takes them."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._taken: list[Job | None] = []  # the job after a group, which comes next
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def put(self, job: Job) -> None:
+        """Queue a job; it fails with StoreClosedError after `close`."""
+        with self._lock:
+            if not self._is_closed:
+                self._jobs.put(job)
+                return
+        job.fail(StoreClosedError())
+
+    def close(self) -> None:
+        """Accept no more jobs; the thread ends after those that are queued."""
+        with self._lock:
+            first, self._is_closed = not self._is_closed, True
+            if first:
+                self._jobs.put(None)
+
+    def is_empty(self) -> bool:
+        """Return whether nothing waits."""
+        return not self._taken and self._jobs.empty()
+
+    def next_job(self, timeout: float) -> Job | None:
+        """Return the next job, None at the end. Raises Empty after `timeout` seconds."""
+        return self._taken.pop() if self._taken else self._jobs.get(timeout=timeout)
+
+    def group(self, first: AddJob) -> list[AddJob]:
+        """Return `first` and the adds that are queued after it, up to another kind of job."""
+        group, size = [first], len(first.entries)
+        while size < _GROUP_LIMIT and not self._jobs.empty():
+            job = self._jobs.get_nowait()
+            if not isinstance(job, AddJob):
+                self._taken.append(job)
+                break
+            group.append(job)
+            size += len(job.entries)
+        return group
+
+    def end(self) -> None:
+        """Fail what is queued: when a defect ended the thread, nobody must wait for it for ever."""
+        with self._lock:
+            self._is_closed = True
+        with contextlib.suppress(Empty):
+            while True:
+                if (job := self.next_job(0)) is not None:
+                    job.fail(StoreClosedError())
+
+
+class Outcome(NamedTuple):
+    """The result of a group: one outcome for each entry, in order, the new plants, and the number of the commit.
+
+    Only a shared store numbers commits, and only those that have added plants have a number.
+    """
+
+    outcomes: list[PlantRow | PlantDeskError]
+    added: tuple[PlantRow, ...] = ()
+    position: int | None = None
+
+
+class Health:
+    """Reports when writes begin to fail, fail for another reason, and succeed again. Belongs to the writer thread."""
+
+    def __init__(self, notify: Callable[[StoreError | None], None]) -> None:
+        self._notify = notify
+        #: The error of the last attempt, until one succeeds. May be read by any thread.
+        self.error: StoreError | None = None
+
+    def set(self, error: StoreError | None) -> None:
+        """Record the outcome of an attempt to write."""
+        known, self.error = self.error, error
+        if type(known) is not type(error) or str(known) != str(error):
+            self._notify(error)
+
+
+class WriterThread(ABC):
+    """The one thread that makes the writes of a store; a kind has the connection, and says how plants are added.
+
+    Order for each group: commit, pass on the outcomes, notify the listeners.
+    """
+
+    def __init__(self, health: Health) -> None:
+        """Start the thread; a kind calls this last."""
+        self._health = health
+        self._queue = WriteQueue()
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def write_error(self) -> StoreError | None:
+        """What keeps the store from being written to, as far as is known. Any thread may ask."""
+        return self._health.error
+
+    def add(self, entries: Entries, done: Done) -> None:
+        """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
+        self._queue.put(AddJob(entries, done))
+
+    def submit(
+        self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False, attached: Path | None = None
+    ) -> Future[_Result]:
+        """Queue any other write; what `action` raises leaves all as it was. See `WriteJob`."""
+        job = WriteJob(action, changes_tokens=changes_tokens, attached=attached)
+        self._queue.put(job)
+        return job.future
+
+    def close(self) -> None:
+        """Write what is queued, then end the thread and close the connection; returns when that is done."""
+        self._queue.close()
+        self._thread.join()
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Do the jobs of the queue until it ends; never raise."""
+
+    @abstractmethod
+    def _add_together(self, entries: Entries) -> Outcome:
+        """Add plants in one transaction. Raises PlantDeskError if none was added."""
+
+    def _add_group(self, group: Sequence[AddJob]) -> Outcome:
+        """Add the plants of a group, and pass on the outcomes."""
+        added = self._add([entry for job in group for entry in job.entries])
+        start = 0
+        for job in group:
+            job.resolve(added.outcomes[start : start + len(job.entries)])
+            start += len(job.entries)
+        return added
+
+    def _add(self, entries: Entries) -> Outcome:
+        try:
+            return self._add_together(entries)
+        except PlantDeskError as error:
+            return Outcome([error] * len(entries))
+        except MemoryError:
+            return Outcome([OutOfMemoryError()] * len(entries))
+        except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
+            _log.exception("adding %d plants failed", len(entries))
+            if len(entries) == 1:
+                return Outcome([_defect(error)])
+        each = [self._add([entry]) for entry in entries]
+        outcomes = [outcome for one in each for outcome in one.outcomes]
+        positions = (one.position for one in each if one.position is not None)
+        return Outcome(outcomes, tuple(row for one in each for row in one.added), max(positions, default=None))
+
+
+def _defect(error: Exception) -> PlantDeskError:
+    """Return the error for users of a defect, which the caller has logged."""
+    failure = PlantDeskError(Text("PlantDesk could not save this because of a defect in it. Its log has the details."))
+    failure.__cause__ = error
+    return failure
 
 
 class WrittenStore(PlantStore):

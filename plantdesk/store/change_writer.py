@@ -13,8 +13,8 @@ from sqlalchemy import Column, MetaData, Table, bindparam, delete, func, insert,
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.store.entries import DESK, LAST_SEQ
-from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
+from plantdesk.store.rows import NO_ROOM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

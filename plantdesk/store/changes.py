@@ -36,9 +36,8 @@ from plantdesk.store.change_writer import PAGE, ChangeEntry, is_in, working_tabl
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.events import Position
-from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS, text_columns
-from plantdesk.store.rows import row_by_id, rows_by_id
+from plantdesk.store.rows import id_before_new, row_by_id, rows_by_id
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Table

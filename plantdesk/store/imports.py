@@ -28,9 +28,8 @@ from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.database import TEMPORARY
-from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS
-from plantdesk.store.rows import add_source
+from plantdesk.store.rows import add_source, id_before_new
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Insert, Select

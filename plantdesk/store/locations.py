@@ -1,19 +1,25 @@
-"""The location of a store in a file, and the way from what a user names to the location of a store of any kind.
+"""The locations of stores, and the way from what a user names to one. No location opens anything by itself.
 
 Imports little: the window needs it before its first paint, and each command.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import IsFolderError, StoreUnreachableError, Text
+from plantdesk.domain.errors import IsFolderError, PlantDeskError, SignInNeededError, StoreUnreachableError, Text
+from plantdesk.domain.folding import natural_key
+from plantdesk.platform import paths
+from plantdesk.platform.settings import of_store, read_saved
+from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -25,12 +31,13 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.platform.settings import Settings
 
-
 #: Addresses of servers, and what SQLite takes for something else than a file.
 _ADDRESS = "[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$"
 _POSTGRES = {"postgresql://", "postgres://"}
 #: Mistaken addresses of servers: a file of such a name would hold a password in its name.
 _MISTAKEN = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|service)\s*=)"
+#: Milliseconds for which the completion of a shell waits for a lock.
+_QUICK_TIMEOUT = 500
 #: Files that name a shared store.
 DESK_FILE_SUFFIX = ".plantdesk-store"
 
@@ -52,33 +59,23 @@ def location_of(database: str | Path | None) -> StoreLocation:
     if database is not None:
         address = re.match(_ADDRESS, str(database))
         if address is not None and address[0].lower() in _POSTGRES:
-            from plantdesk.store.postgres.location import PostgresLocation
-
             return PostgresLocation.parse(str(database))
         if address is not None:
             raise AddressError(start=address[0])  # the rest may be a password
         path = Path(database).absolute()
         if re.match(_MISTAKEN, str(database)) and not Path(database).is_absolute() and not path.exists():
-            from plantdesk.store.postgres.address import AddressSyntaxError
-
             raise AddressSyntaxError
         if not path.name:
             raise IsFolderError(file=str(path))
         if path.suffix == DESK_FILE_SUFFIX:
-            from plantdesk.store.postgres.location import PostgresLocation
-
             return PostgresLocation.of_file(path)
         return SqliteLocation(path)
-    from plantdesk.platform import paths
-
     return SqliteLocation(paths.database_file(with_folder=False), is_own=True)
 
 
 def remembered_location(location: StoreLocation, settings: Settings) -> StoreLocation:
     """Return the shared store that was chosen last instead of the own one: what PlantDesk opens by itself."""
     if location.is_own and settings.opens_shared_store and settings.shared_store:
-        from plantdesk.domain.errors import PlantDeskError
-
         try:
             return location_of(settings.shared_store)
         except PlantDeskError:  # somebody has changed the settings
@@ -122,7 +119,7 @@ class SqliteLocation:
     @property
     def backups(self) -> StoreBackups:
         """The backups of the file, in the folder that the settings name now."""
-        from plantdesk.store.sqlite.backups.restoring import FileBackups
+        from plantdesk.store.sqlite.backups import FileBackups
 
         return FileBackups(self.path)
 
@@ -163,10 +160,21 @@ class SqliteLocation:
         return FileReader(self.path)
 
     def quick_names(self) -> tuple[list[str], list[str]]:
-        """Return tags and tokens without the store's lock."""
-        from plantdesk.store.sqlite.quick_names import quick_names
+        """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
+        from plantdesk.store.sqlite.connections import connect, translate_errors
+        from plantdesk.store.sqlite.files.log_origin import has_own_log
+        from plantdesk.store.sqlite.files.open_checks import check_file, resolved
+        from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
-        return quick_names(self.path)
+        path = resolved(self.path)
+        check_file(path)
+        with translate_errors(), closing(connect(path, read_only=True, immutable=not has_own_log(path))) as connection:
+            connection.execute(f"PRAGMA busy_timeout = {_QUICK_TIMEOUT}")
+            check_schema(connection, SCHEMA_VERSION)
+            tags = connection.execute("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL").fetchall()
+            newest = "SELECT name FROM token WHERE revoked_at IS NULL ORDER BY created_at DESC, id DESC"
+            tokens = [str(name) for (name,) in connection.execute(newest)]
+        return sorted((str(tag) for (tag,) in tags), key=natural_key), tokens
 
     def roles_sql(self) -> str | None:
         """Return None: the system decides who may read the file."""
@@ -194,6 +202,166 @@ class SqliteLocation:
 
     def _make_folder(self) -> None:
         if self.is_own:
-            from plantdesk.platform import paths
-
             paths.data_folder()
+
+
+#: Bytes of a desk file that are read.
+_MAX_SIZE = 10_000
+
+
+class DeskFileError(StoreUnreachableError):
+    """A desk file is missing, or something else."""
+
+    text = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
+
+
+class DeskFileMissingError(DeskFileError):
+    """There is no desk file of that name."""
+
+    text = Text("There is no file “{file}”.")
+
+
+class UserUnknownError(SignInNeededError):
+    """A desk file names no user, and nobody has been signed in here yet."""
+
+    text = Text(
+        "The file names no user. Sign in to “{database}” on {server} in the window first, or write the user into the "
+        "address: postgresql://user@host/database."
+    )
+
+
+@dataclass(frozen=True)
+class PostgresLocation:
+    """A StoreLocation: a database on a server."""
+
+    address: Address
+    #: Whether the user's name must be asked for first: libpq would try that of the system, again and again.
+    needs_user: bool = False
+
+    is_own = False
+    folder = None
+
+    @classmethod
+    def parse(cls, url: str) -> PostgresLocation:
+        """Return the location that a URL of libpq names. Raises AddressSyntaxError."""
+        return cls(Address.parse(url))
+
+    @classmethod
+    def of_file(cls, file: Path) -> PostgresLocation:
+        """Return the location in a desk file, for the user who signed in to it last. Raises DeskFileError."""
+        try:
+            if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
+                raise DeskFileError(file=file.name)
+            content = json.loads(file.read_bytes()[:_MAX_SIZE])
+            address = Address.parse(content["address"])
+        except FileNotFoundError as error:
+            raise DeskFileMissingError(file=file.name) from error
+        except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
+            raise DeskFileError(file=file.name) from error
+        found = replace(address, secrets=())
+        if found.user or "service" in dict(found.parameters):
+            return cls(found)
+        user = of_store(read_saved(), found.key).get("user")
+        return cls(found).with_user(user) if user and isinstance(user, str) else cls(found, needs_user=True)
+
+    def with_user(self, user: str) -> PostgresLocation:
+        """Return the location for this user."""
+        return type(self)(replace(self.address, user=user))
+
+    def desk_file(self) -> str:
+        """Return the content of a file with which other desks open the store: without user, password, and own name."""
+        shared = tuple(each for each in self.address.parameters if each[0] != "application_name")
+        address = replace(self.address, user="", parameters=shared, secrets=())
+        return json.dumps({"format": "PlantDesk store", "version": 1, "address": address.url}, indent=2) + "\n"
+
+    @property
+    def url(self) -> str:
+        """The address without a password."""
+        return self.address.url
+
+    @property
+    def name(self) -> str:
+        """The name of the database."""
+        return self.address.name
+
+    @property
+    def server(self) -> str:
+        """The first host."""
+        return self.address.server
+
+    @property
+    def key(self) -> str:
+        """Server and database, independent of the user and of how to connect."""
+        return self.address.key
+
+    @property
+    def names_file(self) -> Path:
+        """A file beside the settings."""
+        return paths.settings_file().with_name("known-names.db")
+
+    @property
+    def backups(self) -> StoreBackups:
+        """The backups on this computer."""
+        from plantdesk.store.postgres.copies import SharedBackups
+
+        return SharedBackups(self.address)
+
+    def exists(self) -> bool:
+        """Return True: only opening shows whether there is a store, and creates nothing unless requested."""
+        return True
+
+    def check(self) -> bool:
+        """Return True: only the server knows whether there is a store."""
+        return True
+
+    def open(self, *, create: bool = False) -> PlantStore:
+        """Open the store; only `create` makes its tables, in a database that has none."""
+        from plantdesk.store.postgres.store import PostgresStore
+
+        self._check_user()
+        return PostgresStore(self.address, create=create)
+
+    def open_reader(self) -> PlantReader:
+        """Open the store without a writer."""
+        from plantdesk.store.postgres.reader import ServerReader
+
+        self._check_user()
+        return ServerReader(self.address)
+
+    def _check_user(self) -> None:
+        if self.needs_user and "PGUSER" not in os.environ:
+            raise UserUnknownError(database=self.name, server=self.server)
+
+    def quick_names(self) -> tuple[list[str], list[str]]:
+        """Return nothing: a shell must not wait for a server."""
+        return [], []
+
+    def roles_sql(self) -> str | None:
+        """Return SQL for an administrator; opens no connection."""
+        from plantdesk.store.postgres.administration import roles_sql
+
+        return roles_sql(self.address)
+
+    def needed_update(self) -> TablesUpdate | None:
+        """Return the update of the tables that this PlantDesk needs."""
+        from plantdesk.store.postgres.desks import needed_update
+
+        return needed_update(self.address)
+
+    def update(self) -> None:
+        """Update the tables for all desks."""
+        from plantdesk.store.postgres.desks import update_tables
+
+        update_tables(self.address)
+
+    def all_rows(self) -> AbstractContextManager[StoreRows]:
+        """Read all rows of the store in one snapshot."""
+        from plantdesk.store.postgres.copies import all_rows
+
+        return all_rows(self.address)
+
+    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+        """Fill a store without plants, history and tokens; make its tables if there are none."""
+        from plantdesk.store.postgres.copies import fill_database
+
+        return fill_database(self.address, source, progress)

@@ -24,9 +24,8 @@ from plantdesk.store.conditions import condition_of, has_length, name_begins, or
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.events import read_events
-from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import PLANT, SOURCE
-from plantdesk.store.rows import PAGE, row_by_id, row_of, rows_by_id, rows_cut, rows_in_order
+from plantdesk.store.rows import PAGE, id_before_new, row_by_id, row_of, rows_by_id, rows_cut, rows_in_order
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select

@@ -1,4 +1,4 @@
-"""Rows of plants, read by their ids, in the order of their arrival, or those of the last commits, and of sources.
+"""Rows of plants, read by their ids, in the order of their arrival, or those of the last commits; sources; the next id.
 
 The functions raise the driver's errors.
 """
@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, case, func, insert, null, select
+from sqlalchemy import and_, bindparam, case, func, insert, literal, null, select, union, union_all
 
 from plantdesk.domain.folding import searched
-from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
+from plantdesk.domain.records import LARGEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.store.database import VERSION
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import ColumnElement, Select, Table
 
     from plantdesk.store.database import Runner
 
@@ -126,3 +126,28 @@ _ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
 _TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(
     _ID.table.outerjoin(PLANT, PLANT.c.id == _ID).outerjoin(SOURCE)
 )
+
+
+#: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
+NO_ROOM = 2**62
+
+
+def id_before_new(runner: Runner, count: int = 1, *others: Table) -> int:
+    """Return an id: the next `count` ids were never those of a plant of the store or a row of the tables `others`.
+
+    It is the largest id in use or, if that leaves no room, the one before the first gap that is large enough. Raises
+    the driver's errors.
+    """
+    ids = [table.c.id for table in (PLANT, *others)]
+    used = (select(func.max(each).label("id")).where(each < NO_ROOM) for each in ids)
+    largest = func.max(union_all(runner.database.last_id, *used).subquery("used").c.id)
+    (found,) = runner.run(select(func.coalesce(largest, 0))).fetchone()
+    if found + count < NO_ROOM:
+        return max(int(found), 0)
+    given = [*ids, BEFORE_IMAGE.c.plant_id]
+    known = union(select(literal(0, PLANT.c.id.type).label("id")), *(select(each).where(each > 0) for each in given))
+    number = known.subquery("used").c.id
+    last = func.coalesce(func.lead(number).over(order_by=number) - 1, LARGEST_ID).label("last")
+    gap = select(number.label("id"), last).subquery("gap").c
+    (found,) = runner.run(select(func.min(gap.id)).where(gap.last - gap.id >= count)).fetchone()
+    return int(found)

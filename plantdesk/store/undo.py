@@ -12,8 +12,8 @@ from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.store.change_writer import PAGE, ChangeEntry
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import read_change
-from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
+from plantdesk.store.rows import id_before_new
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store import entries
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -211,13 +211,13 @@ def test_a_bad_history_ends_in_a_message(
 
 def _prune_all(path: Path) -> None:
     with (
-        mock.patch.object(pruning, "_MAX_AGE", -(2**53)),  # also what is of the future
+        mock.patch.object(entries, "_MAX_AGE", -(2**53)),  # also what is of the future
         closing(sqlite3.connect(path, isolation_level=None)) as database,
     ):
         for _ in range(20):
-            if pruning.is_prunable(runner(database)):
-                pruning.prune(runner(database))
-        assert not pruning.is_prunable(runner(database))
+            if entries.is_prunable(runner(database)):
+                entries.prune(runner(database))
+        assert not entries.is_prunable(runner(database))
 
 
 def _outcome(future: Future[Any]) -> BaseException | None:

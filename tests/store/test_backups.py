@@ -25,8 +25,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.platform import paths, settings
-from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, outdated
 from plantdesk.store.sqlite.store import Store
@@ -338,7 +337,7 @@ def test_backups_of_0_1_0_are_still_found(store: Store, path: Path) -> None:
 _QUITTING = """
 import sys, threading
 from pathlib import Path
-from plantdesk.store.sqlite.files.atomic_file import new_file
+from plantdesk.store.sqlite.files.disk import new_file
 
 def write():
     with new_file(Path(sys.argv[1])) as temporary:

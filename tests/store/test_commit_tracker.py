@@ -27,7 +27,7 @@ _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 
 
 def test_what_others_write_reaches_the_file_while_nobody_listens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plantdesk.store.sqlite.writer.POLL_INTERVAL", 0.001)
+    monkeypatch.setattr("plantdesk.store.sqlite.store.POLL_INTERVAL", 0.001)
     with closing(Store(path)):
         for plant_id in (1, 2):  # the second when this process has been idle for long
             before = path.stat().st_mtime_ns

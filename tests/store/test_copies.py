@@ -31,8 +31,8 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import paths, settings
 from plantdesk.store import location_of
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.models import PLANT
-from plantdesk.store.postgres.location import PostgresLocation
 from plantdesk.store.postgres.schema import NoSharedStoreError
 from tests.support.waiting import SECONDS
 

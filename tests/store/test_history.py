@@ -14,8 +14,8 @@ from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store import entries
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.store import Store
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import until
@@ -34,9 +34,9 @@ def plants(store: Store) -> list[PlantRow]:
 @pytest.mark.usefixtures("plants")
 def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
-    monkeypatch.setattr(pruning, "_MAX_SIZE", 0)
-    monkeypatch.setattr(pruning, "_MAX_FRACTION", 0)
-    monkeypatch.setattr(pruning, "_STEP", 2)
+    monkeypatch.setattr(entries, "_MAX_SIZE", 0)
+    monkeypatch.setattr(entries, "_MAX_FRACTION", 0)
+    monkeypatch.setattr(entries, "_STEP", 2)
     with closing(store.reader()) as reader:
         until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
     assert isinstance(store.undo(numbers[0], FORM).exception(SECONDS), NothingToUndoError)
@@ -50,8 +50,8 @@ def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pyte
 def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = rows(store)
     apply(store, DeleteAll(Selection()))
-    monkeypatch.setattr(pruning, "_MAX_SIZE", 0)
-    monkeypatch.setattr(pruning, "_MAX_FRACTION", 0)
+    monkeypatch.setattr(entries, "_MAX_SIZE", 0)
+    monkeypatch.setattr(entries, "_MAX_FRACTION", 0)
     with closing(store.reader()) as reader:
         for _ in range(3):
             undo(store)

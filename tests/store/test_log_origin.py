@@ -24,7 +24,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.log_origin import is_own_log

@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.views import Order, View
-from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store import entries
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import runs
@@ -76,11 +76,11 @@ class FileBesideDict(StoreBesideDict):
         self.reader.close()
         self.store.close()
         with (
-            mock.patch.multiple(pruning, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
+            mock.patch.multiple(entries, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
             closing(sqlite3.connect(self.path)) as database,
         ):
-            while pruning.is_prunable(runner(database)):
-                pruning.prune(runner(database))
+            while entries.is_prunable(runner(database)):
+                entries.prune(runner(database))
             database.commit()
         self.pruned()
         self.open()

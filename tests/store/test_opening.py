@@ -27,7 +27,7 @@ from plantdesk.domain.models import Plant
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import transactions
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -207,7 +207,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.models import Plant
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.files import file_lock
 print("ready", flush=True)

@@ -16,7 +16,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import check_file
 from plantdesk.store.sqlite.store import Store

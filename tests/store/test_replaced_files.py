@@ -21,7 +21,7 @@ from plantdesk.domain.errors import StoreError, StoreMovedError, TokenRefusedErr
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.changes import add_as_next
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.transactions import UnsavedError

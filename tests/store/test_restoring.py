@@ -13,7 +13,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION

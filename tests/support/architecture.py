@@ -31,7 +31,7 @@ FILE_METHODS = {"chmod", "unlink", "rmdir", "mkdir", "touch", "write_text", "wri
 # descriptor of a database releases its locks when it is closed. What each must do is in the comment.
 FILE_OPERATIONS = {
     # Beside a store, which may come from anywhere: no links are followed, only regular files of the user are opened.
-    "plantdesk.store.sqlite.files.atomic_file": {"open", "unlink", "mkdir"},  # names of mkstemp, O_EXCL
+    "plantdesk.store.sqlite.files.disk": {"open", "unlink", "mkdir"},  # names of mkstemp, O_EXCL
     "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
     "plantdesk.store.sqlite.files.open_checks": {"open", "chmod", "unlink"},  # O_NOFOLLOW, O_PATH, then fstat
     "plantdesk.store.sqlite.files.opening": {"unlink"},  # the name of an index, which is no database

@@ -30,7 +30,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store

@@ -19,9 +19,9 @@ from types import MappingProxyType
 import psycopg
 import pytest
 
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.desks import create_tables
-from plantdesk.store.postgres.location import PostgresLocation
 from tests.support.ports import free_port
 from tests.support.programs import is_open_to_all
 

@@ -32,7 +32,7 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Pla
 from plantdesk.domain.selections import Contains, HasTag, Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.domain.views import Order, View
-from plantdesk.store.ids import NO_ROOM
+from plantdesk.store.rows import NO_ROOM
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 

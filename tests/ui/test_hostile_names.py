@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView, QWidge
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import PlantRow, SourceKind
+from plantdesk.store.base import Outcome
 from plantdesk.store.database import VERSION_SQL, TablesChangedError
 from plantdesk.store.postgres.connections import LOCK, NOW, execute
 from plantdesk.store.rows import row_of
-from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -1,27 +1,49 @@
-"""Reads all rows of a shared store, and fills an empty one, by the COPY protocol in its binary format."""
+"""Reads all rows of a shared store, and fills an empty one, by the COPY protocol: for copies and backups.
+
+Backups are PlantDesk's own SQLite files on this computer, each read in one snapshot. A restore works as in
+`sqlite/backups`: the rows of the file are checked one by one, copied into a temporary table of the server, and compared
+and exchanged there, as one change of the history.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from psycopg import errors
+from psycopg import DataError, errors
 from sqlalchemy import TEXT, BigInteger, LargeBinary
+from typing_extensions import override
 
+from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
 from plantdesk.domain.copies import Copied, CopyRefusedError, NulInStoreError, StoreRows, TargetNotEmptyError
+from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.platform import paths
+from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import columns_of, rows_of, transfer
-from plantdesk.store.postgres.connections import LONG, READER, connect, execute, translate_errors
+from plantdesk.store.postgres.connections import LONG, READER, NulRefusedError, connect, execute, translate_errors
+from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import create_tables, desk_name
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
 from plantdesk.store.postgres.transactions import Transactions
+from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
+from plantdesk.store.restoring import create_tables as create_restored
+from plantdesk.store.sqlite.backups import MadeBackups, State
+from plantdesk.store.sqlite.copies import new_copy
+from plantdesk.store.sqlite.restore_source import load
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlalchemy import Table
 
     from plantdesk.domain.copies import Progress, Row
+    from plantdesk.domain.records import Source
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection
     from plantdesk.store.postgres.transactions import PostgresChange
@@ -113,3 +135,75 @@ def _rows(connection: Connection, table: Table) -> Iterator[Row]:
 def _types(table: Table) -> list[str]:
     names = {BigInteger: "int8", LargeBinary: "bytea", TEXT: "text"}
     return [names[type(column.type)] for column in table.columns]
+
+
+#: Characters of a database's name in the name of its folder of backups.
+_MAX_NAME = 40
+
+
+class SharedBackups(MadeBackups):
+    """The backups that this computer has made of a shared store."""
+
+    is_shared = True
+    #: A day: each reads the whole store over the network.
+    min_interval = 86_400
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        digest = hashlib.sha256(address.key.encode()).hexdigest()[:8]
+        name = re.sub(r"[^\w-]", "_", address.name)[:_MAX_NAME]
+        super().__init__(paths.database_file(with_folder=False).with_name(f"{name}-{digest}"))
+
+    @override
+    @contextmanager
+    def _state(self) -> Iterator[State]:
+        paths.data_folder()
+        with all_rows(self._address) as rows:
+            yield State(rows.last_seq, rows.last_change, rows.identity, partial(new_copy, source=rows, is_backup=True))
+
+    def preview(self, backup: Path) -> RestorePreview:
+        """Return what restoring a backup would do."""
+        with self._loaded(backup) as (preview, _):
+            return preview
+
+    def restore(self, backup: Path, source: Source) -> Restored:
+        """Make the plants of a backup those of the store."""
+        with self._loaded(backup) as (preview, transactions):
+            if preview.changes_nothing:
+                return Restored(preview, None, tokens_retained=True)
+            transactions.check_may_change()
+            saved = self.make(BackupKind.BEFORE_RESTORE)
+            change = transactions.write(partial(_exchange, source, backup.name))
+        return Restored(preview, saved.path, tokens_retained=True, change=change)
+
+    @contextmanager
+    def _loaded(self, backup: Path) -> Iterator[tuple[RestorePreview, Transactions]]:
+        """Copy the plants of a file into the temporary table `restored` of a connection, and compare them."""
+        with closing(sqlite3.connect("", isolation_level=None, uri=True)) as reading:  # a temporary file
+            loaded = load(reading, backup)
+            address = patient(self._address)
+            with (
+                closing(Transactions(address, desk_name(address), is_large=True)) as transactions,
+                translate_errors(address),
+            ):
+                connection = transactions.open()
+                create_restored(runner(connection))
+                _copy(reading, connection)
+                yield loaded._replace(difference=difference(runner(connection))), transactions
+
+
+def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
+    try:
+        for table in (RESTORED, RESTORED_SOURCE):
+            copy_in(connection, table, reading.execute(rows_of(table)))
+    except DataError as error:
+        raise NulRefusedError from error
+    connection.execute("ANALYZE restored")
+
+
+def _exchange(source: Source, name: str, writer: PostgresChange) -> Change:
+    """Make the plants of `restored` those of the store, as a change of the history."""
+    exchange(writer.runner, writer.number)
+    (last_seq,) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
+    writer.seq = max(writer.seq, last_seq)
+    return writer.record(ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))

@@ -1,35 +1,211 @@
-"""The shared store as API, window and command line use it."""
+"""The shared store as API, window and command line use it, and the writer thread of its desk.
+
+Waiting adds share a transaction, which is durable before it is answered. While the server does not answer, writes fail
+at once with the reason, and the thread tries again.
+
+The rows of an import are copied into temporary tables of a connection of their own.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import threading
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from queue import Empty
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import psycopg
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
-from plantdesk.store.base import WrittenStore
-from plantdesk.store.postgres.backups import SharedBackups
-from plantdesk.store.postgres.connections import ServerUnreachableError, connect
-from plantdesk.store.postgres.desks import create_tables, desk_name
-from plantdesk.store.postgres.imports import PostgresImport
-from plantdesk.store.postgres.listening import CommitListener
+from plantdesk.domain.records import Changes
+from plantdesk.store.base import AddJob, Health, PollJob, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.imports import StoreImport
+from plantdesk.store.postgres.connections import (
+    RightsMissingError,
+    ServerUnreachableError,
+    StandbyError,
+    connect,
+    translate_errors,
+)
+from plantdesk.store.postgres.copies import SharedBackups
+from plantdesk.store.postgres.database import runner
+from plantdesk.store.postgres.desks import CommitListener, create_tables, desk_name
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
-from plantdesk.store.postgres.transactions import Transactions
-from plantdesk.store.postgres.writer import Writer
-from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
+from plantdesk.store.postgres.transactions import OutcomeUnknownError, Transactions
+from plantdesk.store.sqlite.backups import AutomaticBackups
 
 if TYPE_CHECKING:
-    from plantdesk.domain.records import Changes
+    from collections.abc import Iterator
+    from uuid import UUID
+
+    from plantdesk.domain.edits import Applied
+    from plantdesk.store.base import Entries, Job, Outcome
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.postgres.address import Address
 
+_log = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
+
+#: Seconds between two attempts to write to a store that cannot be written to.
+_RETRY_DELAY = 1.0
+#: Seconds between two checks for what is outdated, and after the opening.
+_PRUNE_INTERVAL = 600.0
+#: Seconds between two checks whether something is due while nothing is queued.
+_IDLE_INTERVAL = 5.0
 #: Seconds after the opening, at which a window reads what it shows.
 _FIRST_BACKUP = 60.0
-
-
 #: Seconds between two checks, while the store is being closed, that the server answers.
 _CLOSE_INTERVAL = 3.0
+
+
+class Writer(WriterThread):
+    """The thread that owns the connection of all writes."""
+
+    def __init__(
+        self,
+        transactions: Transactions,
+        publish: Callable[[Changes], None],
+        report_health: Callable[[StoreError | None], None],
+        may_wait: Callable[[], bool],
+    ) -> None:
+        """Start the thread. All functions are called on it.
+
+        `may_wait`: whether a write with an unknown outcome waits until the server can be asked, instead of failing.
+        """
+        self._transactions, self._publish = transactions, publish
+        self._health, self._may_wait = Health(report_health), may_wait
+        #: Writes with an unknown outcome, each with the key of its commit and its result.
+        self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
+        self._is_poll_queued = False
+        self._retry_at = 0.0
+        self._prune_at = time.monotonic() + _PRUNE_INTERVAL
+        self._quietly(transactions.check_writable)
+        super().__init__(self._health)
+
+    def poll(self) -> None:
+        """Let listeners know soon of what was committed by others."""
+        if not self._is_poll_queued:
+            self._is_poll_queued = True
+            self._queue.put(PollJob())
+
+    # --- on the writer thread ---
+
+    @override
+    def _run(self) -> None:
+        try:
+            while (job := self._next_job()) is not None:
+                if isinstance(job, AddJob):
+                    self._report_added(self._add_group(self._queue.group(job)))
+                elif isinstance(job, WriteJob):
+                    self._write(job)
+                else:
+                    self._is_poll_queued = False
+                    self._quietly(self._poll)
+        finally:
+            for job, _, _ in self._unsettled:
+                job.fail(OutcomeUnknownError())
+            self._queue.end()
+            self._transactions.close()
+
+    def _next_job(self) -> Job | None:
+        while True:
+            with contextlib.suppress(Empty):
+                return self._queue.next_job(_IDLE_INTERVAL if self.write_error is None else _RETRY_DELAY)
+            if self.write_error is not None:
+                return PollJob()
+            self._prune_if_due()
+
+    def _prune_if_due(self) -> None:
+        if time.monotonic() >= self._prune_at:
+            self._prune_at = time.monotonic() + _PRUNE_INTERVAL
+            if self._quietly(self._transactions.prune):
+                self._prune_at = 0
+
+    def _report_added(self, outcome: Outcome) -> None:
+        if outcome.position is not None:
+            changes = self._transactions.added(outcome)
+            if changes is None:
+                self.poll()
+            else:
+                self._quietly(lambda: self._publish_all(changes))
+
+    @override
+    def _add_together(self, entries: Entries) -> Outcome:
+        return self._watched(lambda: self._transactions.add(entries))
+
+    def _write(self, job: WriteJob) -> None:
+        try:
+            result = self._watched(lambda: self._settle_and_write(job))
+        except OutcomeUnknownError as error:
+            if error.pending is None or not self._may_wait():
+                job.fail(error)
+            else:
+                self._unsettled.append((job, *error.pending))
+            return
+        except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
+            job.fail(error)
+            return
+        job.future.set_result(result)
+        self._quietly(self._poll)
+
+    def _poll(self) -> None:
+        self._settle()
+        self._publish_all(self._transactions.poll())
+        if self.write_error is not None or self._transactions.refusal is not None:
+            self._transactions.check_writable()
+
+    def _settle_and_write(self, job: WriteJob) -> object:
+        self._settle()
+        return self._transactions.write(job.action, changes_tokens=job.changes_tokens)
+
+    def _settle(self) -> None:
+        """Answer the writes with an unknown outcome; none is repeated here. Raises OutcomeUnknownError."""
+        while self._unsettled:
+            job, key, result = self._unsettled[0]
+            position = self._transactions.settle(key)
+            del self._unsettled[0]
+            if position is None:
+                job.fail(ServerUnreachableError())
+            else:
+                job.future.set_result(result)
+
+    def _publish_all(self, changes: Changes) -> None:
+        if changes != Changes():
+            self._publish(changes)
+
+    def _watched(self, step: Callable[[], _Result]) -> _Result:
+        """Return the result of a step, and keep the health up to date. While the server does not answer, fail at once.
+
+        Raises StoreError.
+        """
+        if isinstance(self.write_error, ServerUnreachableError) and time.monotonic() < self._retry_at:
+            raise ServerUnreachableError from self.write_error  # this was not sent: its own outcome is known
+        try:
+            result = step()
+        except StoreError as error:
+            if type(error) is RightsMissingError:  # for one change: adding may be allowed
+                raise
+            self._retry_at = time.monotonic() + _RETRY_DELAY / 2
+            if isinstance(error, StandbyError):  # another server of the address may take writes by now
+                self._transactions.close()
+            self._health.set(error)
+            raise
+        self._health.set(None)
+        return result
+
+    def _quietly(self, step: Callable[[], _Result]) -> _Result | None:
+        """Take a step for which nobody waits; nothing that it raises may end the thread."""
+        try:
+            return self._watched(step)
+        except StoreError:
+            pass  # the health has it
+        except Exception:  # noqa: BLE001  a defect
+            _log.exception("the shared store could not be polled")
+        return None
 
 
 class PostgresStore(WrittenStore):
@@ -118,3 +294,35 @@ class PostgresStore(WrittenStore):
                 return
             except StoreError:
                 pass  # it answers
+
+
+class PostgresImport(StoreImport):
+    """An import into a shared store."""
+
+    def __init__(self, transactions: Transactions, writer: Writer) -> None:
+        """Begin; `transactions` have a connection for this import alone. Raises StoreError."""
+        self._transactions, self._writer = transactions, writer
+        with translate_errors():
+            super().__init__(runner(transactions.open()))
+
+    @override
+    def close(self) -> None:
+        self._runner.connection.close()
+
+    @override
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with translate_errors(), self._runner.connection.transaction():
+            yield
+
+    @override
+    def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
+        connection = self._runner.connection
+        try:
+            with self._using(connection), translate_errors():
+                applied = self._transactions.write(step)
+                with suppress(psycopg.Error):  # it is only for the plans of later queries
+                    connection.execute("ANALYZE plant, before_image")
+                return applied
+        finally:
+            self._writer.poll()

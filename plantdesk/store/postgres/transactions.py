@@ -21,9 +21,12 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
+from plantdesk.store.base import Outcome
 from plantdesk.store.change_writer import PAGE, ChangeWriter
+from plantdesk.store.entries import prune, prune_commits
 from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.adding import add_group, added_by
+from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.connections import (
     LOCK,
     LONG,
@@ -35,7 +38,6 @@ from plantdesk.store.postgres.connections import (
     translate_errors,
 )
 from plantdesk.store.postgres.database import DATABASE, runner
-from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.schema import (
     VERSION_COLUMNS,
     TablesVersion,
@@ -43,9 +45,7 @@ from plantdesk.store.postgres.schema import (
     version_of,
     write_refusal,
 )
-from plantdesk.store.pruning import prune, prune_commits
 from plantdesk.store.rows import changes_since
-from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, ScalarSelect, Update

@@ -16,12 +16,12 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.store.change_writer import PAGE, ChangeWriter
-from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
+from plantdesk.store.rows import NO_ROOM
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.files.atomic_file import temporary_file
+from plantdesk.store.sqlite.files.disk import temporary_file
 from plantdesk.store.sqlite.numbers import last_number, last_seq
 from plantdesk.store.undo import FORMER, VERSION_BEFORE
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, ScalarSelect, Select, Update
 
     from plantdesk.domain.edits import Applied
+    from plantdesk.store.base import WriterThread
     from plantdesk.store.change_writer import Extent
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.write_queue import WriterThread
 
 _LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
 _KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)

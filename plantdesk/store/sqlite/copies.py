@@ -15,7 +15,7 @@ from plantdesk.domain.records import now_ms
 from plantdesk.store.copies import TABLES, columns_of, rows_of, transfer
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.sqlite.connections import connect, placeholders, snapshot, transaction, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import new_file, remove_old_temporary_files
+from plantdesk.store.sqlite.files.disk import new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
+from plantdesk.store.base import Outcome
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import count_plants, last_seq
-from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
     import sqlite3

@@ -26,20 +26,20 @@ from plantdesk.domain.errors import (
     Text,
 )
 from plantdesk.domain.records import Changes
-from plantdesk.store.pruning import is_prunable, prune
+from plantdesk.store.entries import is_prunable, prune
 from plantdesk.store.sqlite.commit_tracker import CommitTracker, is_locked
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.files.disk_space import max_log_size
+from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.log_origin import attached
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from plantdesk.store.base import Health
     from plantdesk.store.sqlite.files.file_lock import FileIdentity
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.write_queue import Health
 
 _log = logging.getLogger(__name__)
 

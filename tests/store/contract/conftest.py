@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.store import location_of
-from plantdesk.store.postgres.location import PostgresLocation
+from plantdesk.store.locations import PostgresLocation
 
 if TYPE_CHECKING:
     from pathlib import Path

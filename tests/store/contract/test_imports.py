@@ -20,7 +20,7 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.ids import NO_ROOM
+from plantdesk.store.rows import NO_ROOM
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import Order, View
-from plantdesk.store.ids import NO_ROOM
+from plantdesk.store.rows import NO_ROOM
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
 

@@ -10,7 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
 

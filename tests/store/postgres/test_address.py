@@ -10,8 +10,8 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.store import location_of
+from plantdesk.store.locations import DeskFileMissingError
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
-from plantdesk.store.postgres.location import DeskFileMissingError
 
 if TYPE_CHECKING:
     from pathlib import Path

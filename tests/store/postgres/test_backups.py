@@ -18,8 +18,8 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
-from plantdesk.store.postgres.backups import SharedBackups
 from plantdesk.store.postgres.connections import NulRefusedError
+from plantdesk.store.postgres.copies import SharedBackups
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
 from tests.store.test_copies import fill
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
 
@@ -83,7 +83,7 @@ def test_automatic_backups_are_made_daily_if_something_changed(
     store: PlantStore, backups: SharedBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_800_000_000_000
-    for module in ("sqlite.backups.jobs", "sqlite.files.backup_folder"):
+    for module in ("sqlite.backups", "sqlite.files.backup_folder"):
         monkeypatch.setattr(f"plantdesk.store.{module}.now_ms", lambda: now)
 
     def later(**span: float) -> bool:

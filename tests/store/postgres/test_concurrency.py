@@ -19,7 +19,7 @@ from tests.support.waiting import SECONDS
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
 _LAST = 1_000_000

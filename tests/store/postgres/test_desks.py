@@ -18,9 +18,9 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.platform.settings import Settings, save, with_store
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.desks import desk_name
-from plantdesk.store.postgres.location import PostgresLocation
 from tests.store.contract.test_changes import add
 from tests.support.waiting import SECONDS
 

@@ -18,7 +18,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.store import location_of
 from plantdesk.store.database import TablesChangedError
-from plantdesk.store.postgres import listening, transactions, writer
+from plantdesk.store.postgres import desks, transactions
 from plantdesk.store.postgres import store as postgres_store
 from plantdesk.store.postgres.connections import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
@@ -30,7 +30,7 @@ from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
 
@@ -474,8 +474,8 @@ def test_closing_waits_for_a_change_that_a_server_works_on(
 def test_a_notification_before_the_next_attempt_does_not_end_the_writer(
     store: PlantStore, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening, "_RETRY_DELAY", 0.01)  # it polls as soon as it is connected again
-    monkeypatch.setattr(writer, "_RETRY_DELAY", 1.0)
+    monkeypatch.setattr(desks, "_RETRY_DELAY", 0.01)  # it polls as soon as it is connected again
+    monkeypatch.setattr(postgres_store, "_RETRY_DELAY", 1.0)
     store.subscribe(lambda _changes: None)
     proxy.is_off = True
     proxy.cut()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
 
 COUNT = PAGE + 2000
 #: Edits of the plants of the tags “room 0” to “room 2”, and what becomes of a tag.

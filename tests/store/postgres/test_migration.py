@@ -24,7 +24,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import Order, View
 from plantdesk.store import location_of
-from plantdesk.store.postgres.location import PostgresLocation
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, UpdateRightsError, apply_steps
 from tests.store.contract.test_changes import add, rows
 from tests.store.test_backups import until

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from typing_extensions import override
 
-from plantdesk.store import pruning
+from plantdesk.store import entries
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.database import runner
 from tests.support.cases import runs
@@ -67,10 +67,10 @@ class DesksBesideDict(StoreBesideDict):
     @rule()
     def prune(self) -> None:
         with (
-            mock.patch.multiple(pruning, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
+            mock.patch.multiple(entries, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
             connect(self.location.address, "test") as connection,
         ):
-            while pruning.prune(runner(connection)):
+            while entries.prune(runner(connection)):
                 pass
         self.pruned()
 

@@ -29,7 +29,7 @@ from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreError
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
 

@@ -15,8 +15,8 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.connections import ServerUnreachableError
-from plantdesk.store.postgres.location import PostgresLocation
 from tests.support.operations import Kind, Outcome, User, add_registers, problems
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import SECONDS

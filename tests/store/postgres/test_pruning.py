@@ -9,7 +9,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import pruning
+from plantdesk.store import entries
 from plantdesk.store.postgres.transactions import Transactions
 from tests.support.waiting import SECONDS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
 
@@ -30,7 +30,7 @@ def test_old_before_images_and_keys_of_commits_are_removed_but_for_the_last(
     with closing(Transactions(location.address, "test")) as transactions:
         assert not transactions.prune()
         assert postgres.execute("SELECT count(size) FROM plantdesk.change", location.name) == [(3,)]
-        monkeypatch.setattr(pruning, "_MIN_CHANGES", 1)
+        monkeypatch.setattr(entries, "_MIN_CHANGES", 1)
         for table in ("change", "commits"):
             postgres.execute(f"UPDATE plantdesk.{table} SET made_at = 0", location.name)
         assert not transactions.prune()

@@ -14,9 +14,9 @@ from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
+from plantdesk.store.locations import PostgresLocation
+from plantdesk.store.postgres.administration import OnlyAddsError, OnlyReadsError
 from plantdesk.store.postgres.connections import RightsMissingError
-from plantdesk.store.postgres.location import PostgresLocation
-from plantdesk.store.postgres.roles import OnlyAddsError, OnlyReadsError
 from plantdesk.store.postgres.schema import UpdateRightsError
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until

@@ -21,7 +21,7 @@ from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
     Count = Callable[[Callable[[], object]], int]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.store import location_of
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import passwords
 from plantdesk.store.postgres.connections import (
     CertificateRefusedError,
@@ -21,9 +22,9 @@ from plantdesk.store.postgres.connections import (
     PasswordMissingError,
     ServerUnreachableError,
     SignInRefusedError,
+    encryption,
+    is_loopback,
 )
-from plantdesk.store.postgres.encryption import encryption, is_loopback
-from plantdesk.store.postgres.location import PostgresLocation
 from plantdesk.store.postgres.passwords import KeyringUnusableError
 from tests.support.postgres_server import running_server
 from tests.support.secret_service import secret_service

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.locations import PostgresLocation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process is stopped there")
 _WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query NOT LIKE '%pg_stat_activity%'"

@@ -13,7 +13,7 @@ from shiboken6 import isValid
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
-from plantdesk.store.sqlite.backups.restoring import FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.ui.window.backups import BackupController, RestoreDialog
 from tests.support.desk import Desk

@@ -19,7 +19,7 @@ from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullErro
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import (
+from plantdesk.store.sqlite.files.disk import (
     flush_folder,
     make_private_folder,
     new_file,

@@ -42,8 +42,8 @@ from plantdesk.store.sqlite.connections import (
     transaction,
     translate_errors,
 )
-from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
+from plantdesk.store.sqlite.files.disk import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
 from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log
 from plantdesk.store.sqlite.files.open_checks import (

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyError
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import replaced_file
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
+from plantdesk.store.sqlite.files.disk import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
 from plantdesk.store.sqlite.files.log_origin import state_without_log
 from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved

@@ -1,4 +1,4 @@
-"""Creating a file under its final name only when it is complete.
+"""Writing to the disk: files under their final name only when they are complete; and whether there is room.
 
 A kill or a power cut leaves the file whole or absent; at worst a temporary file remains beside it.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import shutil
 import stat
 import sys
 import time
@@ -151,3 +152,29 @@ def _claim(path: Path) -> bool:
 
 def _literal(name: str) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in name)
+
+
+#: Bytes that stay free at least; on a small disk a tenth of it.
+_RESERVE = 500 * 1024 * 1024
+_RESERVE_FRACTION = 0.01
+_MAX_FRACTION = 0.1
+#: Bytes of a log that are kept for later commits; less on a small disk.
+_LOG_SIZE = 16 * 1024 * 1024
+_LOG_FRACTION = 0.01
+
+
+def is_low(folder: Path) -> bool:
+    """Return whether less than max(1 %, 500 MB) of the disk is free, or less than a tenth of a small one."""
+    try:
+        total, _, free = shutil.disk_usage(folder)
+    except OSError:  # what is wrong is reported by the write
+        return False
+    return free < min(max(_RESERVE, total * _RESERVE_FRACTION), total * _MAX_FRACTION)
+
+
+def max_log_size(folder: Path) -> int:
+    """Return the bytes above which the log of a store in a folder is moved into the file, and cut."""
+    try:
+        return min(_LOG_SIZE, round(shutil.disk_usage(folder).total * _LOG_FRACTION))
+    except OSError:
+        return _LOG_SIZE
