@@ -46,7 +46,7 @@ from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.numbers import LAST_SEQ, count_commit, count_plants, skip_plants
+from plantdesk.store.sqlite.numbers import count_commit, position
 from plantdesk.store.sqlite.restore_source import load, opened
 
 _log = logging.getLogger(__name__)
@@ -55,8 +55,6 @@ _log = logging.getLogger(__name__)
 _CHECK_INTERVAL = 3600.0
 #: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
 _FIRST = 5.0
-#: Selects the last sequence number and change, and the identity, of a store in a file.
-STATE = f"SELECT ({LAST_SEQ}), (SELECT coalesce(max(number), 0) FROM change), identity FROM store"
 
 
 class State(NamedTuple):
@@ -124,9 +122,8 @@ def _position(backup: Path) -> tuple[int, int] | None:
     """Return the last sequence number and change of a backup; None for one that cannot be read."""
     try:
         with contextlib.closing(connect(backup, immutable=True)) as connection:
-            seq, change, _ = connection.execute(STATE).fetchone()
-            return int(seq), int(change)
-    except (sqlite3.Error, TypeError, ValueError):
+            return position(connection)[:2]
+    except (sqlite3.Error, StoreError, TypeError):
         return None
 
 
@@ -199,8 +196,9 @@ class FileBackups(MadeBackups):
             file = self._file or stack.enter_context(contextlib.closing(StoreFile(self._path)))
             stack.enter_context(translate_errors())
             connection = stack.enter_context(contextlib.closing(file.connect()))
-            seq, change, identity = connection.execute(STATE).fetchone()
-            yield State(seq, change, identity, partial(copy_database, connection, revoke_tokens=True))
+            (identity,) = connection.execute("SELECT identity FROM store").fetchone()
+            now = position(connection)
+            yield State(now.seq, now.change, identity, partial(copy_database, connection, revoke_tokens=True))
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do, and change nothing.
@@ -256,12 +254,11 @@ def _back_up(file: StoreFile) -> Backup:
 
 def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dict[str, Any]) -> Change:
     """Make the plants of `temp.restored` those of the store, as a change of the history."""
-    count_plants(connection)
     writer = SqliteChange(connection)
     exchange(writer.runner, writer.number)
-    skip_plants(connection)
+    change = writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
     count_commit(connection)
-    return writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
+    return change
 
 
 # --- a store that is damaged or missing ---
@@ -300,7 +297,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
             exchange(runner(connection), 0, with_history=False)
             retained = _carry_over_tokens(connection, path)
             connection.execute("UPDATE store SET last_id = ?", (max(_last_id(path), _last_id(backup)),))
-            skip_plants(connection)
+            count_commit(connection)
     return preview, retained
 
 

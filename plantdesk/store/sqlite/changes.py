@@ -22,7 +22,7 @@ from plantdesk.store.rows import NO_ROOM
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import temporary_file
-from plantdesk.store.sqlite.numbers import last_number, last_seq
+from plantdesk.store.sqlite.numbers import last_seq, position
 from plantdesk.store.undo import FORMER, VERSION_BEFORE
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class SqliteChange(ChangeWriter):
         """Begin a change, or go on with that of a number."""
         if number is None:
             runner(connection).run(_KEEP_SEQ)  # no `seq` of a plant that the change deletes is used again
-            number = last_number(connection) + 1
+            number = position(connection).change + 1
         super().__init__(runner(connection), number)
         self._connection = connection
 

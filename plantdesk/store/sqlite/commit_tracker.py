@@ -17,24 +17,17 @@ Belongs to the writer thread.
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.records import Changes
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.numbers import begin_log, count_commit, last_number, last_seq
+from plantdesk.store.sqlite.numbers import begin_log, count_commit, position
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.store_file import StoreFile
-
-
-class Position(NamedTuple):
-    """A state of the file, as far as commits change it: the largest `seq`, the last change, the number of commits."""
-
-    seq: int
-    change: int
-    commits: int
+    from plantdesk.store.sqlite.numbers import Position
 
 
 class CommitTracker:
@@ -45,17 +38,17 @@ class CommitTracker:
         self._connection = connection
         self._version = self._data_version()
         #: The state after the last commit that was read or made.
-        self.position = self.read_position()
+        self.position = position(connection)
         #: Whether the next commit may begin a log, as after a checkpoint.
         self.begins_log = True
 
-    def count(self, file: StoreFile) -> None:
-        """Count the present write transaction, which keeps others from checkpoints. Raises sqlite3.Error."""
+    def count(self, file: StoreFile) -> Position:
+        """Count the present write transaction, which keeps others from checkpoints; return the state at its end.
+
+        Raises StoreDamagedError and sqlite3.Error.
+        """
         base = file.state_without_log if self.begins_log else None
-        if base is None:
-            count_commit(self._connection)
-        else:
-            begin_log(self._connection, base)
+        return count_commit(self._connection) if base is None else begin_log(self._connection, base)
 
     def poll(self) -> Changes:
         """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
@@ -70,18 +63,9 @@ class CommitTracker:
         with snapshot(self._connection):
             return self._poll()
 
-    def own_changes(self) -> Changes:
-        """Return what the present write transaction has changed. Raises sqlite3.Error."""
-        return self._since(self.position)[0]
-
-    def committed(self, position: Position) -> None:
+    def committed(self, now: Position) -> None:
         """Adopt the position that was read at the end of a transaction that is durable now."""
-        self.position, self.begins_log = position, False
-
-    def read_position(self) -> Position:
-        """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
-        seq, change = last_seq(self._connection), last_number(self._connection)
-        return Position(seq, change, *self._connection.execute("SELECT other_commits FROM store").fetchone())
+        self.position, self.begins_log = now, False
 
     def _poll(self) -> Changes:
         # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
@@ -89,18 +73,13 @@ class CommitTracker:
         version = self._data_version()
         if version == self._version:
             return Changes()
-        known = self.position
-        changes, now = self._since(known)
+        known, now = self.position, position(self._connection)
+        changes = changes_since(runner(self._connection), known.seq, known.change)()
         self._version, self.position = version, now
         # Else by a program that does not count its commits, such as sqlite3, or not yet.
         is_recorded = now.seq > known.seq or now.change > known.change or now.commits != known.commits
         needs_reload = changes.needs_reload or not is_recorded
-        return changes._replace(needs_reload=needs_reload, tokens=True)
-
-    def _since(self, known: Position) -> tuple[Changes, Position]:
-        now = self.read_position()
-        changes = changes_since(runner(self._connection), known.seq, known.change)()
-        return changes._replace(history=now.change > known.change), now
+        return changes._replace(history=now.change > known.change, needs_reload=needs_reload, tokens=True)
 
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()

@@ -20,7 +20,7 @@ from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.numbers import LAST_SEQ, count_commit
+from plantdesk.store.sqlite.numbers import count_commit, position
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,9 +43,8 @@ def all_rows(path: Path) -> Iterator[StoreRows]:
         file.refuse_outdated()
         with snapshot(connection):
             identity, last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
-            (last_seq,) = connection.execute(LAST_SEQ).fetchone()
-            (last_change,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
-            state = identity, last_seq, last_change, last_id
+            now = position(connection)
+            state = identity, now.seq, now.change, last_id
             yield StoreRows(
                 *state, partial(_count, connection), partial(_rows, connection), partial(_with_nul, connection)
             )
@@ -94,8 +93,7 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
         copied = transfer(source, partial(_insert, connection), partial(_rows, connection), progress)
     except sqlite3.IntegrityError as error:
         raise CopyRefusedError from error
-    values = (source.last_seq, source.last_seq, source.last_id)
-    connection.execute("UPDATE store SET last_seq = ?, counted_seq = ?, last_id = ?", values)
+    connection.execute("UPDATE store SET last_seq = ?, last_id = ?", (source.last_seq, source.last_id))
     count_commit(connection)
     return copied
 

@@ -17,7 +17,7 @@ from plantdesk.domain.folding import SEPARATOR, is_unicode
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, SOURCE, STORE
 from plantdesk.store.sqlite.connections import placeholders
-from plantdesk.store.sqlite.numbers import last_number, last_seq
+from plantdesk.store.sqlite.numbers import position
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -81,7 +81,7 @@ class SqliteDatabase(Database):
     @override
     def state(self, runner: Runner) -> StoreState:
         (identity,) = runner.connection.execute("SELECT identity FROM store").fetchone() or ("",)
-        return StoreState(identity, last_seq(runner.connection), last_number(runner.connection))
+        return StoreState(identity, *position(runner.connection)[:2])
 
     @override
     def clear(self, runner: Runner, table: Table) -> None:

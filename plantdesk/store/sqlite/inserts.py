@@ -8,30 +8,26 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
 from plantdesk.store.base import Outcome
+from plantdesk.store.models import PLANT
 from plantdesk.store.rows import rows_by_id
-from plantdesk.store.sqlite.connections import placeholders
-from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.numbers import count_plants, last_seq
+from plantdesk.store.sqlite.database import DATABASE, runner
+from plantdesk.store.sqlite.numbers import last_seq
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from plantdesk.domain.models import NewPlant, Plant
+    from plantdesk.domain.models import NewPlant
 
 
-#: Plants in one statement. With 8 values for each this is far below SQLite's limit of 32,766 variables.
-_CHUNK = 500
-#: Characters in one statement with several rows.
-_MAX_TEXT = 65_536
-_COLUMNS = ("id", "name", "tag", "seq", "added_at", "source_id", "searched_name", "searched_tag")
+#: Characters of a row on average, above which each is inserted by a statement of its own.
+_MAX_TEXT = 1000
 
 
 def add_group(
@@ -47,27 +43,27 @@ def add_group(
     now = now_ms()
     sources = {source for _, source in entries if source.token_id is not None}
     valid = _valid_tokens(connection, sources, now)
-    allowance = _Allowance(valid, token_refusal)
     known = _known_plants(connection, {plant.id for plant, _ in entries})
     first = last_seq(connection) + 1
     outcomes: list[PlantRow | PlantDeskError] = []
     added: list[PlantRow] = []
+    added_by: Counter[Source] = Counter()
     for plant, source in entries:
         row = known.get(plant.id)
         if source.token_id is not None and source not in valid:
             outcomes.append(TokenRefusedError())
         elif row is not None:
             outcomes.append(_outcome_of_taken(row, plant, source))
-        elif (refusal := allowance.refusal(source)) is not None:
+        elif (refusal := _refusal(valid.get(source), added_by[source], token_refusal)) is not None:
             outcomes.append(refusal)
         else:
-            row = known[plant.id] = _new_row(plant.id, plant, now, source, first + len(added))
+            row = known[plant.id] = PlantRow(plant.id, plant.name, plant.tag, now, source, version=-first - len(added))
             added.append(row)
             outcomes.append(row)
+            added_by[source] += 1
     _insert(connection, added)
-    count_plants(connection)
-    for source in valid.keys() - {row.source for row in added}:  # `count_plants` notes the use of the others
-        connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now, source.token_id))
+    used = [(added_by[source], now, source.token_id) for source in valid]
+    connection.executemany("UPDATE token SET plants_added = plants_added + ?, last_used_at = ? WHERE id = ?", used)
     return Outcome(outcomes, tuple(added))
 
 
@@ -76,10 +72,6 @@ def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[
     sql = "SELECT id FROM plant WHERE id IN (SELECT value FROM json_each(?))"
     known = [plant_id for (plant_id,) in connection.execute(sql, (json.dumps([*ids]),))]
     return rows_by_id(runner(connection), known) if known else {}
-
-
-def _new_row(plant_id: int, fields: NewPlant | Plant, now: int, source: Source, seq: int) -> PlantRow:
-    return PlantRow(plant_id, fields.name, fields.tag, now, source, version=-seq)
 
 
 def _outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantRow | PlantDeskError:
@@ -97,31 +89,20 @@ def _as_read(row: PlantRow) -> PlantRow:
 class _Token(NamedTuple):
     plants_added: int
     max_plants: int | None
-    expires_at: int | None
 
 
-class _Allowance:
-    """The plants that the tokens of a group may still add."""
-
-    def __init__(self, limits: dict[Source, _Token], refusal: PlantDeskError | None) -> None:
-        self._refusal = refusal
-        self._limits = limits
-        self._added: Counter[Source] = Counter()
-
-    def refusal(self, source: Source) -> PlantDeskError | None:
-        """Return why `source` may not add a plant, or count one for it."""
-        if source.token_id is None:
-            return None
-        limit = self._limits[source]
-        if limit.max_plants is not None and limit.plants_added + self._added[source] >= limit.max_plants:
-            return TokenUsedUpError(limit.max_plants)
-        self._added[source] += 1
-        return self._refusal
+def _refusal(token: _Token | None, added: int, of_tokens: PlantDeskError | None) -> PlantDeskError | None:
+    """Return why a source, which has `added` plants in this group, may add no more; None if it may."""
+    if token is None:
+        return None
+    if token.max_plants is not None and token.plants_added + added >= token.max_plants:
+        return TokenUsedUpError(token.max_plants)
+    return of_tokens
 
 
 def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:
     """Return the sources that have a valid token in this file; they may have been looked up in another one before."""
-    sql = """SELECT plants_added, max_plants, expires_at FROM token
+    sql = """SELECT plants_added, max_plants FROM token
              WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
              AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
              AND source_id IN (SELECT id FROM source)"""
@@ -133,38 +114,14 @@ def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], n
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
-    for chunk in _statements(rows):
-        connection.execute(_insert_rows(len(chunk)), _values(chunk))
+    """Insert rows together; large ones one by one, as each prepared statement of sqlite3 keeps its last values."""
+    length = sum(len(row.name) + len(row.tag or "") for row in rows)
+    at_once = 1 if length > _MAX_TEXT * len(rows) else len(rows)
+    for start in range(0, len(rows), at_once or 1):
+        DATABASE.fill(runner(connection), PLANT, map(_values, rows[start : start + at_once]))
 
 
-def _values(rows: Sequence[PlantRow]) -> list[object]:
-    values: list[object] = []
-    for row in rows:
-        searched_name, searched_tag, _ = searched_texts(row.name, row.tag)
-        values += (row.id, row.name, row.tag, -row.version, row.added_at, row.source.id, searched_name, searched_tag)
-    return values
-
-
-def _statements(rows: Sequence[PlantRow]) -> Iterator[Sequence[PlantRow]]:
-    """Split `rows` by statement; large plants get a statement each.
-
-    sqlite3 caches a prepared statement for each number of rows, and each keeps its last values: these must not take
-    much memory.
-    """
-    for start in range(0, len(rows), _CHUNK):
-        chunk = rows[start : start + _CHUNK]
-        if _length(chunk) <= _MAX_TEXT:
-            yield chunk
-        else:
-            yield from ([row] for row in chunk)
-
-
-def _length(rows: Iterable[PlantRow]) -> int:
-    return sum(len(row.name) + len(row.tag or "") for row in rows)
-
-
-@lru_cache(maxsize=_CHUNK)
-def _insert_rows(count: int) -> str:
-    """Return one text per number of rows, so that sqlite3 finds the prepared statement again."""
-    rows = ", ".join([f"({placeholders(len(_COLUMNS))})"] * count)
-    return f"INSERT INTO plant ({', '.join(_COLUMNS)}) VALUES {rows}"
+def _values(row: PlantRow) -> tuple[object, ...]:
+    """Return the values of all columns."""
+    facts = -row.version, row.added_at, row.source.id
+    return row.id, row.name, row.tag, *facts, None, 0, *searched_texts(row.name, row.tag)

@@ -14,54 +14,48 @@ if TYPE_CHECKING:
 #: Above it a sequence number, or the number of a change, was not written by PlantDesk.
 MAX_NUMBER = 2**62 - 2**32
 
-#: The largest sequence number that was ever used.
-LAST_SEQ = "SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store"
+_LAST_SEQ = "max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant))"
+_POSITION = f"""{_LAST_SEQ}, max(0, (SELECT coalesce(max(number), 0) FROM change),
+                                    (SELECT coalesce(max(change), 0) FROM before_image)), other_commits"""
+#: From the lowest bit: the number counts commits, then come random bits of the log, then a digest of what it continues.
+_COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
+
+
+class Position(NamedTuple):
+    """A state of the file, as far as commits change it: the largest `seq`, the last change, the number of commits."""
+
+    seq: int
+    change: int
+    commits: int
+
+
+def position(connection: sqlite3.Connection) -> Position:
+    """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
+    return _checked(connection.execute(f"SELECT {_POSITION} FROM store").fetchone())
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
-    """Return the largest `seq` ever used, 0 in a new store. Raises StoreDamagedError and sqlite3.Error."""
-    row = connection.execute(LAST_SEQ).fetchone()
-    if row is None or row[0] > MAX_NUMBER:
-        raise StoreDamagedError
-    return int(row[0])
+    """Return the largest `seq` ever used, 0 in a new store. Raises as `position` does."""
+    return position(connection).seq
 
 
-def last_number(connection: sqlite3.Connection) -> int:
-    """Return the largest number of a change; 0 if there is none. Raises StoreDamagedError and sqlite3.Error."""
-    sql = """SELECT max(0, (SELECT coalesce(max(number), 0) FROM change),
-                           (SELECT coalesce(max(change), 0) FROM before_image))"""
-    (number,) = connection.execute(sql).fetchone()
-    if number > MAX_NUMBER:
-        raise StoreDamagedError
-    return int(number)
+def count_commit(connection: sqlite3.Connection, number: int | None = None) -> Position:
+    """Count a commit at the end of the caller's transaction, and return the state; the commit may begin a `number`.
 
-
-# --- the plants of each token: its row counts those up to `store.counted_seq` ---
-
-
-def count_plants(connection: sqlite3.Connection) -> None:
-    """Count new plants for their tokens, within the caller's transaction. Raises sqlite3.Error.
-
-    Must come before a write that removes plants or renumbers their `seq`, and `skip_plants` after it.
+    The tokens have counted the plants already (`counted_seq`, for PlantDesk 1.0). Raises as `position` does.
     """
-    connection.execute(
-        """UPDATE token SET plants_added = plants_added + new.plants, last_used_at = new.used_at
-           FROM (SELECT source_id, count(*) AS plants, max(added_at) AS used_at FROM plant
-                 WHERE seq > (SELECT counted_seq FROM store) GROUP BY source_id) AS new
-           WHERE new.source_id = token.source_id"""
-    )
-    skip_plants(connection)
+    sql = f"""UPDATE store SET other_commits = coalesce(?, other_commits + 1), counted_seq = {_LAST_SEQ}
+              RETURNING {_POSITION}"""
+    return _checked(connection.execute(sql, (number,)).fetchone())
 
 
-def skip_plants(connection: sqlite3.Connection) -> None:
-    """Note that all plants are counted, within the caller's transaction. Raises sqlite3.Error."""
-    connection.execute(f"UPDATE store SET counted_seq = ({LAST_SEQ})")
+def _checked(row: tuple[int, int, int] | None) -> Position:
+    if row is None or max(row[:2]) > MAX_NUMBER:
+        raise StoreDamagedError
+    return Position(*row)
 
 
 # --- the number of the last commit: `store.other_commits` ---
-
-#: From the lowest bit: the number counts commits, then come random bits of the log, then a digest of what it continues.
-_COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
 
 
 class FileState(NamedTuple):
@@ -84,26 +78,24 @@ class FileState(NamedTuple):
         return self.number >> _COUNT_BITS + _RANDOM_BITS == _digest(base)
 
 
-def count_commit(connection: sqlite3.Connection) -> None:
-    """Count a commit, within the caller's transaction. Raises sqlite3.Error."""
-    connection.execute("UPDATE store SET other_commits = other_commits + 1")
+def begin_log(connection: sqlite3.Connection, base: FileState) -> Position:
+    """Count a commit by a number by which its log continues the file in the state `base`, which it has without the log.
 
-
-def begin_log(connection: sqlite3.Connection, base: FileState) -> None:
-    """Give a commit a number by which its log continues the file in the state `base`, which it has without the log.
-
-    Within the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises
-    sqlite3.Error.
+    At the end of the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises
+    as `position` does.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version}")
-    log = _digest(base) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
-    connection.execute("UPDATE store SET other_commits = ?", (log << _COUNT_BITS,))
+    return count_commit(connection, _first_number(base))
 
 
 def renumber(copy: sqlite3.Connection) -> None:
-    """Give a copy of a store a number that no log continues. Raises sqlite3.Error."""
-    begin_log(copy, FileState(number=secrets.randbits(62)))
+    """Give a copy of a store, of any version, a number that no log continues. Raises sqlite3.Error."""
+    copy.execute("UPDATE store SET other_commits = ?", (_first_number(FileState(number=secrets.randbits(62))),))
+
+
+def _first_number(base: FileState) -> int:
+    return (_digest(base) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)) << _COUNT_BITS
 
 
 def _log_of(number: int) -> int:

@@ -16,12 +16,13 @@ from typing_extensions import override
 from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreError
 from plantdesk.domain.records import Changes
 from plantdesk.store.base import AddJob, Health, Outcome, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import is_low, remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_group
-from plantdesk.store.sqlite.numbers import count_plants, skip_plants
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
 
@@ -108,16 +109,16 @@ class Writer(WriterThread):
     def _run_write(self, job: WriteJob) -> None:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
-                count_plants(connection.sqlite)
+                known = connection.tracker.position
                 result = job.action(SqliteChange(connection.sqlite))
-                skip_plants(connection.sqlite)
-                changes = connection.tracker.own_changes()._replace(tokens=job.changes_tokens)
+                changes = changes_since(runner(connection.sqlite), known.seq, known.change)()
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
         connection.committed(_LARGE if changes.needs_reload else 0)
         job.future.set_result(result)
-        self._transactions.notify(changes)
+        has_history = connection.tracker.position.change > known.change
+        self._transactions.notify(changes._replace(history=has_history, tokens=job.changes_tokens))
 
 
 class Store(WrittenStore):

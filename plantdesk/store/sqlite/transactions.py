@@ -264,9 +264,8 @@ class Transactions:
                 connection = self._current_connection()
                 with transaction(connection.sqlite):
                     self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
-                    connection.tracker.count(self._file)
                     yield connection
-                    position = connection.tracker.read_position()
+                    position = connection.tracker.count(self._file)
             connection.tracker.committed(position)
             self._file.check()
         except StoreError as error:
