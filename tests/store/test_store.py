@@ -91,8 +91,8 @@ def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, pat
 
 def test_a_full_disk_is_reported_and_nothing_is_half_written(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    pages = store._writer._transactions._current.get().sqlite.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
-    store._writer._transactions._current.get().sqlite.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
+    pages = store._writer._transactions.connection().sqlite.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
+    store._writer._transactions.connection().sqlite.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
     with pytest.raises(StoreFullError):
         store.add(plant(2, "x" * 100_000), FORM).result(SECONDS)
     assert len(stored(path)) == 1
@@ -151,7 +151,7 @@ def test_a_lock_of_another_program_is_reported_until_it_is_gone(
     store: Store, path: Path, health: SimpleQueue[StoreError | None]
 ) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    store._writer._transactions._current.get().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError) as busy:

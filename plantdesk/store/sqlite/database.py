@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: The days of SQLite are a real number, of which a millisecond is no exact part.
 _NOW = cast(func.round((func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)
 #: Rows that a statement inserts: Python takes as long to step through one as to bind several rows.
-_AT_ONCE = 50
+_AT_ONCE = 100
 
 
 class SqliteDatabase(Database):

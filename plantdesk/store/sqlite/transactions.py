@@ -111,34 +111,43 @@ class UnsavedError(StoreError):
         super().__init__(reason=reason.text)
 
 
-class CurrentConnection:
-    """The write connection to the file that is at the store's path.
+#: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
+POLL_INTERVAL = 0.08
+#: Polls without work of this process, about a second, after which the log is moved into the database file.
+_QUIET_POLLS = 12
+#: Polls between two releases of the connection's cache: about ten seconds.
+_RELEASE_POLLS = 125
+#: Polls after which a store that cannot be written to is tried again: about two seconds.
+_RETRY_POLLS = 25
+
+
+class Transactions:
+    """Begins transactions, publishes what others commit, and keeps the store's health up to date.
 
     What a replaced or removed file held is saved as a backup first, once, from the connection that is still open to it.
     """
 
-    def __init__(self, file: StoreFile) -> None:
+    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], health: Health) -> None:
         """Connect, unless the file can only be read. Raises StoreError."""
         self._file = file
-        self._saved = False
-        self._failure: _Failure | None = None
-        with translate_errors():
-            self._open = None if file.read_only else WriteConnection(file)
+        self._publish = publish
+        self._health = health
+        #: The connection that was used last; its file may have been replaced meanwhile.
+        self._open: WriteConnection | None = None
+        #: Whether what a replaced file held is in a backup, and whether listeners must read another file.
+        self._is_saved = self._is_new = False
+        #: Why the file under the name could not be opened, which one it is, and until when it is not tried again.
+        self._failure: tuple[StoreError, FileIdentity, float] | None = None
+        if file.read_only:
+            health.set(StoreReadOnlyError())
+        else:
+            with translate_errors():
+                self._open = WriteConnection(file)
 
-    def get(self) -> WriteConnection:
-        """Return the connection, perhaps a new one to another file. Raises StoreError while there is none."""
-        if self._open is not None and self._file.is_current and self._file.has_index:
-            self._saved = False  # any process may write to it from now on
-            return self._open
-        if self._failure is not None and self._failure.is_recent(self._file):
-            raise self._failure.error
-        try:
-            self._open = self._reopened()
-        except StoreError as error:
-            self._failure = _Failure(error, self._file)
-            raise
-        self._failure, self._saved = None, False
-        return self._open
+    @property
+    def _is_damaged(self) -> bool:
+        """Whether SQLite found the file malformed; a successful write does not end that, only another file."""
+        return isinstance(self._health.error, StoreDamagedError)
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
@@ -152,7 +161,35 @@ class CurrentConnection:
         finally:
             self._open.sqlite.close()
 
+    # --- the file under the name ---
+
+    def connection(self) -> WriteConnection:
+        """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
+        if self._open is not None and self._file.is_current and self._file.has_index:
+            self._is_saved = False  # any process may write to it from now on
+            connection = self._open
+        else:
+            connection = self._open = self._reopened()
+        if self._is_new:
+            self._is_new = False
+            self._health.set(None)
+            self.notify(Changes(needs_reload=True, tokens=True))
+        return connection
+
     def _reopened(self) -> WriteConnection:
+        if self._failure is not None:
+            error, identity, until = self._failure
+            if time.monotonic() < until and identity == self._file.identity_now:
+                raise error
+        try:
+            connection = self._reopen()
+        except StoreError as error:
+            self._failure = error, self._file.identity_now, time.monotonic() + _REOPEN_DELAY
+            raise
+        self._failure, self._is_saved, self._is_new = None, False, True
+        return connection
+
+    def _reopen(self) -> WriteConnection:
         if self._file.read_only and not self._file.may_be_writable:
             raise StoreReadOnlyError
         if self._open is not None:
@@ -173,7 +210,7 @@ class CurrentConnection:
             raise
         except StoreError as error:  # it may have been replaced for that
             _log.error("What the replaced file held cannot be read: %s", error)
-            self._saved = True
+            self._is_saved = True
         try:
             self._file.rebuild(connection.sqlite)
         except OSError as error:
@@ -184,65 +221,18 @@ class CurrentConnection:
         _log.warning("Opened the file that has taken the place of %s", self._file.path.name)
 
     def _save(self, connection: sqlite3.Connection) -> None:
-        if self._saved:
-            return
-        backup = Backups(self._file.path).make_from(connection, BackupKind.REPLACED)
-        _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
-        self._saved = True
+        if not self._is_saved:
+            backup = Backups(self._file.path).make_from(connection, BackupKind.REPLACED)
+            _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
+            self._is_saved = True
 
-
-class _Failure:
-    """Why the file under the name could not be opened, so that it is not tried for each write."""
-
-    def __init__(self, error: StoreError, file: StoreFile) -> None:
-        self.error = error
-        self._identity: FileIdentity = file.identity_now
-        self._until = time.monotonic() + _REOPEN_DELAY
-
-    def is_recent(self, file: StoreFile) -> bool:
-        return time.monotonic() < self._until and file.identity_now == self._identity
-
-
-#: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
-POLL_INTERVAL = 0.08
-#: Polls without work of this process, about a second, after which the log is moved into the database file.
-_QUIET_POLLS = 12
-#: Polls between two releases of the connection's cache: about ten seconds.
-_RELEASE_POLLS = 125
-#: Polls after which a store that cannot be written to is tried again: about two seconds.
-_RETRY_POLLS = 25
-
-
-class Transactions:
-    """Begins transactions, publishes what others commit, and keeps the store's health up to date."""
-
-    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], health: Health) -> None:
-        """Connect, unless the file can only be read. Raises StoreError."""
-        self._file = file
-        self._publish = publish
-        self._health = health
-        self._current = CurrentConnection(file)
-        #: The last connection that was used; its file may have been replaced meanwhile.
-        self.known: WriteConnection | None = None
-        if file.read_only:
-            health.set(StoreReadOnlyError())
-        else:
-            self.known = self._current.get()
-
-    @property
-    def _is_damaged(self) -> bool:
-        """Whether SQLite found the file malformed; a successful write does not end that, only another file."""
-        return isinstance(self._health.error, StoreDamagedError)
-
-    def close(self) -> None:
-        """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
-        self._current.close()
+    # --- transactions ---
 
     def poll(self) -> None:
         """Publish what others have committed, and open the file that has replaced the present one."""
         try:
             with translate_errors():
-                connection = self._current_connection()
+                connection = self.connection()
                 changes = connection.tracker.poll()
         except StoreError as error:
             self._health.set(error)
@@ -261,7 +251,7 @@ class Transactions:
         """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
         try:
             with translate_errors():
-                connection = self._current_connection()
+                connection = self.connection()
                 with transaction(connection.sqlite):
                     self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
                     yield connection
@@ -270,7 +260,7 @@ class Transactions:
             self._file.check()
         except StoreError as error:
             if isinstance(error, StoreMovedError):
-                self.known = None  # if the file returns, what was committed to it is published
+                self._is_new = True  # if the file returns, what was committed to it is published
             self._health.set(error)
             raise
         connection.committed()
@@ -279,12 +269,12 @@ class Transactions:
 
     def checkpoint_if_due(self) -> None:
         """Checkpoint when very much was committed since the last one."""
-        if self.known is not None and self.known.is_checkpoint_due:
-            self._checkpoint(self.known)
+        if self._open is not None and self._open.is_checkpoint_due:
+            self._checkpoint(self._open)
 
-    def _checkpoint(self, known: WriteConnection) -> None:
+    def _checkpoint(self, connection: WriteConnection) -> None:
         """Move the log into the file."""
-        if known.checkpoint():
+        if connection.checkpoint():
             with contextlib.suppress(StoreError), self.durable():
                 pass  # it begins a new log, which SQLite cuts
 
@@ -294,21 +284,12 @@ class Transactions:
         if file is None:
             yield
             return
-        with translate_errors(), attached(connection := self._current_connection().sqlite, file):
+        with translate_errors(), attached(connection := self.connection().sqlite, file):
             connection.execute("PRAGMA foreign_keys = OFF")  # plants get a source of the same transaction
             try:
                 yield
             finally:
                 connection.execute("PRAGMA foreign_keys = ON")
-
-    def _current_connection(self) -> WriteConnection:
-        """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
-        connection = self._current.get()
-        if connection is not self.known:
-            self.known = connection
-            self._health.set(None)
-            self.notify(Changes(needs_reload=True, tokens=True))
-        return connection
 
     # --- while nothing is queued ---
 
@@ -321,23 +302,23 @@ class Transactions:
         self.poll()
         if polls % _QUIET_POLLS == 0:
             self._run_quiet(is_idle)
-        if polls % _RELEASE_POLLS == 0 and (known := self.known) is not None:
-            known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+        if polls % _RELEASE_POLLS == 0 and self._open is not None:
+            self._open.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
         if polls % _RETRY_POLLS == 0 and self._health.error is not None and not self._is_damaged:
             with contextlib.suppress(StoreError), self.durable():
                 pass  # the count of such commits is written
 
     def _run_quiet(self, is_idle: Callable[[], bool]) -> None:
-        known = self.known
-        if known is not None and known.has_pending and not is_locked(known.sqlite):
-            self._checkpoint(known)
+        connection = self._open
+        if connection is not None and connection.has_pending and not is_locked(connection.sqlite):
+            self._checkpoint(connection)
             self._prune(is_idle)
 
     def _prune(self, is_idle: Callable[[], bool]) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
-            while is_idle() and (known := self.known) and is_prunable(runner(known.sqlite)):
-                if is_locked(known.sqlite):  # a wait would delay the notice of what another process commits
+            while is_idle() and self._open is not None and is_prunable(runner(self._open.sqlite)):
+                if is_locked(self._open.sqlite):  # a wait would delay the notice of what another process commits
                     return
                 with self.durable() as connection:
                     prune(runner(connection.sqlite))

@@ -396,7 +396,7 @@ def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> I
     unsubscribe = desk.store.subscribe_health(bridge.notify_health)
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(SECONDS)
     monkeypatch.setattr(connections, "LOCK_SECONDS", 0.01)
-    desk.store._writer._transactions._current.get().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    desk.store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(desk.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield other
@@ -440,7 +440,7 @@ def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
 ) -> None:
     desk.adds("Patience")
     desk.lists(Patience="Another program")
-    desk.store._writer._transactions._current.get().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
+    desk.store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
     desk.adds("Fern")
     entry.add_copies([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
     desk.adds("Basil")
@@ -490,7 +490,7 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk
 
 
 def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDesk, locked: sqlite3.Connection) -> None:
-    desk.store._writer._transactions._current.get().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
+    desk.store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
     desk.adds("Fern")
     desk.qtbot.keyClicks(desk.name, "Basil")
     desk.qtbot.waitUntil(lambda: desk.next_id == "3")  # the one that is being saved gets the ID before
