@@ -149,6 +149,14 @@ class PostgresChange(ChangeWriter):
             self.connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
 
 
+class _Tried(NamedTuple):
+    """The outcomes that are known of plants that were sent, by their index, the new plants, and their commit."""
+
+    outcomes: dict[int, PlantRow | PlantDeskError]
+    added: tuple[PlantRow, ...]
+    position: int | None
+
+
 class Transactions:
     """Writes on one connection, which is opened again after it was lost."""
 
@@ -165,9 +173,8 @@ class Transactions:
         self.refusal: StoreError | None = None
         #: What the user of the server may not do. Any thread may ask.
         self.missing_rights: RightsMissingError | None = None
-        #: Plants with an unknown outcome, by the key of their commit, and plants that have proved to be added.
-        self._unknown: dict[UUID, Sequence[Entry]] = {}
-        self._late: dict[int, PlantRow] = {}
+        #: The ids of plants with an unknown outcome, which the form may send again.
+        self._unknown = set[int]()
         self.known = self._read_position()
 
     @property
@@ -220,43 +227,37 @@ class Transactions:
 
         Raises StoreError if none was added, and psycopg.Error for a defect.
         """
-        self._find_late()
-        outcomes: list[PlantRow | PlantDeskError] = [
-            ServerUnreachableError() if DATABASE.storable(plant.name, plant.tag) else NulRefusedError()
-            for plant, _ in entries
-        ]
-        rest = [place for place, each in enumerate(outcomes) if isinstance(each, ServerUnreachableError)]
+        outcomes: dict[int, PlantRow | PlantDeskError] = {
+            place: NulRefusedError()
+            for place, (plant, _) in enumerate(entries)
+            if not DATABASE.storable(plant.name, plant.tag)
+        }
         added, last = list[PlantRow](), None
-        deadline = time.monotonic() + _SETTLE_TIMEOUT
-        while rest:
+        deadline, was_lost = time.monotonic() + _SETTLE_TIMEOUT, False
+        while left := [place for place in range(len(entries)) if place not in outcomes]:
             # the second plant with an id is added after the first one was added or refused
-            places = sorted({entries[place][0].id: place for place in reversed(rest)}.values())
+            places = sorted({entries[place][0].id: place for place in reversed(left)}.values())
             try:
-                group = self._try_add([entries[place] for place in places])
+                if was_lost and time.monotonic() > deadline:
+                    raise ServerUnreachableError
+                known, rows, position = self._try_add([entries[place] for place in places])
             except StoreError as error:
                 if not added:
                     raise
-                for place in rest:
-                    outcomes[place] = error
+                outcomes |= dict.fromkeys(left, error)
                 break
-            for place, outcome in zip(places, group.outcomes, strict=True):
-                outcomes[place] = self._with_late(outcome)
-            added += group.added
-            last = group.position or last
-            done = {place for place in places if not isinstance(outcomes[place], ServerUnreachableError)}
-            if len(done) < len(places) and time.monotonic() > deadline:
-                if not added:
-                    raise ServerUnreachableError
-                break
-            rest = [place for place in rest if place not in done]
-        return Outcome(outcomes, tuple(added), last)
+            outcomes |= {places[index]: self._with_late(outcome) for index, outcome in known.items()}
+            added += rows
+            last, was_lost = position or last, len(known) < len(places)
+        return Outcome([outcomes[place] for place in range(len(entries))], tuple(added), last)
 
-    def _try_add(self, entries: Sequence[Entry]) -> Outcome:
-        """Add plants of different ids; those that a lost connection has not added get a ServerUnreachableError."""
+    def _try_add(self, entries: Sequence[Entry]) -> _Tried:
+        """Add plants of different ids; those that a lost connection has not added have no outcome yet."""
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                return add_group(connection, entries, key, self._desk)
+                found = add_group(connection, entries, key, self._desk)
+                return _Tried(dict(enumerate(found.outcomes)), found.added, found.position)
         except Exception:
             if _rolled_back(connection):
                 raise
@@ -264,19 +265,17 @@ class Transactions:
         try:
             position, rows = self._committed(key, entries)
         except OutcomeUnknownError:
-            self._unknown[key] = entries
+            self._unknown |= {plant.id for plant, _ in entries}
             raise
-        outcomes: list[PlantRow | PlantDeskError] = [
-            rows.get(each, ServerUnreachableError()) for each in range(len(entries))
-        ]
-        return Outcome(outcomes, tuple(rows.values()), position)
+        return _Tried({**rows}, tuple(rows.values()), position)
 
-    def _find_late(self) -> None:
-        """Find out which of the plants with an unknown outcome were added. Raises StoreError."""
-        for key, entries in [*self._unknown.items()]:
-            _, rows = self._committed(key, entries)
-            self._late.update({row.id: row for row in rows.values()})
-            del self._unknown[key]
+    def _with_late(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
+        """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
+        row = outcome.owner if isinstance(outcome, SamePlantError) else outcome
+        if isinstance(row, PlantRow) and row.id in self._unknown:
+            self._unknown.remove(row.id)
+            return row
+        return outcome
 
     def _committed(self, key: UUID, entries: Sequence[Entry]) -> tuple[int | None, dict[int, PlantRow]]:
         """Return the position of the commit with this key, and what it has added, by index; raises as `settle` does."""
@@ -284,14 +283,6 @@ class Transactions:
         if position is None:
             return None, {}
         return position, self._until_answered(lambda connection: added_by(connection, position, entries))
-
-    def _with_late(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
-        """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
-        if isinstance(outcome, SamePlantError):
-            late = self._late.pop(outcome.owner.id, None)
-            if late is not None and isinstance(outcome.owner, PlantRow) and late.version == outcome.owner.version:
-                return late
-        return outcome
 
     def write(self, action: Callable[[PostgresChange], _Result], *, changes_tokens: bool = False) -> _Result:
         """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what it raises.
@@ -428,7 +419,6 @@ class Transactions:
         return self._once_more(self._poll)
 
     def _poll(self) -> Changes:
-        self._find_late()
         known, connection = self.known, self.open()
         try:
             with translate_errors(self._address), connection.pipeline():
