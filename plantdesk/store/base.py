@@ -5,14 +5,14 @@ Waiting adds are taken together, to share one transaction.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cached_property
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from typing_extensions import override
@@ -70,8 +70,7 @@ class WriteJob:
         self, action: Callable[[ChangeWriter], Any], *, changes_tokens: bool = False, attached: Path | None = None
     ) -> None:
         self.action, self.changes_tokens, self.attached = action, changes_tokens, attached
-        self.future: Future[Any] = Future()
-        self.future.set_running_or_notify_cancel()  # or setting the result of a cancelled one would end the thread
+        self.future = running_future()  # setting the result of a cancelled one would end the thread
 
     def fail(self, error: Exception) -> None:
         """Pass on that nothing was written."""
@@ -92,54 +91,51 @@ class WriteQueue:
     """Jobs in their order: any thread may put one, the writer thread takes them."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._taken: list[Job | None] = []  # the job after a group, which comes next
+        self._jobs = deque[Job]()
         self._is_closed = False
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
 
     def put(self, job: Job) -> None:
         """Queue a job; it fails with StoreClosedError after `close`."""
-        with self._lock:
+        with self._changed:
             if not self._is_closed:
-                self._jobs.put(job)
+                self._jobs.append(job)
+                self._changed.notify()
                 return
         job.fail(StoreClosedError())
 
     def close(self) -> None:
         """Accept no more jobs; the thread ends after those that are queued."""
-        with self._lock:
-            first, self._is_closed = not self._is_closed, True
-            if first:
-                self._jobs.put(None)
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
 
     def is_empty(self) -> bool:
-        """Return whether nothing waits."""
-        return not self._taken and self._jobs.empty()
+        """Return whether nothing waits, not even the end."""
+        return not self._jobs and not self._is_closed
 
     def next_job(self, timeout: float) -> Job | None:
         """Return the next job, None at the end. Raises Empty after `timeout` seconds."""
-        return self._taken.pop() if self._taken else self._jobs.get(timeout=timeout)
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._jobs or self._is_closed, timeout):
+                raise Empty
+            return self._jobs.popleft() if self._jobs else None
 
     def group(self, first: AddJob) -> list[AddJob]:
         """Return `first` and the adds that are queued after it, up to another kind of job."""
         group, size = [first], len(first.entries)
-        while size < _GROUP_LIMIT and not self._jobs.empty():
-            job = self._jobs.get_nowait()
-            if not isinstance(job, AddJob):
-                self._taken.append(job)
-                break
-            group.append(job)
-            size += len(job.entries)
+        with self._changed:
+            while size < _GROUP_LIMIT and self._jobs and isinstance(job := self._jobs[0], AddJob):
+                group.append(job)
+                size += len(job.entries)
+                self._jobs.popleft()
         return group
 
     def end(self) -> None:
         """Fail what is queued: when a defect ended the thread, nobody must wait for it for ever."""
-        with self._lock:
-            self._is_closed = True
-        with contextlib.suppress(Empty):
-            while True:
-                if (job := self.next_job(0)) is not None:
-                    job.fail(StoreClosedError())
+        self.close()
+        while self._jobs:
+            self._jobs.popleft().fail(StoreClosedError())
 
 
 class Outcome(NamedTuple):
