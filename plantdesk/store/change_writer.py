@@ -8,18 +8,18 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Column, MetaData, Table, bindparam, delete, func, insert, literal, null, select, update
+from sqlalchemy import bindparam, delete, func, insert, literal, null, select, update
 
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.store.entries import DESK, LAST_SEQ
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, NUMBER, PLANT, TEXTS, temporary_table
 from plantdesk.store.rows import NO_ROOM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Insert, ScalarSelect, Select, Update
+    from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Insert, ScalarSelect, Select, Table, Update
     from sqlalchemy.dialects import postgresql, sqlite
 
     from plantdesk.domain.history import ChangeKind
@@ -49,15 +49,7 @@ class ChangeEntry(NamedTuple):
     undoes: int | None = None
 
 
-def working_table(name: str, *columns: str, key: str = "id") -> Table:
-    """Return a temporary table of a number or text as the key, and of texts."""
-    number, text = PLANT.c.id.type, PLANT.c.name.type
-    first = Column(key, number if key == "id" else text, primary_key=True, autoincrement=False)
-    others = (Column(each, text) for each in columns)
-    return Table(name, MetaData(), first, *others, prefixes=["TEMPORARY"])
-
-
-_CHOSEN = working_table("chosen")
+_CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
 def is_in(table: Table) -> ColumnElement[bool]:
@@ -122,7 +114,7 @@ class ChangeWriter(ABC):
     def images(self, condition: ColumnElement[bool], *, deletes: bool = False) -> Insert:
         """Return the insert of the before-images of the plants of a condition; it keeps those that the change has."""
         columns = ["change", "plant_id", "after", *EACH, "plant_change"]
-        number = literal(self.number, PLANT.c.change.type)
+        number = literal(self.number, NUMBER)
         plants = select(number, PLANT.c.id, null() if deletes else number, *(PLANT.c[each] for each in EACH))
         images = self.database.insert(BEFORE_IMAGE)
         return _keep_first(images.from_select(columns, plants.add_columns(PLANT.c.change).where(condition)))
@@ -136,6 +128,13 @@ class ChangeWriter(ABC):
         """Delete the plants of a condition."""
         images = self.images(condition, deletes=True)
         self.runner.run_all(self.database.both(images, delete(PLANT).where(condition)))
+
+    def note_new(self, condition: ColumnElement[bool]) -> None:
+        """Store that the plants of a condition did not exist before the change, but for those with a before-image."""
+        number = literal(self.number, NUMBER)
+        new = select(number, PLANT.c.id, number).where(condition).order_by(PLANT.c.id)
+        images = self.database.insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], new)
+        self.runner.run(_keep_first(images))
 
     def add(self, plant_id: int, values: dict[str, Any]) -> None:
         """Add a plant; `values` are its texts and its source."""

@@ -32,11 +32,11 @@ from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.rewriting import rewritten
-from plantdesk.store.change_writer import PAGE, ChangeEntry, is_in, working_table
+from plantdesk.store.change_writer import PAGE, ChangeEntry, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.events import Position
-from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS, text_columns
+from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table, text_columns
 from plantdesk.store.rows import id_before_new, row_by_id, rows_by_id
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ if TYPE_CHECKING:
     from plantdesk.store.change_writer import ChangeWriter
 
 #: The old tags and the new ones.
-_REPLACED = working_table("replaced", "new", "searched", key="tag")
+_REPLACED = temporary_table("replaced", tag=STRING, new=STRING, searched=STRING)
 #: The new texts of plants, and the plants that a merge deletes.
-_REWRITTEN, _DELETED = working_table("rewritten", *TEXTS), working_table("deleted")
+_REWRITTEN = temporary_table("rewritten", id=NUMBER, **dict.fromkeys(TEXTS, STRING))
+_DELETED = temporary_table("deleted", id=NUMBER)
 
 
 def make_change(

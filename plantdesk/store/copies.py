@@ -25,14 +25,10 @@ TABLES = (SOURCE, PLANT, CHANGE, BEFORE_IMAGE, TOKEN)
 _PAGE = 5_000
 
 
-def columns_of(table: Table) -> str:
-    """Return the columns of a table in SQL, in the order of its rows."""
-    return ", ".join(table.columns.keys())
-
-
 def rows_of(table: Table) -> str:
     """Return the SQL query of the rows of a table, by its primary key."""
-    return f"SELECT {columns_of(table)} FROM {table.name} ORDER BY {', '.join(table.primary_key.columns.keys())}"
+    columns, keys = (", ".join(each.keys()) for each in (table.columns, table.primary_key.columns))
+    return f"SELECT {columns} FROM {table.name} ORDER BY {keys}"
 
 
 def transfer(

@@ -18,9 +18,9 @@ from plantdesk.domain.errors import NothingToUndoError, Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
 from plantdesk.domain.protocols import HistorySummary
-from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.records import Source
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, COMMIT, PLANT, SOURCE, STATE
-from plantdesk.store.rows import NO_ROOM, row_of
+from plantdesk.store.rows import NO_ROOM, read_sources, row_of, source_columns, source_of
 
 if TYPE_CHECKING:
     from plantdesk.store.database import Runner
@@ -34,8 +34,7 @@ _CHANGES = select(
     CHANGE.c.number,
     CHANGE.c.made_at,
     CHANGE.c.source_id,
-    func.coalesce(SOURCE.c.kind, ""),
-    func.coalesce(SOURCE.c.label, ""),
+    *source_columns(),
     CHANGE.c.kind,
     CHANGE.c.parameters,
     CHANGE.c.plants,
@@ -63,9 +62,7 @@ def history_summary(runner: Runner) -> HistorySummary:
     is_first = CHANGE.c.undoes.is_(None)
     changes, since = runner.run(select(func.count(), func.min(CHANGE.c.made_at)).where(is_first)).fetchone()
     used = SOURCE.c.id.in_(select(CHANGE.c.source_id).where(is_first))
-    rows = runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label).where(used).order_by(SOURCE.c.id))
-    sources = (Source(number, SourceKind(kind), label) for number, kind, label in rows)
-    return HistorySummary(changes, since, tuple(sources))
+    return HistorySummary(changes, since, tuple(read_sources(runner, used)))
 
 
 def history_entries(
@@ -119,7 +116,7 @@ def plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantChange
     )
     of_image = SOURCE.alias()
     version = case((image.plant_change > 0, image.plant_change), else_=-image.seq)
-    source = (image.source_id, func.coalesce(of_image.c.kind, ""), func.coalesce(of_image.c.label, ""))
+    source = (image.source_id, *source_columns(of_image))
     statement = (
         _CHANGES.add_columns(image.plant_id, image.name, image.tag, image.added_at, *source, version, image.note)
         .join(step, step.c.change == CHANGE.c.number)
@@ -137,7 +134,7 @@ def plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantChange
 def change_of(row: Sequence[Any]) -> Change:
     """Return a change of what `_CHANGES` selects."""
     number, made_at, source_id, source_kind, label, kind, parameters, plants, undoes, undone, has_images = row
-    source = Source(source_id, SourceKind(source_kind), label)
+    source = source_of(source_id, source_kind, label)
     can_undo = bool(has_images) and not undone
     facts = _object(parameters)
     facts.pop(LAST_SEQ, None)

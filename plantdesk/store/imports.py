@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select, true, union, update
-from sqlalchemy.schema import Column, CreateTable, MetaData, Table
+from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import Boolean
 from typing_extensions import override
 
@@ -28,7 +28,7 @@ from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.database import TEMPORARY
-from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS
+from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table
 from plantdesk.store.rows import add_source, id_before_new
 
 if TYPE_CHECKING:
@@ -44,21 +44,13 @@ _MAX_TRIES = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
 _PART_SIZE, _PAGE = 50_000, 5_000
 
-_NUMBER, _TEXT = PLANT.c.id.type, PLANT.c.name.type
-_METADATA = MetaData(schema=TEMPORARY)
-
-
-def _table(name: str, key: str, /, **types: Any) -> Table:  # noqa: ANN401  mypy does not take what `with_variant` returns
-    columns = (Column(each, type_) for each, type_ in types.items())
-    return Table(name, _METADATA, Column(key, _NUMBER, primary_key=True, autoincrement=False), *columns)
-
-
 #: All rows. Rows that are not new, with the `earlier` row that has the id if no plant has it. Rows that get an id
 #: from the store, the `nth` after the largest one. For each plant that is replaced, the last row with its id.
-_GIVEN = _table("given", "place", file=_NUMBER, line=_NUMBER, id=_NUMBER, **dict.fromkeys(TEXTS, _TEXT))
-_KNOWN = _table("known", "place", conflicts=Boolean(), owner=_TEXT, earlier=_NUMBER)
-_FRESH = _table("fresh", "place", nth=_NUMBER)
-_REPLACING = _table("replacing", "id", place=_NUMBER)
+_FACTS = {"place": NUMBER, "file": NUMBER, "line": NUMBER, "id": NUMBER}
+_GIVEN = temporary_table("given", TEMPORARY, **_FACTS, **dict.fromkeys(TEXTS, STRING))
+_KNOWN = temporary_table("known", TEMPORARY, place=NUMBER, conflicts=Boolean(), owner=STRING, earlier=NUMBER)
+_FRESH = temporary_table("fresh", TEMPORARY, place=NUMBER, nth=NUMBER)
+_REPLACING = temporary_table("replacing", TEMPORARY, id=NUMBER, place=NUMBER)
 _COMPARED = (_KNOWN, _FRESH, _REPLACING)
 
 _given, _known = _GIVEN.c, _KNOWN.c
@@ -222,16 +214,16 @@ class StoreImport(PlantImport, ABC):
 
     def _insert(self, writer: ChangeWriter, source: Source, progress: Progress | None) -> None:
         """Insert the new plants in parts, for the progress."""
-        runner, number = writer.runner, writer.number
+        runner = writer.runner
         last_seq = writer.last_seq
         (now,) = runner.run(select(runner.database.now())).fetchone()
-        facts = {"added_at": now, "source_id": source.id, "change": number}
+        facts = {"added_at": now, "source_id": source.id, "change": writer.number}
         (fresh,) = runner.run(select(func.count()).select_from(_FRESH)).fetchone()
         new_id = _FRESH.c.nth + (id_before_new(runner, fresh, _GIVEN) if fresh else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
             new = runner.run(self._new_plants(part, new_id, last_seq, facts)).rowcount
-            runner.run(_new_images(number, last_seq))
+            writer.note_new(PLANT.c.seq > last_seq)
             writer.next_seq(new)
             last_seq += new
             if progress is not None:
@@ -242,7 +234,7 @@ class StoreImport(PlantImport, ABC):
         if self._counts.new == self._rows:  # to number the rows takes SQLite as long as to insert them
             nth = _given.place - (part.start - 1)
         is_left_out = _is_known.where(~_known.conflicts) if self._on_conflict is OnConflict.NEW_ID else _is_known
-        values = (literal(each, _NUMBER) for each in facts.values())
+        values = (literal(each, NUMBER) for each in facts.values())
         rows = (
             select(func.coalesce(new_id, _given.id), nth + last_seq, *values, *(_given[each] for each in TEXTS))
             .outerjoin_from(_GIVEN, _FRESH, _FRESH.c.place == _given.place)
@@ -289,10 +281,3 @@ def _touched(since: StoreState) -> Select[Any]:
     plants = select(PLANT.c.id).where(PLANT.c.seq > since.seq)
     images = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
     return select(_given.place).where(_given.id.in_(union(plants, images))).limit(1)
-
-
-def _new_images(number: int, last_seq: int) -> Insert:
-    """Store that the plants after a sequence number did not exist before the change."""
-    change = literal(number, _NUMBER)
-    rows = select(change, PLANT.c.id, change).where(PLANT.c.seq > last_seq).order_by(PLANT.c.id)
-    return insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], rows)

@@ -13,12 +13,15 @@ from sqlalchemy import (
     TEXT,
     BigInteger,
     CheckConstraint,
+    Column,
     ForeignKey,
     Identity,
     Index,
     Integer,
     LargeBinary,
+    MetaData,
     SmallInteger,
+    Table,
     text,
 )
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -32,9 +35,9 @@ if TYPE_CHECKING:
     from sqlalchemy.schema import ExecutableDDLElement
 
 #: 64 bits in each database; only INTEGER can be the number of a row of SQLite.
-_NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 #: Sorted by bytes in each database.
-_TEXT = TEXT().with_variant(TEXT(collation="C"), "postgresql")
+STRING = TEXT().with_variant(TEXT(collation="C"), "postgresql")
 #: Numbers beyond leave no room for others.
 _LARGEST = 2**62
 
@@ -55,11 +58,11 @@ class SourceTable(SQLModel, table=True):
     __tablename__ = "source"
     __table_args__: ClassVar[Any] = {"sqlite_strict": True}
 
-    id: int | None = Field(default=None, primary_key=True, sa_type=_NUMBER, sa_column_args=[Identity(start=3)])
-    kind: str = Field(sa_type=_TEXT, description=f"One of {', '.join(SourceKind)}")
-    label: str = Field(sa_type=_TEXT, description="Name of the import or token; empty for form and command line")
+    id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER, sa_column_args=[Identity(start=3)])
+    kind: str = Field(sa_type=STRING, description=f"One of {', '.join(SourceKind)}")
+    label: str = Field(sa_type=STRING, description="Name of the import or token; empty for form and command line")
     searched_label: str = Field(
-        default="", sa_type=_TEXT, sa_column_kwargs={"server_default": ""}, description="The label as it is searched"
+        default="", sa_type=STRING, sa_column_kwargs={"server_default": ""}, description="The label as it is searched"
     )
 
 
@@ -74,24 +77,24 @@ class PlantTable(SQLModel, table=True):
         {"sqlite_strict": True},
     )
 
-    id: int = Field(primary_key=True, sa_type=_NUMBER, sa_column_kwargs={"autoincrement": False})
-    name: str = Field(sa_type=_TEXT)
-    tag: str | None = Field(default=None, sa_type=_TEXT)
-    seq: int = Field(sa_type=_NUMBER, unique=True, description="Order of arrival, growing; newest first is seq DESC")
-    added_at: int = Field(sa_type=_NUMBER, description="Milliseconds since 1970, UTC")
-    source_id: int = Field(sa_type=_NUMBER, sa_column_args=[ForeignKey("source.id")])
-    note: str | None = Field(default=None, sa_type=_TEXT)
+    id: int = Field(primary_key=True, sa_type=NUMBER, sa_column_kwargs={"autoincrement": False})
+    name: str = Field(sa_type=STRING)
+    tag: str | None = Field(default=None, sa_type=STRING)
+    seq: int = Field(sa_type=NUMBER, unique=True, description="Order of arrival, growing; newest first is seq DESC")
+    added_at: int = Field(sa_type=NUMBER, description="Milliseconds since 1970, UTC")
+    source_id: int = Field(sa_type=NUMBER, sa_column_args=[ForeignKey("source.id")])
+    note: str | None = Field(default=None, sa_type=STRING)
     change: int = Field(
         default=0,
-        sa_type=_NUMBER,
+        sa_type=NUMBER,
         sa_column_kwargs={"server_default": text("0")},
         description="Number of the last change of it; 0: none since it was added",
     )
     searched_name: str = Field(
-        sa_type=_TEXT, description="The name as it is searched and sorted: `plantdesk.domain.folding.searched`"
+        sa_type=STRING, description="The name as it is searched and sorted: `plantdesk.domain.folding.searched`"
     )
-    searched_tag: str | None = Field(default=None, sa_type=_TEXT)
-    searched_note: str | None = Field(default=None, sa_type=_TEXT)
+    searched_tag: str | None = Field(default=None, sa_type=STRING)
+    searched_note: str | None = Field(default=None, sa_type=STRING)
 
 
 class ChangeTable(SQLModel, table=True):
@@ -106,20 +109,20 @@ class ChangeTable(SQLModel, table=True):
         {"sqlite_strict": True},
     )
 
-    number: int = Field(primary_key=True, sa_type=_NUMBER, sa_column_kwargs={"autoincrement": False})
-    made_at: int = Field(sa_type=_NUMBER, description="Milliseconds since 1970, UTC")
-    source_id: int = Field(sa_type=_NUMBER, sa_column_args=[ForeignKey("source.id")])
-    kind: str = Field(sa_type=_TEXT)
-    parameters: str = Field(sa_type=_TEXT, description="A JSON object, see `plantdesk.domain.history.Change`")
-    plants: int = Field(sa_type=_NUMBER)
-    undoes: int | None = Field(default=None, sa_type=_NUMBER, description="Number of the change that it takes back")
+    number: int = Field(primary_key=True, sa_type=NUMBER, sa_column_kwargs={"autoincrement": False})
+    made_at: int = Field(sa_type=NUMBER, description="Milliseconds since 1970, UTC")
+    source_id: int = Field(sa_type=NUMBER, sa_column_args=[ForeignKey("source.id")])
+    kind: str = Field(sa_type=STRING)
+    parameters: str = Field(sa_type=STRING, description="A JSON object, see `plantdesk.domain.history.Change`")
+    plants: int = Field(sa_type=NUMBER)
+    undoes: int | None = Field(default=None, sa_type=NUMBER, description="Number of the change that it takes back")
     undone: int = Field(
         default=0,
-        sa_type=_NUMBER,
+        sa_type=NUMBER,
         sa_column_kwargs={"server_default": text("0")},
         description="1 when a later change has taken it back",
     )
-    size: int | None = Field(default=None, sa_type=_NUMBER, description="Bytes of its before-images; NULL: removed")
+    size: int | None = Field(default=None, sa_type=NUMBER, description="Bytes of its before-images; NULL: removed")
 
 
 class BeforeImageTable(SQLModel, table=True):
@@ -128,19 +131,19 @@ class BeforeImageTable(SQLModel, table=True):
     __tablename__ = "before_image"
     __table_args__: ClassVar[Any] = (_check(_IMAGE), {"sqlite_strict": True, "sqlite_with_rowid": False})
 
-    change: int = Field(primary_key=True, sa_type=_NUMBER)
-    plant_id: int = Field(primary_key=True, sa_type=_NUMBER)
-    after: int | None = Field(default=None, sa_type=_NUMBER, description="Version after the change; NULL: deleted")
-    name: str | None = Field(default=None, sa_type=_TEXT)
-    tag: str | None = Field(default=None, sa_type=_TEXT)
-    note: str | None = Field(default=None, sa_type=_TEXT)
-    seq: int | None = Field(default=None, sa_type=_NUMBER)
-    added_at: int | None = Field(default=None, sa_type=_NUMBER)
-    source_id: int | None = Field(default=None, sa_type=_NUMBER)
-    plant_change: int | None = Field(default=None, sa_type=_NUMBER)
-    searched_name: str | None = Field(default=None, sa_type=_TEXT)
-    searched_tag: str | None = Field(default=None, sa_type=_TEXT)
-    searched_note: str | None = Field(default=None, sa_type=_TEXT)
+    change: int = Field(primary_key=True, sa_type=NUMBER)
+    plant_id: int = Field(primary_key=True, sa_type=NUMBER)
+    after: int | None = Field(default=None, sa_type=NUMBER, description="Version after the change; NULL: deleted")
+    name: str | None = Field(default=None, sa_type=STRING)
+    tag: str | None = Field(default=None, sa_type=STRING)
+    note: str | None = Field(default=None, sa_type=STRING)
+    seq: int | None = Field(default=None, sa_type=NUMBER)
+    added_at: int | None = Field(default=None, sa_type=NUMBER)
+    source_id: int | None = Field(default=None, sa_type=NUMBER)
+    plant_change: int | None = Field(default=None, sa_type=NUMBER)
+    searched_name: str | None = Field(default=None, sa_type=STRING)
+    searched_tag: str | None = Field(default=None, sa_type=STRING)
+    searched_note: str | None = Field(default=None, sa_type=STRING)
 
 
 _IS_VALID = text("revoked_at IS NULL")
@@ -156,16 +159,16 @@ class TokenTable(SQLModel, table=True):
         {"sqlite_strict": True, "postgresql_with": {"fillfactor": 50}},
     )
 
-    id: int | None = Field(default=None, primary_key=True, sa_type=_NUMBER, sa_column_args=[Identity()])
-    name: str = Field(sa_type=_TEXT)
+    id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER, sa_column_args=[Identity()])
+    name: str = Field(sa_type=STRING)
     digest: bytes = Field(sa_type=LargeBinary, unique=True)
-    source_id: int = Field(sa_type=_NUMBER, sa_column_args=[ForeignKey("source.id")])
-    created_at: int = Field(sa_type=_NUMBER)
-    expires_at: int | None = Field(default=None, sa_type=_NUMBER)
-    revoked_at: int | None = Field(default=None, sa_type=_NUMBER)
-    last_used_at: int | None = Field(default=None, sa_type=_NUMBER)
-    plants_added: int = Field(default=0, sa_type=_NUMBER, sa_column_kwargs={"server_default": text("0")})
-    max_plants: int | None = Field(default=None, sa_type=_NUMBER, description="Plants that it may add; NULL: any")
+    source_id: int = Field(sa_type=NUMBER, sa_column_args=[ForeignKey("source.id")])
+    created_at: int = Field(sa_type=NUMBER)
+    expires_at: int | None = Field(default=None, sa_type=NUMBER)
+    revoked_at: int | None = Field(default=None, sa_type=NUMBER)
+    last_used_at: int | None = Field(default=None, sa_type=NUMBER)
+    plants_added: int = Field(default=0, sa_type=NUMBER, sa_column_kwargs={"server_default": text("0")})
+    max_plants: int | None = Field(default=None, sa_type=NUMBER, description="Plants that it may add; NULL: any")
 
 
 class StoreTable(SQLModel, table=True):
@@ -180,14 +183,14 @@ class StoreTable(SQLModel, table=True):
         {"sqlite_strict": True, "info": {"database": "sqlite"}},
     )
 
-    id: int = Field(primary_key=True, sa_type=_NUMBER)
-    identity: str = Field(sa_type=_TEXT, description="Random; backups keep that of their store")
-    last_seq: int = Field(sa_type=_NUMBER, description="At least the seq of every deleted plant")
-    other_commits: int = Field(sa_type=_NUMBER, description="Counts commits, see `sqlite/numbers`")
-    counted_seq: int = Field(sa_type=_NUMBER, description="The tokens' `plants_added` counts the plants up to this seq")
+    id: int = Field(primary_key=True, sa_type=NUMBER)
+    identity: str = Field(sa_type=STRING, description="Random; backups keep that of their store")
+    last_seq: int = Field(sa_type=NUMBER, description="At least the seq of every deleted plant")
+    other_commits: int = Field(sa_type=NUMBER, description="Counts commits, see `sqlite/numbers`")
+    counted_seq: int = Field(sa_type=NUMBER, description="The tokens' `plants_added` counts the plants up to this seq")
     last_id: int = Field(
         default=0,
-        sa_type=_NUMBER,
+        sa_type=NUMBER,
         sa_column_kwargs={"server_default": text("0")},
         description="At least the id of every deleted plant below 2^62",
     )
@@ -205,17 +208,17 @@ class StateTable(SQLModel, table=True):
     id: int = Field(primary_key=True, sa_type=SmallInteger, sa_column_kwargs={"autoincrement": False})
     identity: str = Field(sa_type=TEXT)
     version: int = Field(sa_type=Integer, description="Of the tables")
-    position: int = Field(sa_type=_NUMBER, description="Number of the last commit")
-    last_seq: int = Field(sa_type=_NUMBER)
-    last_change: int = Field(sa_type=_NUMBER)
-    tokens: int = Field(sa_type=_NUMBER, description="Grows with each change of a token")
-    plants: int = Field(sa_type=_NUMBER, description="Their number")
+    position: int = Field(sa_type=NUMBER, description="Number of the last commit")
+    last_seq: int = Field(sa_type=NUMBER)
+    last_change: int = Field(sa_type=NUMBER)
+    tokens: int = Field(sa_type=NUMBER, description="Grows with each change of a token")
+    plants: int = Field(sa_type=NUMBER, description="Their number")
     reads_from: int = Field(
         sa_type=Integer,
         sa_column_kwargs={"server_default": text("1")},
         description="The oldest version whose PlantDesk can read these tables",
     )
-    last_id: int = Field(sa_type=_NUMBER, sa_column_kwargs={"server_default": text("0")}, description="As in `store`")
+    last_id: int = Field(sa_type=NUMBER, sa_column_kwargs={"server_default": text("0")}, description="As in `store`")
 
 
 class CommitTable(SQLModel, table=True):
@@ -225,11 +228,11 @@ class CommitTable(SQLModel, table=True):
     __table_args__: ClassVar[Any] = {"info": {"database": "postgresql"}}
 
     key: UUID = Field(primary_key=True)
-    position: int | None = Field(default=None, unique=True, sa_type=_NUMBER)
-    made_at: int = Field(sa_type=_NUMBER)
+    position: int | None = Field(default=None, unique=True, sa_type=NUMBER)
+    made_at: int = Field(sa_type=NUMBER)
     desk: str = Field(sa_type=TEXT)
-    seq: int | None = Field(default=None, sa_type=_NUMBER)
-    change: int | None = Field(default=None, sa_type=_NUMBER)
+    seq: int | None = Field(default=None, sa_type=NUMBER)
+    change: int | None = Field(default=None, sa_type=NUMBER)
 
 
 class DeskTable(SQLModel, table=True):
@@ -238,10 +241,10 @@ class DeskTable(SQLModel, table=True):
     __tablename__ = "desk"
     __table_args__: ClassVar[Any] = {"postgresql_with": {"fillfactor": 50}, "info": {"database": "postgresql"}}
 
-    name: str = Field(primary_key=True, sa_type=_TEXT)
+    name: str = Field(primary_key=True, sa_type=STRING)
     version: str = Field(sa_type=TEXT)
     tables: int = Field(sa_type=Integer)
-    last_seen: int = Field(sa_type=_NUMBER)
+    last_seen: int = Field(sa_type=NUMBER)
 
 
 PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE, COMMIT = (
@@ -258,6 +261,15 @@ EACH = (*TEXTS, "seq", "added_at", "source_id")
 def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | None, ...]:
     """Return the columns `TEXTS` of a plant."""
     return name, tag, note, *searched_texts(name, tag, note)
+
+
+def temporary_table(name: str, schema: str | None = None, /, **types: Any) -> Table:  # noqa: ANN401  mypy does not take what `with_variant` returns
+    """Return a temporary table, whose first column is its key; in a `schema` all tables are temporary."""
+    columns = [
+        Column(each, type_, primary_key=not place, autoincrement=False)
+        for place, (each, type_) in enumerate(types.items())
+    ]
+    return Table(name, MetaData(), *columns, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
 
 
 def creation(dialect: Dialect) -> list[str]:

@@ -24,8 +24,17 @@ from plantdesk.store.conditions import condition_of, has_length, name_begins, or
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.events import read_events
-from plantdesk.store.models import PLANT, SOURCE
-from plantdesk.store.rows import PAGE, id_before_new, row_by_id, row_of, rows_by_id, rows_cut, rows_in_order
+from plantdesk.store.models import PLANT
+from plantdesk.store.rows import (
+    PAGE,
+    id_before_new,
+    read_sources,
+    row_by_id,
+    row_of,
+    rows_by_id,
+    rows_cut,
+    rows_in_order,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
@@ -144,8 +153,7 @@ class StoreReader(PlantReader, ABC):
         counted = select(*columns, func.count(), func.sum(case((is_of_today, 1), else_=0))).group_by(*columns)
 
         def read(runner: Runner) -> Counts:
-            rows = runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))
-            known = {source_id: Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows}
+            known = {source.id: source for source in read_sources(runner)}
             tags, sources, today = Counter[str | None](), Counter[Source](), 0
             for tag, source_id, count, count_today in runner.run(counted):
                 tags[tag] += count
@@ -176,8 +184,7 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def sources(self) -> list[Source]:
-        rows = self._all(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label).order_by(SOURCE.c.id))
-        return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
+        return self.ask(read_sources)
 
     @override
     def two_sources(self) -> list[int]:

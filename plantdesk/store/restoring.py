@@ -7,43 +7,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Column, MetaData, Table, case, delete, exists, func, insert, literal, null, or_, select
+from sqlalchemy import exists, func, insert, literal, or_, select
 from sqlalchemy.schema import CreateTable
 
 from plantdesk.domain.backups import Difference, Group
 from plantdesk.domain.records import SourceKind
-from plantdesk.store.models import BEFORE_IMAGE, EACH, PLANT, SOURCE
+from plantdesk.store.models import EACH, NUMBER, PLANT, SOURCE, STRING, temporary_table
 from plantdesk.store.rows import add_source
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause
+    from sqlalchemy import ColumnElement, FromClause, Table
 
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner
 
 #: Plants of each kind that a difference names.
 _NAMED = 5
-_METADATA = MetaData()
-_NUMBER = PLANT.c.id.type
-
-
-def _temporary(name: str, *columns: Column[object]) -> Table:
-    return Table(name, _METADATA, Column("id", _NUMBER, primary_key=True), *columns, prefixes=["TEMPORARY"])
-
 
 #: The plants of the backup and their sources.
-RESTORED = _temporary("restored", *(Column(each, PLANT.c[each].type) for each in EACH))
-RESTORED_SOURCE = _temporary("restored_source", *(Column(each, SOURCE.c[each].type) for each in ("kind", "label")))
+RESTORED = temporary_table("restored", id=NUMBER, **{each: PLANT.c[each].type for each in EACH})
+RESTORED_SOURCE = temporary_table("restored_source", id=NUMBER, kind=STRING, label=STRING)
 #: The source of the store for each source of the backup: the same row if the store has it.
-_ORIGIN = _temporary("origin", Column("ours", _NUMBER))
-#: The plants that a restore adds, removes or changes.
-_DIFFERING = _temporary("differing")
+_ORIGIN = temporary_table("origin", id=NUMBER, ours=NUMBER)
 _TEXTS = ("name", "tag", "note")
 _COMPARED = (*_TEXTS, "seq", "added_at")
 
 
 def create_tables(runner: Runner) -> None:
     """Make the temporary tables for the plants of a backup and their sources."""
-    for table in (RESTORED, RESTORED_SOURCE):
+    for table in (RESTORED, RESTORED_SOURCE, _ORIGIN):
         runner.run(CreateTable(table))
 
 
@@ -58,32 +50,27 @@ def difference(runner: Runner) -> Difference:
     )
 
 
-def exchange(runner: Runner, number: int, *, with_history: bool = True) -> None:
-    """Make the plants of the backup those of the store, as the change of this number, unless there is no history."""
-    for table in (_ORIGIN, _DIFFERING):
-        runner.run(CreateTable(table))
-    _map_sources(runner)
+def exchange(writer: ChangeWriter) -> None:
+    """Make the plants of the backup those of the store, as the change of a writer."""
+    _map_sources(writer.runner)
     same = [RESTORED.c[each].is_not_distinct_from(PLANT.c[each]) for each in _COMPARED]
     same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
-    runner.run(insert(_DIFFERING).from_select(["id"], select(PLANT.c.id).where(~exists().where(*same))))
-    added = select(RESTORED.c.id).where(RESTORED.c.id.not_in(select(PLANT.c.id)))
-    runner.run(insert(_DIFFERING).from_select(["id"], added))
-    differing = select(_DIFFERING.c.id)
-    if with_history:
-        after = case((RESTORED.c.id.is_(None), null()), else_=literal(number, _NUMBER))
-        present = select(
-            literal(number, _NUMBER), _DIFFERING.c.id, after, *(PLANT.c[each] for each in EACH), PLANT.c.change
-        )
-        images = present.select_from(_DIFFERING.outerjoin(PLANT, PLANT.c.id == _DIFFERING.c.id)).outerjoin(
-            RESTORED, RESTORED.c.id == _DIFFERING.c.id
-        )
-        columns = ["change", "plant_id", "after", *EACH, "plant_change"]
-        runner.run(insert(BEFORE_IMAGE).from_select(columns, images, include_defaults=False))
-    runner.run(delete(PLANT).where(PLANT.c.id.in_(differing)))
+    writer.delete(writer.choose(~exists().where(*same)))
+    _add_missing(writer.runner, writer.number)
+    writer.note_new(PLANT.c.change == writer.number)
+
+
+def fill_new(runner: Runner) -> None:
+    """Add the plants of the backup to a new store, without a change."""
+    _map_sources(runner)
+    _add_missing(runner, 0)
+
+
+def _add_missing(runner: Runner, number: int) -> None:
     ours = [_ORIGIN.c.ours if each == "source_id" else RESTORED.c[each] for each in EACH]
-    plants = select(RESTORED.c.id, *ours, literal(number if with_history else 0, _NUMBER))
-    plants = plants.join(_ORIGIN, _ORIGIN.c.id == RESTORED.c.source_id).where(RESTORED.c.id.in_(differing))
-    runner.run(insert(PLANT).from_select(["id", *EACH, "change"], plants, include_defaults=False))
+    plants = select(RESTORED.c.id, *ours, literal(number, NUMBER)).join(_ORIGIN, _ORIGIN.c.id == RESTORED.c.source_id)
+    missing = plants.where(RESTORED.c.id.not_in(select(PLANT.c.id)))
+    runner.run(insert(PLANT).from_select(["id", *EACH, "change"], missing))
 
 
 def _map_sources(runner: Runner) -> None:

@@ -17,7 +17,7 @@ from plantdesk.store.database import VERSION
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select, Table
+    from sqlalchemy import ColumnElement, FromClause, Select, Table
 
     from plantdesk.store.database import Runner
 
@@ -80,20 +80,31 @@ def changes_since(runner: Runner, seq: int, change: int) -> Callable[[], Changes
 def row_of(values: Sequence[Any]) -> PlantRow:
     """Return a plant of: id, name, tag, time, id, kind and label of the source, version, note."""
     plant_id, name, tag, added_at, source_id, kind, label, version, note = values
-    return PlantRow(plant_id, name, tag, added_at, _source(source_id, kind, label), note, version)
+    return PlantRow(plant_id, name, tag, added_at, source_of(source_id, kind, label), note, version)
 
 
 @lru_cache  # an import gives all its plants the same
-def _source(source_id: int, kind: str, label: str) -> Source:
+def source_of(source_id: int, kind: str, label: str) -> Source:
+    """Return a source of the columns of its row."""
     return Source(source_id, SourceKind(kind), label)
+
+
+def source_columns(source: FromClause = SOURCE) -> tuple[ColumnElement[str], ColumnElement[str]]:
+    """Return kind and label of a joined source; one that another program has removed is without a name."""
+    return func.coalesce(source.c.kind, ""), func.coalesce(source.c.label, "")
+
+
+def read_sources(runner: Runner, *conditions: ColumnElement[bool]) -> list[Source]:
+    """Return the sources for which all conditions hold, by their ids."""
+    rows = runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label).where(*conditions).order_by(SOURCE.c.id))
+    return [source_of(*row) for row in rows]
 
 
 def _select(
     name: ColumnElement[Any], tag: ColumnElement[Any], note: ColumnElement[Any], *before: ColumnElement[Any]
 ) -> Select[Any]:
-    """Return the statement of what `row_of` needs; a source that another program has removed is without a name."""
-    source = (func.coalesce(SOURCE.c.kind, ""), func.coalesce(SOURCE.c.label, ""))
-    columns = (*before, PLANT.c.id, name, tag, PLANT.c.added_at, PLANT.c.source_id, *source, VERSION, note)
+    """Return the statement of what `row_of` needs."""
+    columns = (*before, PLANT.c.id, name, tag, PLANT.c.added_at, PLANT.c.source_id, *source_columns(), VERSION, note)
     return select(*columns).outerjoin_from(PLANT, SOURCE)
 
 

@@ -213,8 +213,7 @@ class _Undo:
         columns = (literal(first, number) + place, *texts, literal(seq, number) + place)
         rows = self._displaced.with_only_columns(*columns, FORMER.c.added_at, FORMER.c.source_id, self._number)
         self._run(insert(PLANT).from_select(_ROW, rows))
-        images = select(self._number, PLANT.c.id, self._number).where(PLANT.c.id.between(first, first + count - 1))
-        self._run(insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], images))
+        self._writer.note_new(PLANT.c.id.between(first, first + count - 1))
         return first, count
 
 

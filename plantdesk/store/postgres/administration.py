@@ -117,7 +117,6 @@ class NothingAnswersError(StoreUnreachableError):
 #: Seconds that each statement of a test may take.
 _TIMEOUT = 5
 _SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
-_MAY_WRITE = "SELECT has_table_privilege('plant', 'INSERT') AND has_table_privilege('state', 'UPDATE')"
 _MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
 _DESKS = """SELECT desk FROM commits
             WHERE desk <> '' AND made_at > extract(epoch FROM date_trunc('day', now())) * 1000
@@ -190,18 +189,14 @@ def _with_plants(connection: Connection, address: Address, found: Probe) -> Prob
     version = version_of(connection)
     found = found._replace(milliseconds=(time.monotonic() - began) * 1000)
     if version is None:
-        if not _is_true(connection, _MAY_CREATE):
+        if connection.execute(_MAY_CREATE).fetchone() != (True,):
             raise RightsMissingError
         return found
     check_readable(version, address.name, address.server)
     (plants,) = connection.execute("SELECT plants FROM state").fetchone() or (0,)
     desks = tuple(str(name) for (name,) in connection.execute(_DESKS))
     found = found._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
-    return found._replace(can_write=found.refusal is None and _is_true(connection, _MAY_WRITE))
-
-
-def _is_true(connection: Connection, query: str) -> bool:
-    return connection.execute(query.encode()).fetchone() == (True,)
+    return found._replace(can_write=found.refusal is None and missing_rights(connection) is None)
 
 
 def needs_administrator(error: StoreError) -> bool:

@@ -25,9 +25,9 @@ from plantdesk.domain.copies import Copied, CopyRefusedError, NulInStoreError, S
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.platform import paths
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.copies import columns_of, rows_of, transfer
+from plantdesk.store.copies import rows_of, transfer
 from plantdesk.store.postgres.connections import LONG, READER, NulRefusedError, connect, execute, translate_errors
-from plantdesk.store.postgres.database import runner
+from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import create_tables, desk_name
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
 from plantdesk.store.postgres.transactions import Transactions
@@ -95,7 +95,7 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, writer
     )  # made at the end in a fraction of the time
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, partial(copy_in, connection), partial(_rows, connection), progress)
+        copied = transfer(source, partial(DATABASE.fill, writer.runner), partial(_rows, connection), progress)
     except errors.IntegrityError as error:
         raise CopyRefusedError from error
     for table in ("source", "token"):
@@ -104,15 +104,6 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, writer
     writer.seq, writer.last_change, writer.tokens = source.last_seq, source.last_change, copied.rows["token"]
     writer.grew(copied.rows["plant"])
     return copied
-
-
-def copy_in(connection: Connection, table: Table, rows: Iterator[Row]) -> None:
-    """Copy rows into a table. Raises psycopg.Error."""
-    sql = f"COPY {table.name} ({columns_of(table)}) FROM STDIN (FORMAT BINARY)"
-    with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-        copy.set_types(_types(table))
-        for row in rows:
-            copy.write_row(row)
 
 
 def patient(address: Address) -> Address:
@@ -195,7 +186,7 @@ class SharedBackups(MadeBackups):
 def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
     try:
         for table in (RESTORED, RESTORED_SOURCE):
-            copy_in(connection, table, reading.execute(rows_of(table)))
+            DATABASE.fill(runner(connection), table, reading.execute(rows_of(table)))
     except DataError as error:
         raise NulRefusedError from error
     connection.execute("ANALYZE restored")
@@ -203,7 +194,7 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
 
 def _exchange(source: Source, name: str, writer: PostgresChange) -> Change:
     """Make the plants of `restored` those of the store, as a change of the history."""
-    exchange(writer.runner, writer.number)
+    exchange(writer)
     (last_seq,) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
     writer.seq = max(writer.seq, last_seq)
     return writer.record(ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))

@@ -97,7 +97,7 @@ class PostgresDatabase(Database):
 
     @override
     def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
-        sql = f"COPY {self.place_of(table)} FROM STDIN".encode()
+        sql = f"COPY {self.place_of(table)} ({', '.join(table.columns.keys())}) FROM STDIN".encode()
         with runner.connection.cursor() as cursor, cursor.copy(sql) as copy:
             for row in rows:
                 copy.write_row(row)

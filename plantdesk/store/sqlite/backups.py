@@ -35,7 +35,7 @@ from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.restoring import difference, exchange
+from plantdesk.store.restoring import difference, exchange, fill_new
 from plantdesk.store.rows import add_source, id_before_new
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
@@ -255,7 +255,7 @@ def _back_up(file: StoreFile) -> Backup:
 def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dict[str, Any]) -> Change:
     """Make the plants of `temp.restored` those of the store, as a change of the history."""
     writer = SqliteChange(connection)
-    exchange(writer.runner, writer.number)
+    exchange(writer)
     change = writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
     count_commit(connection)
     return change
@@ -294,7 +294,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
         migrate(connection)
         preview = load(connection, backup)
         with transaction(connection):
-            exchange(runner(connection), 0, with_history=False)
+            fill_new(runner(connection))
             retained = _carry_over_tokens(connection, path)
             connection.execute("UPDATE store SET last_id = ?", (max(_last_id(path), _last_id(backup)),))
             count_commit(connection)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from plantdesk.domain.copies import Copied, CopyRefusedError, StoreRows, TargetNotEmptyError
 from plantdesk.domain.errors import NoStoreError
 from plantdesk.domain.records import now_ms
-from plantdesk.store.copies import TABLES, columns_of, rows_of, transfer
+from plantdesk.store.copies import TABLES, rows_of, transfer
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
-from plantdesk.store.sqlite.connections import connect, placeholders, snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.database import DATABASE, runner
 from plantdesk.store.sqlite.files.disk import new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
@@ -90,17 +91,12 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
     """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, partial(_insert, connection), partial(_rows, connection), progress)
+        copied = transfer(source, partial(DATABASE.fill, runner(connection)), partial(_rows, connection), progress)
     except sqlite3.IntegrityError as error:
         raise CopyRefusedError from error
     connection.execute("UPDATE store SET last_seq = ?, last_id = ?", (source.last_seq, source.last_id))
     count_commit(connection)
     return copied
-
-
-def _insert(connection: sqlite3.Connection, table: Table, rows: Iterator[Row]) -> None:
-    values = placeholders(len(table.columns))
-    connection.executemany(f"INSERT INTO {table.name} ({columns_of(table)}) VALUES ({values})", rows)
 
 
 def _count(connection: sqlite3.Connection) -> int:
