@@ -1,3 +1,8 @@
+"""Migrations of a file, and the schema of each version: the recorded one, to which models and steps lead.
+
+Where a new version adds one, `python -m tests.support.schemas` writes the records.
+"""
+
 from __future__ import annotations
 
 import sqlite3
@@ -6,9 +11,11 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from plantdesk.domain.errors import ForeignSchemaError, StoreInUseError
+from plantdesk.store.postgres import schema
 from plantdesk.store.sqlite import migrations
 from plantdesk.store.sqlite.migrations import (
     APPLICATION_ID,
@@ -20,9 +27,12 @@ from plantdesk.store.sqlite.migrations import (
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as store_of
 from tests.store.test_backups import make_older
+from tests.support.schemas import FOLDER, migrated_file, migrated_server, of_file, of_server
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.support.postgres_server import PostgresServer
 
 
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION + 1))
@@ -131,3 +141,31 @@ def test_the_texts_of_an_older_store_are_searched_as_new_ones(path: Path) -> Non
             ("ahorn", "kuche", None),
         ]
         assert database.execute("SELECT searched_label FROM source").fetchall() == [("",), ("",), ("baume.csv",)]
+
+
+def recorded(kind: str, version: int) -> str:
+    return (FOLDER / f"{kind}-{version}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", range(1, migrations.SCHEMA_VERSION + 1))
+def test_the_schema_of_a_file(version: int) -> None:
+    assert migrated_file(version) == recorded("sqlite", version)
+
+
+@pytest.mark.parametrize("version", range(1, schema.SCHEMA_VERSION + 1))
+def test_the_schema_of_a_server(postgres: PostgresServer, version: int) -> None:
+    assert migrated_server(postgres, version) == recorded("postgres", version)
+
+
+def test_a_new_file_is_made_of_the_models() -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrations.migrate(connection)
+        assert of_file(connection) == recorded("sqlite", migrations.SCHEMA_VERSION)
+
+
+def test_new_tables_of_a_server_are_made_of_the_models(postgres: PostgresServer) -> None:
+    with psycopg.connect(postgres.url(postgres.new_store().name)) as connection:
+        found = of_server(connection).splitlines()
+    indexes = [line for line in found if "plant_by_" in line or "plant_searched" in line]
+    assert len(indexes) >= 2
+    assert [line for line in found if line not in indexes] == recorded("postgres", schema.SCHEMA_VERSION).splitlines()

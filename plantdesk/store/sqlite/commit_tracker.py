@@ -1,6 +1,6 @@
 """What the writer knows about the commits in its file: the one owner of each counter that it compares with the file.
 
-Invariants, which tests/store/test_commit_tracker.py checks beside other writers and failing commits:
+Invariants, which tests/store/test_tracker_model.py checks beside other writers and failing commits:
 
 1. `position` is the state after the last commit that this connection has read or made, even if that commit counts as
    failed because its file was moved. Nothing of an open or failed transaction is in it.

@@ -1,4 +1,4 @@
-"""Changes of very many plants, beside other desks: these wait, and nothing of what they do is lost."""
+"""Changes of very many plants, beside other desks: these wait, and nothing of what they do is lost; and pruning."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from plantdesk.domain.errors import PlantDeskError, StoreBusyError
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store import entries
 from plantdesk.store.change_writer import PAGE
 from plantdesk.store.postgres.connections import connect
+from plantdesk.store.postgres.transactions import Transactions
 from tests.support.adding import Adding, add_each
 from tests.support.waiting import SECONDS
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.store.locations import PostgresLocation
+    from tests.support.postgres_server import PostgresServer
 
 COUNT = PAGE + 2000
 #: Edits of the plants of the tags “room 0” to “room 2”, and what becomes of a tag.
@@ -139,3 +142,22 @@ def test_a_plant_is_refused_for_now_during_a_change_that_takes_longer(
             store.add(plant, COMMAND).result(SECONDS)
     assert refused.value.retry_after is not None
     assert store.add(plant, COMMAND).result(SECONDS).id == 1
+
+
+def test_old_before_images_and_keys_of_commits_are_removed_but_for_the_last(
+    postgres: PostgresServer, location: PostgresLocation, store: PlantStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
+    for tag in ("hall", "attic", "cellar"):
+        store.apply([SetTag(Selection(), tag)], FORM).result(SECONDS)
+    with closing(Transactions(location.address, "test")) as transactions:
+        assert not transactions.prune()
+        assert postgres.execute("SELECT count(size) FROM plantdesk.change", location.name) == [(3,)]
+        monkeypatch.setattr(entries, "_MIN_CHANGES", 1)
+        for table in ("change", "commits"):
+            postgres.execute(f"UPDATE plantdesk.{table} SET made_at = 0", location.name)
+        assert not transactions.prune()
+    for table in ("before_image", "commits"):
+        assert postgres.execute(f"SELECT count(*) FROM plantdesk.{table}", location.name) == [(1,)]
+    with closing(store.reader()) as reader:
+        assert [change.can_undo for change in reader.history()] == [True, False, False]
