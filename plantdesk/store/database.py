@@ -100,10 +100,6 @@ class Database(ABC):
         """Return the present time in milliseconds since 1970, UTC, by the clock that all who write to a store share."""
 
     @abstractmethod
-    def store_size(self) -> ColumnElement[int]:
-        """Return the bytes of a store; its before-images may take a part of them."""
-
-    @abstractmethod
     def source_key(self) -> ColumnElement[Any]:
         """Return the key that sorts plants by the kinds and labels of their sources."""
 

@@ -227,9 +227,8 @@ def _by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
 _MAX_AGE, _KEY_AGE = 90 * 86_400_000, 30 * 86_400_000
 #: Newest changes that stay whatever their age: a clock that was wrong once must not remove them all.
 _MIN_CHANGES = 20
-#: Bytes of before-images, or a fraction of the store's size if that is more.
+#: Bytes of before-images.
 _MAX_SIZE = 100_000_000
-_MAX_FRACTION = 0.1
 #: Rows that one step removes, some milliseconds of work: others wait for it.
 _STEP = 10_000
 
@@ -278,8 +277,7 @@ def _newest_outdated(runner: Runner) -> int:
     # As floats: sizes that another program wrote may be too large together.
     total = func.sum(cast(change.size, Float)).over(order_by=newest_first).label("total")
     stored = select(change.number, change.made_at, place, total).where(change.size.is_not(None)).subquery().c
-    is_too_large = and_(stored.total > _MAX_SIZE, stored.total > runner.database.store_size() * _MAX_FRACTION)
     is_too_old = and_(stored.made_at < runner.database.now() - _MAX_AGE, stored.place > _MIN_CHANGES)
     newest = select(func.coalesce(func.max(stored.number), 0))
-    (number,) = runner.run(newest.where(stored.place > 1, or_(is_too_large, is_too_old))).fetchone()
+    (number,) = runner.run(newest.where(stored.place > 1, or_(stored.total > _MAX_SIZE, is_too_old))).fetchone()
     return int(number)

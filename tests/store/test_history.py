@@ -35,7 +35,6 @@ def plants(store: Store) -> list[PlantRow]:
 def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
     monkeypatch.setattr(entries, "_MAX_SIZE", 0)
-    monkeypatch.setattr(entries, "_MAX_FRACTION", 0)
     monkeypatch.setattr(entries, "_STEP", 2)
     with closing(store.reader()) as reader:
         until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
@@ -51,7 +50,6 @@ def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, m
     before = rows(store)
     apply(store, DeleteAll(Selection()))
     monkeypatch.setattr(entries, "_MAX_SIZE", 0)
-    monkeypatch.setattr(entries, "_MAX_FRACTION", 0)
     with closing(store.reader()) as reader:
         for _ in range(3):
             undo(store)

@@ -76,7 +76,7 @@ class FileBesideDict(StoreBesideDict):
         self.reader.close()
         self.store.close()
         with (
-            mock.patch.multiple(entries, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
+            mock.patch.multiple(entries, _MAX_SIZE=0, _STEP=3),
             closing(sqlite3.connect(self.path)) as database,
         ):
             while entries.is_prunable(runner(database)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
-from sqlalchemy import any_, bindparam, cast, func, literal_column, select
+from sqlalchemy import any_, bindparam, func, literal_column, select
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS, psycopg
+from sqlalchemy.dialects.postgresql import ARRAY, psycopg
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
@@ -74,10 +74,6 @@ class PostgresDatabase(Database):
     @override
     def now(self) -> ColumnElement[int]:
         return literal_column(NOW, PLANT.c.added_at.type)
-
-    @override
-    def store_size(self) -> ColumnElement[int]:
-        return func.pg_total_relation_size(cast("plantdesk.plant", REGCLASS))
 
     @override
     def source_key(self) -> ColumnElement[Any]:

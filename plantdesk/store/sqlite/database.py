@@ -68,12 +68,6 @@ class SqliteDatabase(Database):
         return _NOW
 
     @override
-    def store_size(self) -> ColumnElement[int]:
-        pages = func.pragma_page_count().table_valued("page_count").c.page_count
-        page_size = func.pragma_page_size().table_valued("page_size").c.page_size
-        return select(pages * page_size).scalar_subquery()
-
-    @override
     def source_key(self) -> ColumnElement[Any]:
         key = select(SOURCE.c.kind + SEPARATOR + SOURCE.c.label).where(SOURCE.c.id == PLANT.c.source_id)
         return key.correlate(PLANT).scalar_subquery()

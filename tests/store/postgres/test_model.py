@@ -67,7 +67,7 @@ class DesksBesideDict(StoreBesideDict):
     @rule()
     def prune(self) -> None:
         with (
-            mock.patch.multiple(entries, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
+            mock.patch.multiple(entries, _MAX_SIZE=0, _STEP=3),
             connect(self.location.address, "test") as connection,
         ):
             while entries.prune(runner(connection)):
