@@ -18,9 +18,10 @@ from plantdesk.domain.errors import StoreMovedError
 from plantdesk.domain.records import COMMAND, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.commit_tracker import CommitTracker, is_locked
 from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.write_connection import WriteConnection
 from tests.store.test_backups import until
 from tests.support.waiting import SECONDS
 
@@ -186,28 +187,31 @@ def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) 
     assert seen == ["A\ufffd", "Moss"]
 
 
-def test_a_connection_notices_that_another_one_writes(path: Path) -> None:
-    Store(path).close()
-    with closing(connect(path)) as connection, closing(connect(path)) as other:
-        assert not is_locked(connection)
+@pytest.fixture
+def connection(path: Path) -> Iterator[WriteConnection]:
+    with closing(StoreFile(path)) as file, closing((found := WriteConnection(file)).sqlite):
+        yield found
+
+
+def test_a_connection_notices_that_another_one_writes(connection: WriteConnection, path: Path) -> None:
+    with closing(connect(path)) as other:
+        assert not connection.is_locked()
         other.execute("BEGIN IMMEDIATE")
-        assert is_locked(connection)
+        assert connection.is_locked()
         other.execute("ROLLBACK")
-        assert not is_locked(connection)
-        assert connection.execute("PRAGMA busy_timeout").fetchone() == (5000,)
+        assert not connection.is_locked()
+        assert connection.sqlite.execute("PRAGMA busy_timeout").fetchone() == (5000,)
 
 
-def test_a_transaction_that_begins_a_new_log_is_noticed_at_its_commit(path: Path) -> None:
-    Store(path).close()
-    with closing(connect(path)) as connection, closing(connect(path)) as other:
-        tracker = CommitTracker(connection)
+def test_a_transaction_that_begins_a_new_log_is_noticed_at_its_commit(connection: WriteConnection, path: Path) -> None:
+    with closing(connect(path)) as other:
         other.execute("PRAGMA cache_size = 5")  # so that it writes to the log before its commit
         other.execute("UPDATE store SET other_commits = 1")
-        assert not tracker.poll().needs_reload
+        assert not connection.poll().needs_reload
         assert other.execute("PRAGMA wal_checkpoint").fetchone()[0] == 0
         other.execute("BEGIN")
         other.execute(_FILL)
-        assert not tracker.poll().added
+        assert not connection.poll().added
         other.execute("COMMIT")
-        changes = tracker.poll()
+        changes = connection.poll()
         assert (len(changes.added), changes.needs_reload) == (1000, True)

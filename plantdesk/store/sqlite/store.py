@@ -37,10 +37,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-#: Commits that a change of very many plants counts for, so that its log is moved at once.
-_LARGE = 1000
-
-
 class Writer(WriterThread):
     """The thread with the only connection that writes."""
 
@@ -101,23 +97,19 @@ class Writer(WriterThread):
     def _add_together(self, entries: Entries) -> Outcome:
         refusal = DiskReserveError() if is_low(self._file.path.parent) else None
         with self._transactions.durable() as connection:
-            outcome = add_group(connection.sqlite, entries, token_refusal=refusal)
-        rows = outcome.added
-        connection.committed(len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
-        return outcome
+            return add_group(connection.sqlite, entries, token_refusal=refusal)
 
     def _run_write(self, job: WriteJob) -> None:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
-                known = connection.tracker.position
+                known = connection.position
                 result = job.action(SqliteChange(connection.sqlite))
                 changes = changes_since(runner(connection.sqlite), known.seq, known.change)()
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
-        connection.committed(_LARGE if changes.needs_reload else 0)
         job.future.set_result(result)
-        has_history = connection.tracker.position.change > known.change
+        has_history = connection.position.change > known.change
         self._transactions.notify(changes._replace(history=has_history, tokens=job.changes_tokens))
 
 

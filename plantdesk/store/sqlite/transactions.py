@@ -27,12 +27,12 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import Changes
 from plantdesk.store.entries import is_prunable, prune
-from plantdesk.store.sqlite.commit_tracker import CommitTracker, is_locked
-from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.files.disk import max_log_size
+from plantdesk.store.sqlite.files.file_lock import identity
 from plantdesk.store.sqlite.files.log_origin import attached
+from plantdesk.store.sqlite.write_connection import WriteConnection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,61 +45,6 @@ _log = logging.getLogger(__name__)
 
 #: Seconds after which a file that could not be opened is tried again, if it is still the same.
 _REOPEN_DELAY = 2.0
-#: Bytes of the log for a small commit: more than it takes as a rule, so that the log is seldom cut.
-_COMMIT_SIZE = 32_000
-
-
-class WriteConnection:
-    """A connection for writing to one file: its position in the commits, and checkpoints when they are due.
-
-    A checkpoint is safe from the WAL-reset bug of SQLite before 3.51.3. That needs a write at the very moment of
-    another connection's checkpoint. Holding the write lock on this connection while a second one runs the checkpoint
-    excludes it, between processes as well. Only a passive checkpoint is used: it waits for nobody, and what readers
-    still need stays for the next time.
-    """
-
-    def __init__(self, file: StoreFile) -> None:
-        """Open the connection. Raises StoreMovedError and sqlite3.Error."""
-        self._file, self._max_log = file, max_log_size(file.path.parent)
-        self._commits = 0
-        self.sqlite = file.connect()
-        self.sqlite.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
-        self.sqlite.execute(f"PRAGMA journal_size_limit = {self._max_log}")
-        try:
-            self.tracker = CommitTracker(self.sqlite)
-        except StoreDamagedError:
-            self.sqlite.close()
-            raise
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether the log has commits that are not in the file yet."""
-        return self._commits > 0
-
-    @property
-    def is_checkpoint_due(self) -> bool:
-        """Whether so much was committed that the log should be moved now, to keep it within `max_log_size`."""
-        return self._commits * _COMMIT_SIZE >= self._max_log
-
-    def committed(self, weight: int = 1, size: int = 0) -> None:
-        """Note a commit of so many characters; `weight` is the number of small commits that write about as much."""
-        self._commits += weight + size // _COMMIT_SIZE
-
-    def checkpoint(self) -> bool:
-        """Checkpoint what can be; return whether the log is too long and nothing in it is needed any more.
-
-        An error loses nothing, as the log keeps the commits: the next write reports it.
-        """
-        is_whole = False
-        with contextlib.suppress(sqlite3.Error):
-            self.sqlite.execute("BEGIN IMMEDIATE")
-            try:
-                is_whole = self._file.checkpoint()
-            finally:
-                self.sqlite.execute("ROLLBACK")
-        self._commits = 0 if is_whole else 1  # to try again when idle
-        self.tracker.begins_log = True
-        return is_whole and self._file.log_size > self._max_log
 
 
 class UnsavedError(StoreError):
@@ -178,13 +123,13 @@ class Transactions:
 
     def _reopened(self) -> WriteConnection:
         if self._failure is not None:
-            error, identity, until = self._failure
-            if time.monotonic() < until and identity == self._file.identity_now:
+            error, seen, until = self._failure
+            if time.monotonic() < until and seen == identity(self._file.path):
                 raise error
         try:
             connection = self._reopen()
         except StoreError as error:
-            self._failure = error, self._file.identity_now, time.monotonic() + _REOPEN_DELAY
+            self._failure = error, identity(self._file.path), time.monotonic() + _REOPEN_DELAY
             raise
         self._failure, self._is_saved, self._is_new = None, False, True
         return connection
@@ -233,13 +178,11 @@ class Transactions:
         try:
             with translate_errors():
                 connection = self.connection()
-                changes = connection.tracker.poll()
+                changes = connection.poll()
         except StoreError as error:
             self._health.set(error)
             return
-        if changes != Changes():
-            connection.committed()  # whoever wrote it may be gone before it is due
-            self.notify(changes)
+        self.notify(changes)
 
     def notify(self, changes: Changes) -> None:
         """Publish durable changes, unless there are none."""
@@ -252,18 +195,14 @@ class Transactions:
         try:
             with translate_errors():
                 connection = self.connection()
-                with transaction(connection.sqlite):
-                    self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
+                with connection.transaction(self.notify):
                     yield connection
-                    position = connection.tracker.count(self._file)
-            connection.tracker.committed(position)
             self._file.check()
         except StoreError as error:
             if isinstance(error, StoreMovedError):
                 self._is_new = True  # if the file returns, what was committed to it is published
             self._health.set(error)
             raise
-        connection.committed()
         if not self._is_damaged:
             self._health.set(None)
 
@@ -310,7 +249,7 @@ class Transactions:
 
     def _run_quiet(self, is_idle: Callable[[], bool]) -> None:
         connection = self._open
-        if connection is not None and connection.has_pending and not is_locked(connection.sqlite):
+        if connection is not None and connection.has_pending and not connection.is_locked():
             self._checkpoint(connection)
             self._prune(is_idle)
 
@@ -318,7 +257,7 @@ class Transactions:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
             while is_idle() and self._open is not None and is_prunable(runner(self._open.sqlite)):
-                if is_locked(self._open.sqlite):  # a wait would delay the notice of what another process commits
+                if self._open.is_locked():  # a wait would delay the notice of what another process commits
                     return
                 with self.durable() as connection:
                     prune(runner(connection.sqlite))

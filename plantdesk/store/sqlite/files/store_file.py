@@ -17,7 +17,6 @@ from plantdesk.store.sqlite.connections import configure, connect, transaction, 
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.disk import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
-from plantdesk.store.sqlite.files.log_origin import state_without_log
 from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-    from plantdesk.store.sqlite.numbers import FileState
 
 _RETRY_DELAY = 0.02
 
@@ -55,11 +53,6 @@ class StoreFile:
     def is_there(self) -> bool:
         """Whether there is a file of the store's name."""
         return os.path.lexists(self.path)
-
-    @property
-    def identity_now(self) -> FileIdentity:
-        """The files that are under the names now."""
-        return identity(self.path)
 
     @property
     def may_be_writable(self) -> bool:
@@ -120,11 +113,6 @@ class StoreFile:
             return False
         is_busy, pages, copied = self._opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return not is_busy and pages == copied
-
-    @property
-    def state_without_log(self) -> FileState | None:
-        """The state of the file without its log; None if the file is incomplete without it."""
-        return state_without_log(self.path)
 
     @property
     def log_size(self) -> int:
