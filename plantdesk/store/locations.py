@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import IsFolderError, PlantDeskError, SignInNeededError, StoreUnreachableError, Text
-from plantdesk.domain.folding import natural_key
 from plantdesk.platform import paths
 from plantdesk.platform.settings import of_store, read_saved
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
@@ -42,15 +41,6 @@ _QUICK_TIMEOUT = 500
 DESK_FILE_SUFFIX = ".plantdesk-store"
 
 
-class AddressError(StoreUnreachableError):
-    """The database is named by an address that no kind of store has."""
-
-    text = Text(
-        "“{start}” begins an address that PlantDesk does not know. Give the name of a file, such as plants.db, or the "
-        "address of a shared store: postgresql://user@host/database."
-    )
-
-
 def location_of(database: str | Path | None) -> StoreLocation:
     """Return the location that a user names; None: that of the user's own store.
 
@@ -61,7 +51,11 @@ def location_of(database: str | Path | None) -> StoreLocation:
         if address is not None and address[0].lower() in _POSTGRES:
             return PostgresLocation.parse(str(database))
         if address is not None:
-            raise AddressError(start=address[0])  # the rest may be a password
+            message = Text(
+                "“{start}” begins an address that PlantDesk does not know. Give the name of a file, such as plants.db, "
+                "or the address of a shared store: postgresql://user@host/database."
+            )
+            raise StoreUnreachableError(message, start=address[0])  # the rest may be a password
         path = Path(database).absolute()
         if re.match(_MISTAKEN, str(database)) and not Path(database).is_absolute() and not path.exists():
             raise AddressSyntaxError
@@ -161,6 +155,7 @@ class SqliteLocation:
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
+        from plantdesk.domain.folding import natural_key
         from plantdesk.store.sqlite.connections import connect, translate_errors
         from plantdesk.store.sqlite.files.log_origin import has_own_log
         from plantdesk.store.sqlite.files.open_checks import check_file, resolved
@@ -215,21 +210,6 @@ class DeskFileError(StoreUnreachableError):
     text = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 
-class DeskFileMissingError(DeskFileError):
-    """There is no desk file of that name."""
-
-    text = Text("There is no file “{file}”.")
-
-
-class UserUnknownError(SignInNeededError):
-    """A desk file names no user, and nobody has been signed in here yet."""
-
-    text = Text(
-        "The file names no user. Sign in to “{database}” on {server} in the window first, or write the user into the "
-        "address: postgresql://user@host/database."
-    )
-
-
 @dataclass(frozen=True)
 class PostgresLocation:
     """A StoreLocation: a database on a server."""
@@ -255,7 +235,7 @@ class PostgresLocation:
             content = json.loads(file.read_bytes()[:_MAX_SIZE])
             address = Address.parse(content["address"])
         except FileNotFoundError as error:
-            raise DeskFileMissingError(file=file.name) from error
+            raise DeskFileError(Text("There is no file “{file}”."), file=file.name) from error
         except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
             raise DeskFileError(file=file.name) from error
         found = replace(address, secrets=())
@@ -330,7 +310,11 @@ class PostgresLocation:
 
     def _check_user(self) -> None:
         if self.needs_user and "PGUSER" not in os.environ:
-            raise UserUnknownError(database=self.name, server=self.server)
+            message = Text(
+                "The file names no user. Sign in to “{database}” on {server} in the window first, or write the user "
+                "into the address: postgresql://user@host/database."
+            )
+            raise SignInNeededError(message, database=self.name, server=self.server)
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return nothing: a shell must not wait for a server."""

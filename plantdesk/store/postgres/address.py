@@ -35,18 +35,6 @@ class AddressSyntaxError(StoreUnreachableError):
     text = Text("This is no address of a shared store. Write it as postgresql://user@host/database.")
 
 
-class BracketError(AddressSyntaxError):
-    """The brackets of a host do not match."""
-
-    text = Text("Brackets are only around an IPv6 address, both of them: postgresql://user@[::1]/database.")
-
-
-class PortError(AddressSyntaxError):
-    """The port of the address is not valid."""
-
-    text = Text("A port is a number from 1 to 65535: postgresql://user@host:5432/database.")
-
-
 @dataclass(frozen=True)
 class Address:
     """A database on a server. `secrets` are never part of what is shown or stored."""
@@ -65,9 +53,11 @@ class Address:
             raise AddressSyntaxError
         parts = match.groupdict("")
         if not all(map(_has_matching_brackets, parts["hosts"].split(","))):
-            raise BracketError
+            message = Text("Brackets are only around an IPv6 address, both of them: postgresql://user@[::1]/database.")
+            raise AddressSyntaxError(message)
         if not all(map(_has_port, parts["hosts"].split(","))):
-            raise PortError
+            message = Text("A port is a number from 1 to 65535: postgresql://user@host:5432/database.")
+            raise AddressSyntaxError(message)
         given = parse_qsl(parts["parameters"], keep_blank_values=True)
         secrets = {name: value for name, value in given if _is_secret(name)}
         if parts["password"]:

@@ -108,12 +108,6 @@ def roles_sql(address: Address) -> str:
     return _SQL.format(**quoted, **texts)
 
 
-class NothingAnswersError(StoreUnreachableError):
-    """Nobody listens at the address, or the way there is closed."""
-
-    text = Text("Nothing answers at {server}, port {port}. Check both, and whether the server runs.")
-
-
 #: Seconds that each statement of a test may take.
 _TIMEOUT = 5
 _SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
@@ -169,7 +163,8 @@ def probe(address: Address) -> Probe:
         stage = next((stage for cause, stage in _STAGES if isinstance(error, cause)), Stage.SERVER)
         if type(error) is ServerUnreachableError:
             port = address.conninfo.get("port", "").split(",")[0] or "5432"
-            error = NothingAnswersError(server=address.server, port=port)
+            message = Text("Nothing answers at {server}, port {port}. Check both, and whether the server runs.")
+            error = StoreUnreachableError(message, server=address.server, port=port)
         return Probe(stage, error)
     with connection:
         found = Probe(

@@ -226,12 +226,6 @@ class SharedStoreGoneError(StoreUnreachableError):
     text = Text("The tables of the shared store are gone. Nothing was created in their place.")
 
 
-class ServerTooOldError(StoreUnreachableError):
-    """The server lacks what the tables need."""
-
-    text = Text("The server is PostgreSQL {version}. A shared store needs version 14 or newer.")
-
-
 class RightsMissingError(StoreReadOnlyError):
     """The server's user may not do this."""
 
@@ -314,7 +308,8 @@ def _opened(address: Address, role: str, timeout: int) -> Connection:
 
 def _check_server(connection: Connection) -> None:
     if connection.info.server_version < _OLDEST:
-        raise ServerTooOldError(version=connection.info.parameter_status("server_version") or "")
+        message = Text("The server is PostgreSQL {version}. A shared store needs version 14 or newer.")
+        raise StoreUnreachableError(message, version=connection.info.parameter_status("server_version") or "")
 
 
 def _first(choices: Iterable[dict[str, Any]]) -> Connection:
