@@ -548,7 +548,7 @@ def shows(dialog: Desk, reason: str) -> bool:
 
 
 @pytest.mark.slow
-def test_the_window_copies_its_store_with_the_colours(
+def test_the_window_copies_its_store_with_the_searches(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     target = location_of(postgres.url(postgres.new_database()))
@@ -556,7 +556,9 @@ def test_the_window_copies_its_store_with_the_colours(
         desk.until_on()
         desk.add("Fern")
         desk.sees("Fern")
-        desk.desktop.preferences.change_store(location_of(tmp_path / "plants.db").key, hues={"hall": 3})
+        desk.desktop.preferences.change_store(
+            location_of(tmp_path / "plants.db").key, searches=[{"name": "hall", "text": "tag:hall"}]
+        )
         desk.choose("File", "Other plants", "Copy store…")
         dialog = Desk(qtbot, desk.the(CopyDialog))
         assert not dialog.button("Copy").isEnabled()
@@ -574,7 +576,7 @@ def test_the_window_copies_its_store_with_the_colours(
         assert (dialog.field("User").text(), dialog.field("Password").text()) == ("plants", "s3*cret")
         qtbot.keyClick(dialog.field("Copy to"), Qt.Key.Key_Return)
         desk.until(lambda: desk.toast.text == f"Copied 1 plant to {target.url}.")
-        assert desk.desktop.preferences.of_store(target.key) == {"hues": {"hall": 3}}
+        assert desk.desktop.preferences.of_store(target.key) == {"searches": [{"name": "hall", "text": "tag:hall"}]}
     with closing(target.open_reader()) as plants:
         assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
 

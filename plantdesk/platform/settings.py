@@ -136,8 +136,8 @@ class Settings(_Checked):
 
 #: The other stores for which something is remembered.
 _MAX_STORES = 50
-#: What a copy of a store gets of it: the colours of tags, and the saved searches.
-_COPIED = ("hues", "searches")
+#: What a copy of a store gets of it: the saved searches.
+_COPIED = ("searches",)
 
 
 def of_store(settings: Settings, key: str) -> Mapping[str, object]:

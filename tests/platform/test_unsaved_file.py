@@ -44,7 +44,7 @@ def test_a_damaged_line_loses_no_other_and_stays_in_the_file(tmp_path: Path, dam
 
 def test_damaged_settings_lose_nothing_that_is_not_saved(tmp_path: Path) -> None:
     settings = tmp_path / "settings.json"
-    Preferences(settings).change_store("a", unsaved=PLANTS, hues={"bed": 3})
+    Preferences(settings).change_store("a", unsaved=PLANTS, searches=[])
     settings.write_text(settings.read_text()[:-3])
     found = Preferences(settings)
     assert found.quarantined is not None

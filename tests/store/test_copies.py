@@ -317,17 +317,17 @@ def test_half_a_copy_is_nothing(new: New, kind: str, how: str) -> None:
     assert target.folder is None or [each.name for each in target.folder.iterdir()] == ["plants.db"]
 
 
-def test_the_command_prints_what_it_copied_and_copies_colours(new: New, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_what_it_copied_and_copies_searches(new: New, capfd: pytest.CaptureFixture[str]) -> None:
     source, target = new("sqlite"), new("postgres")
     with closing(source.open()) as store:
         fill(store)
-    remembered = {"hues": {"hall": 3}, "searches": [], "draft": {"name": "half"}}
+    remembered = {"searches": [{"name": "hall", "text": "tag:hall"}], "draft": {"name": "half"}}
     known = settings.Settings()
     settings.update(paths.settings_file(), lambda each: settings.with_store(each, source.key, remembered), known)
     assert main(["copy", source.url, target.url]) == 0
     assert capfd.readouterr() == (f"Copied 9 plants, 5 changes of the history and 2 tokens to {target.url}\n", "")
     found = settings.of_store(settings.load(paths.settings_file()), target.key)
-    assert found == {"hues": {"hall": 3}, "searches": []}
+    assert found == {"searches": [{"name": "hall", "text": "tag:hall"}]}
     back = new("sqlite")
     assert main(["copy", target.url, back.url, "--json"]) == 0
     printed = json.loads(capfd.readouterr().out)

@@ -20,7 +20,7 @@ from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import quoted, shown
-from plantdesk.ui.theme.colors import dot_color
+from plantdesk.ui.theme.colors import dot_color, hue_of
 from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.painting import dot_icon
@@ -62,8 +62,7 @@ class FilterChips(QToolBar):
             more.setFixedWidth(_MORE_WIDTH)
             theme.icons.put_on(more, "chevron-down", "text_2")
         self.setContentsMargins(*mirrored(self, 0, 0, _MORE_MARGIN, 0))
-        for signal in (theme.changed, theme.tags.changed):
-            signal.connect(self._show)
+        theme.changed.connect(self._show)
 
     def set_filters(self, filters: Sequence[Term]) -> None:
         """Show other filters; the focus stays at its position."""
@@ -101,7 +100,7 @@ class FilterChips(QToolBar):
         if tag is None:
             self._theme.icons.put_on(action, filter_icon(term))
         else:
-            action.setIcon(dot_icon(dot_color(self._theme.tags.hue(tag), self._theme.colors)))
+            action.setIcon(dot_icon(dot_color(hue_of(tag), self._theme.colors)))
         button.ensurePolished()
         button.setMinimumWidth(button.sizeHint().width())  # else Qt would shorten its text to nothing
         return action

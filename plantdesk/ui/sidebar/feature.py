@@ -19,7 +19,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.sidebar.entries import Contents, SavedSearch, SidebarEntry, entries_of
-from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
+from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import quoted, tag_text
 from plantdesk.ui.widgets.plain_text import allow
@@ -76,7 +76,6 @@ class Sidebar(Feature):
         self._searches = SavedSearch.from_json(remembered.get("searches"))
         folded = remembered.get("folded")
         self._view.folded = {tag for tag in folded if isinstance(tag, str)} if isinstance(folded, list) else set()
-        self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
         self._pane.set_requested(requested=remembered.get("sidebar") is not False)
         self._show()
 
@@ -252,8 +251,6 @@ class Sidebar(Feature):
         if self._view.can_rename(entry):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), partial(self._view.start_renaming, entry.key)).setShortcut("F2")
-            if entry.tag is not None:
-                self._tags.add_color_menu(menu, entry.tag)
             menu.addAction(entry.removal_text, partial(self._remove, entry)).setShortcut("Del")
         menu.popup(position)
 

@@ -1,4 +1,4 @@
-"""What can be done with a tag of the sidebar: rename, merge, colour, remove. Each change of plants is one undo."""
+"""What can be done with a tag of the sidebar: rename, merge, remove. Each change of plants is one undo."""
 
 from __future__ import annotations
 
@@ -14,14 +14,9 @@ from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.tags import is_in_branch, moved
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import quoted, shown
-from plantdesk.ui.theme.colors import HUES, dot_color
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
-from plantdesk.ui.widgets.painting import dot_icon
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QMenu
-
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
@@ -77,14 +72,6 @@ class TagCommands(PlantChanges):
         )
         self._apply(RenameTag(tag, None, bool(entry.children)), text, lambda _change: self.renamed.emit(tag, None))
 
-    def add_color_menu(self, menu: QMenu, tag: str) -> None:
-        """Offer the twelve colours, with that of the tag checked."""
-        colors = menu.addMenu(self.tr("&Colour"))
-        for hue, name in enumerate(self._color_names()):
-            self._add_color(colors, tag, hue, name).setIcon(dot_icon(dot_color(hue, self._context.theme.colors)))
-        colors.addSeparator()
-        self._add_color(colors, tag, None, self.tr("&Automatic"))
-
     def _branch(self, tag: str) -> list[str]:
         return [each for each in self.counts if is_in_branch(each, tag)]
 
@@ -131,10 +118,6 @@ class TagCommands(PlantChanges):
             return
         if change.kind is not ChangeKind.MERGE:
             self._renames[change.number] = tag, new
-        chosen = self._context.theme.tags.chosen
-        after = {moved(each, tag, new) or "": hue for each, hue in chosen.items()} | chosen
-        if len(after) > len(chosen):
-            self._set_colors(after)
         self.renamed.emit(tag, new)
 
     @Slot(object)
@@ -145,39 +128,3 @@ class TagCommands(PlantChanges):
             tag, new = rename
             self._renames[undone.change.number] = new, tag
             self.renamed.emit(new, tag)
-
-    def _add_color(self, menu: QMenu, tag: str, hue: int | None, name: str) -> QAction:
-        action = menu.addAction(name, partial(self._choose_color, tag, hue))
-        action.setCheckable(True)
-        action.setChecked(self._context.theme.tags.chosen.get(tag) == hue)
-        return action
-
-    def _choose_color(self, tag: str, hue: int | None) -> None:
-        others = {each: value for each, value in self._context.theme.tags.chosen.items() if each != tag}
-        self._set_colors(others if hue is None else {**others, tag: hue})
-
-    def _set_colors(self, chosen: dict[str, int]) -> None:
-        self._context.theme.tags.set_chosen(chosen)
-        self._context.preferences.change_store(self._context.location.key, hues=chosen)
-
-    def _color_names(self) -> list[str]:
-        return [
-            self.tr("Red"),
-            self.tr("Orange"),
-            self.tr("Yellow"),
-            self.tr("Lime"),
-            self.tr("Green"),
-            self.tr("Mint"),
-            self.tr("Turquoise"),
-            self.tr("Sky blue"),
-            self.tr("Blue"),
-            self.tr("Violet"),
-            self.tr("Purple"),
-            self.tr("Pink"),
-        ]
-
-
-def hues_from_json(value: object) -> dict[str, int]:
-    """Return the chosen hues in a JSON object; invalid items are left out."""
-    items = value.items() if isinstance(value, dict) else ()
-    return {tag: hue for tag, hue in items if type(hue) is int and 0 <= hue < len(HUES)}

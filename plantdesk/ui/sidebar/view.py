@@ -27,7 +27,7 @@ from plantdesk.domain.tags import is_in_branch, levels
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.plant_drag import drag_tag, dragged_tag, is_plants
 from plantdesk.ui.texts import one_line, tag_text
-from plantdesk.ui.theme.colors import dot_color
+from plantdesk.ui.theme.colors import dot_color, hue_of
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, S, tabular
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -148,7 +148,7 @@ class EntryDelegate(QStyledItemDelegate):
             self._paint_icon(painter, option, entry, "chevron-down" if is_open else closed, (-_LEVEL // 2, _CHEVRON))
         if entry.tag is not None:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(dot_color(self._theme.tags.hue(entry.tag), self._theme.colors))
+            painter.setBrush(dot_color(hue_of(entry.tag), self._theme.colors))
             painter.drawEllipse(self._square(option, _MARK, _DOT))
         else:
             icon = "sprout" if entry.search is None else "bookmark"
@@ -245,7 +245,6 @@ class SidebarView(QTreeView):
         self.expanded.connect(self._on_folded)
         self.collapsed.connect(self._on_folded)
         theme.changed.connect(self._fit)
-        theme.tags.changed.connect(self.viewport().update)
         self._fit()
 
     @property

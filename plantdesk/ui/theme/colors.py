@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QPalette
 
 
@@ -183,31 +181,9 @@ class PillColors(NamedTuple):
     text: QColor
 
 
-class TagColors(QObject):
-    """The hue of each tag; `changed`: the user has chosen other hues."""
-
-    changed = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        #: The chosen hues, as positions in `HUES`.
-        self.chosen: dict[str, int] = {}
-
-    def set_chosen(self, chosen: Mapping[str, int]) -> None:
-        """Use these hues, and for all other tags the hues that follow from their names."""
-        self.chosen = {**chosen}
-        self.changed.emit()
-
-    def hue(self, tag: str) -> int:
-        """Return the position of a tag's hue in `HUES`: chosen for it or the nearest tag above, else by its name."""
-        above = tag
-        while above and above not in self.chosen:
-            above = above.rpartition("/")[0]
-        return self.chosen.get(above or tag, (crc32(tag.encode(errors="replace")) >> 4) % len(HUES))
-
-    def pill(self, tag: str, *, dark: bool) -> PillColors:
-        """Return the colours of a tag's pill."""
-        return pill_colors(self.hue(tag), dark=dark)
+def hue_of(tag: str) -> int:
+    """Return the position of a tag's hue in `HUES`, which follows from its name."""
+    return (crc32(tag.encode(errors="replace")) >> 4) % len(HUES)
 
 
 @cache

@@ -45,14 +45,7 @@ from typing_extensions import override
 
 from plantdesk.platform import paths
 from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
-from plantdesk.ui.theme.colors import (
-    DARK,
-    LIGHT,
-    TagColors,
-    in_high_contrast,
-    mixed,
-    palette_of,
-)
+from plantdesk.ui.theme.colors import DARK, LIGHT, in_high_contrast, mixed, palette_of
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, metrics_of
 from plantdesk.ui.theme.style_sheet import style_sheet
 
@@ -187,7 +180,6 @@ class Theme(QObject):
         self.colors = LIGHT
         self.metrics = metrics_of(self._system_font, text_scale)
         self.icons = Icons(self)
-        self.tags = TagColors(self)
         self._style = Style(app)
         app.setStyle(self._style)
         self._follow_system()

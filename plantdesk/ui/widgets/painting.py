@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, tag_text
-from plantdesk.ui.theme.colors import mixed
+from plantdesk.ui.theme.colors import hue_of, mixed, pill_colors
 from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, FontRole, L, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
@@ -83,7 +83,7 @@ def draw_line(
 def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, selected: bool = False) -> None:
     """Paint a tag into `rect`; one without a visible character only as an outline."""
     visible, colors = is_visible(tag), theme.colors
-    background, foreground = theme.tags.pill(tag, dark=colors.dark)
+    background, foreground = pill_colors(hue_of(tag), dark=colors.dark)
     painter.setFont(theme.metrics.font(FontRole.PILL))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     edge = mixed(foreground, background, 0.38 if selected else 0.16)
@@ -125,7 +125,6 @@ class TagPill(QWidget):
         self._tag = ""
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._on_theme_changed)
-        theme.tags.changed.connect(self.update)
 
     def set_tag(self, tag: str) -> None:
         """Show another tag."""

@@ -29,7 +29,7 @@ from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.sidebar.view import ENTRY_ROLE, EntryDelegate, SidebarView
+from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from tests.support.desk import Desk, plain
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
@@ -130,13 +129,6 @@ class SidebarDesk(Desk):
     def click_in(self, menu: QMenu, command: str) -> None:
         action = next(each for each in menu.actions() if plain(each.text()) == command)
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
-
-    def choose_color(self, name: str) -> None:
-        self.press(Qt.Key.Key_F10, SHIFT)
-        colors = next(each.menu() for each in self.popup().actions() if plain(each.text()) == "Colour")
-        assert isinstance(colors, QMenu)
-        next(each for each in colors.actions() if each.text() == name).trigger()
-        self.popup().close()
 
     @property
     def editor(self) -> QLineEdit:
@@ -462,27 +454,6 @@ def test_a_tag_is_removed_from_its_plants_only(desk: SidebarDesk) -> None:
     desk.press(Qt.Key.Key_Delete)
     desk.qtbot.waitUntil(lambda: desk.entries()["No tag"] == "3")
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
-
-
-def test_a_colour_is_chosen_and_remembered(desk: SidebarDesk, store: Store, theme: object) -> None:
-    desk.go_to("kitchen")
-    desk.choose_color("Pink")
-    tags = desk.view.itemDelegate()
-    assert isinstance(tags, EntryDelegate)
-    desk.workspace.release_store()
-    desk.workspace.set_store(store)
-    assert theme.tags.hue("kitchen") == 11  # type: ignore[attr-defined]
-
-
-def test_the_colour_of_a_removed_tag_returns_with_an_undo(desk: SidebarDesk, theme: Theme) -> None:
-    desk.go_to("kitchen")
-    desk.choose_color("Pink")
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_Delete)
-    desk.qtbot.waitUntil(lambda: "kitchen" not in desk.entries())
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
-    assert theme.tags.hue("kitchen") == 11
 
 
 def test_numbers_in_tags_are_sorted_by_their_value(desk: SidebarDesk, add: Adder) -> None:

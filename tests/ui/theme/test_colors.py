@@ -12,8 +12,8 @@ from plantdesk.ui.theme.colors import (
     HUES,
     LIGHT,
     Colors,
-    TagColors,
     dot_color,
+    hue_of,
     in_high_contrast,
     palette_of,
     pill_colors,
@@ -75,16 +75,7 @@ def test_dots_are_visible_and_none_stands_out(colors: Colors) -> None:
 
 
 def test_a_tag_keeps_its_colour_from_one_start_to_the_next() -> None:
-    tags = TagColors()
-    assert [tags.hue(tag) for tag in ("kitchen", "Küche", "")] == [3, 6, 0]
-
-
-def test_a_chosen_colour_counts_until_another_is_chosen() -> None:
-    tags = TagColors()
-    tags.set_chosen({"kitchen": 11})
-    assert tags.pill("kitchen", dark=True) == pill_colors(11, dark=True)
-    tags.set_chosen({})
-    assert tags.hue("kitchen") == 3
+    assert [hue_of(tag) for tag in ("kitchen", "Küche", "")] == [3, 6, 0]
 
 
 def test_contrast_is_that_of_the_guidelines() -> None:

@@ -110,7 +110,6 @@ class PlantTableView(QTableView):
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
         theme.changed.connect(self._on_theme_changed)
-        theme.tags.changed.connect(self.viewport().update)
         self._on_theme_changed()
 
     def table_layout(self) -> TableLayout:

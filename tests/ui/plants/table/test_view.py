@@ -25,7 +25,7 @@ from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.theme.colors import mixed
+from plantdesk.ui.theme.colors import hue_of, mixed, pill_colors
 from plantdesk.ui.theme.metrics import XS, FontRole, M
 from tests.support.costs import cpu_seconds
 from tests.support.waiting import MILLISECONDS, SECONDS
@@ -449,7 +449,7 @@ def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTableVie
     add("Aloe", tag="kitchen")
     add("Basil", tag="")
     qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Basil", "Aloe"])
-    ground = theme.tags.pill("kitchen", dark=False).background.name().upper()
+    ground = pill_colors(hue_of("kitchen"), dark=False).background.name().upper()
     assert ground in colors(table, 1, Column.TAG)
     assert theme.colors.border in colors(table, 0, Column.TAG)
     assert {ground, theme.colors.border}.isdisjoint(colors(table, 2, Column.TAG))
@@ -590,7 +590,7 @@ def test_rows_are_mirrored(qtbot: QtBot, table: PlantTableView, add: Adder, them
     assert picture.pixelColor(picture.width() - 1, middle) == QColor(theme.colors.accent)
     cell = table.visualRect(table.model().index(0, Column.TAG))
     pixels = {picture.pixelColor(x, middle).name() for x in range(cell.right() - M - 4, cell.right() - M + 4)}
-    assert theme.tags.pill("kitchen", dark=False).background.name() in pixels
+    assert pill_colors(hue_of("kitchen"), dark=False).background.name() in pixels
 
 
 @pytest.mark.parametrize("name", ["", "   ", "\0", "\n\n", "x" * 1_000_000, "\u202etfel ot thgir"])
