@@ -1,4 +1,4 @@
-"""Labels of the selected plants: the sheet, the content, and previews of a page and of one label."""
+"""Labels of the selected plants: the sheet, the content, and a preview of a page."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ from typing_extensions import override
 from plantdesk.domain.errors import Text
 from plantdesk.ui.labels.painting import (
     FIELDS,
-    UNIT,
     Content,
     Job,
     SheetChoice,
     fit_page,
-    paint_label,
     paint_page,
     scaled,
 )
@@ -52,8 +50,6 @@ _MARGIN = 12
 _RADIUS = 150
 #: The colours of paper, which is white in every theme.
 _OUTLINE, _USED, _USED_TEXT = QColor("#cfd4cb"), QColor("#e9ece6"), QColor("#5c6658")
-_MM_PER_INCH = 25.4
-_LABEL_SIZE = QSize(250, 150)
 
 
 class PagePreview(QFrame):
@@ -125,43 +121,6 @@ class PagePreview(QFrame):
                 self.label_clicked.emit(number)
 
 
-class LabelPreview(QWidget):
-    """Shows the first label."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._job: Job | None = None
-        self.setFixedSize(_LABEL_SIZE)
-        self.setAccessibleName(self.tr("Preview of one label"))
-
-    def show_label(self, job: Job) -> None:
-        """Show the first label of a job."""
-        self._job = job
-        self.update()
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self._job is None or not self._job.plants:
-            return
-        sheet = self._job.sheet
-        scale = min(
-            self.logicalDpiX() / _MM_PER_INCH, (self.width() - 2) / sheet.width, (self.height() - 2) / sheet.height
-        )
-        area = QRect(0, 0, round(sheet.width * scale), round(sheet.height * scale))
-        area.moveCenter(self.rect().center())
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setWindow(0, 0, round(sheet.width * UNIT), round(sheet.height * UNIT))
-        painter.setViewport(area)
-        painter.setBrush(QColor("white"))
-        painter.setPen(QPen(_OUTLINE, 20))
-        rect = QRect(0, 0, round(sheet.width * UNIT), round(sheet.height * UNIT))
-        painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-        paint_label(painter, rect, self._job.plants[0], self._job.content)
-        painter.end()
-
-
 #: For text of 13 px.
 _WIDTH, _HEIGHT, _LEFT_WIDTH, _MESSAGE_WIDTH = 840, 690, 284, 200
 _MAX_COPIES = 999
@@ -189,7 +148,7 @@ class LabelDialog(Dialog):
             box.setChecked(bool(is_on))
         self._line = LineEdit()
         self._line.setText(line)
-        self._page, self._label = PagePreview(), LabelPreview()
+        self._page = PagePreview()
         self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
         self._page_buttons = QHBoxLayout()
         self._message = MessageLine(theme)
@@ -229,7 +188,6 @@ class LabelDialog(Dialog):
         job = self.job
         self._shown_page = max(0, min(self._shown_page, job.pages - 1))
         self._page.show_page(job, self._shown_page)
-        self._label.show_label(job)
         for button, is_possible in (
             (self._previous, self._shown_page > 0),
             (self._next, self._shown_page < job.pages - 1),
@@ -311,8 +269,6 @@ class LabelDialog(Dialog):
             ),
             self._line,
             STRETCH,
-            PlainLabel(self.tr("One label, about as large as printed"), role="caption", wrapped=True),
-            (self._label, Qt.AlignmentFlag.AlignHCenter),
             margins=(0, 0, M, 0),
             spacing=S,
         )
