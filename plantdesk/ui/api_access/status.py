@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 _TICK = 1000
+#: The shortest time between two announcements of plants to screen readers, in milliseconds.
+_ANNOUNCED_MS = 5000
 #: The count of a program's plants restarts after a pause of so many milliseconds, as in the Activity.
 _RUN_MS = 60_000
 
@@ -41,13 +43,16 @@ class ApiStatus(QWidget):
     access_requested = Signal()
     activity_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, announced_ms: int = _ANNOUNCED_MS) -> None:
+        """Announce plants of programs at most every `announced_ms` milliseconds."""
         super().__init__(parent)
         self._theme = theme
         self._state: ServerState = Off()
         self._has_tokens = False
         self._is_store_reached = True
-        self._last: tuple[str, int] | None = None
+        self._last: tuple[str, int] | None = None  # a text, and when the newest plant was added
+        self._announced: tuple[str, int] | None = None
+        self._quiet = QTimer(self, singleShot=True, interval=announced_ms)
         self._known_word: str | None = None
         self._runs: dict[str, tuple[int, int]] = {}  # by label: plants added without a long pause, and when
         self._icon = Icon(theme)
@@ -63,8 +68,7 @@ class ApiStatus(QWidget):
         self._activity.setProperty("variant", "quiet")
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._activity.hide()
-        self._dot = PlainLabel("·", tone="muted")
-        self._dot.hide()
+        self._dot = PlainLabel("", tone="muted")
         self._tick = QTimer(self, interval=_TICK)
         self._lay_out()
         self._connect()
@@ -129,6 +133,16 @@ class ApiStatus(QWidget):
         self._last = (text, newest.added_at)
         self._tick.start()
         self._show_activity()
+        if not self._quiet.isActive():
+            self._announce_activity()
+
+    @Slot()
+    def _announce_activity(self) -> None:
+        """Announce the plants that programs added last: the first at once, later ones after a pause."""
+        if self._last is not None and self._last != self._announced:
+            self._announced = self._last
+            announce(self, self._last[0])
+            self._quiet.start()
 
     @Slot()
     def focus_first(self) -> None:
@@ -149,6 +163,7 @@ class ApiStatus(QWidget):
 
     def _connect(self) -> None:
         self._tick.timeout.connect(self._show_activity)
+        self._quiet.timeout.connect(self._announce_activity)
         self._turn_on_button.clicked.connect(self.turn_on_requested)
         self._word.clicked.connect(self.access_requested)
         self._activity.clicked.connect(self.activity_requested)
@@ -188,7 +203,7 @@ class ApiStatus(QWidget):
         self._activity.setAccessibleName(self.tr("Activity: {what}").format(what=whole))
         set_tool_tip(self._activity, whole)
         self._activity.show()
-        self._dot.show()
+        self._dot.setText("·")
         layout = self.layout()
         if layout is not None:
             layout.activate()  # if the token's button was hidden just now, there is more room

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedLayout, 
 
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.plants.search_bar import SearchBar
-from plantdesk.ui.plants.status import ArrivalAnnouncer
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
@@ -103,7 +102,6 @@ class PlantBrowser(QFrame):
         self.search_bar = SearchBar(theme, self)
         self.search_field = self.search_bar.field
         self.table = PlantTableView(self.model, theme, self)
-        self._announcer = ArrivalAnnouncer(self.table)
         self._make_pages()
         self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
         self._midnight = Midnight(self)
@@ -144,7 +142,6 @@ class PlantBrowser(QFrame):
         self.model.apply(changes)
         if changes.added and self.model.complete:
             self.table.mark(row.id for row in reversed(changes.added))
-        self._announcer.add(changes)
         soon = frozenset(self._selected_soon)
         if soon and (changes.needs_reload or any(row.id in soon for row in (*changes.added, *changes.updated))):
             self.table.keeper.select(self._selected_soon)

@@ -148,3 +148,15 @@ def test_screen_readers_speak_that_the_api_was_turned_off_and_on_but_not_how_it_
     for state in (Starting(8721), ON, ON, Off(), Starting(8721), ON, Failed(NotAnsweringError(), 8721)):
         line.show_server(state)
     assert spoken == ["API off", "API on", "API off: The server no longer answers. Turn it off and on again."]
+
+
+def test_plants_of_programs_are_announced_at_once_and_a_burst_in_one_sentence(
+    qtbot: QtBot, theme: Theme, spoken: list[str]
+) -> None:
+    line = ApiStatus(theme, announced_ms=1)
+    qtbot.addWidget(line)
+    now = time.time_ns() // 1_000_000
+    for number, name in enumerate(("Fern", "Ivy", "Moss")):
+        line.show_changes(Changes((PlantRow(number, name, None, now + number, GREENHOUSE),)))
+        assert spoken == ["“Fern” from greenhouse"]
+    qtbot.waitUntil(lambda: spoken[1:] == ["3 plants from greenhouse"])
