@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Update
     from plantdesk.domain.edits import Edit as StoreEdit
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Changes, PlantRow
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.table.view import PlantTableView
@@ -88,7 +88,6 @@ class EditController(QObject):
         self._editor.left.connect(self._on_left)
         self._editor.tab_pressed.connect(self._on_tab_pressed)
         self._editor.textEdited.connect(self._on_edited)
-        context.bridge.changed.connect(self._on_changed)
         self._question.answered.connect(table.setFocus)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
@@ -219,27 +218,6 @@ class EditController(QObject):
             self._on_accepted()
         else:
             self._on_rejected()
-
-    # --- a plant that is deleted meanwhile ---
-
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
-        draft = self._draft
-        if draft is None or self._is_saving or self._queries is None:
-            return
-        if draft.row.id in changes.removed or changes.needs_reload:
-            read = partial(plant_of, plant_id=draft.row.id)
-            self._queries.ask(self, read, partial(self._close_if_deleted, draft))  # if the read fails, saving finds out
-
-    def _close_if_deleted(self, draft: _Draft, now: PlantRow | None) -> None:
-        """End editing, as another row is under the editor now; the keys that follow must not change that one."""
-        if now is not None or self._draft is None or self._draft.row is not draft.row or self._is_saving:
-            return
-        is_valid, draft = self._accept_cell(), self._draft
-        self._close()
-        self._editor.window().setFocus()
-        if is_valid and (draft.name, draft.tag) != (draft.row.name, draft.row.tag):
-            self._ask_about_deleted(draft)
 
     # --- saving ---
 
