@@ -57,14 +57,13 @@ class AddPlantController(QObject):
     """Works for one form. `queue` saves a plant, so the form is free as soon as one is submitted.
 
     `plant_added(row)`; `copies_added(ids)`: `add_copies` succeeded; `copies_refused`: it failed, or waits.
-    `plant_requested(id)`: a plant is to be shown; `scanned(id)`: the label of a plant was read into the name.
+    `plant_requested(id)`: a plant is to be shown.
     """
 
     plant_added = Signal(object)
     copies_added = Signal(object)
     copies_refused = Signal()
     plant_requested = Signal(object)
-    scanned = Signal(object)
     saving_changed = Signal(bool)
 
     def __init__(
@@ -139,10 +138,6 @@ class AddPlantController(QObject):
         """Add the plant in the form, or the plants of its quantity, or report what is wrong with it."""
         self._completion.settle()
         form = self._form
-        if (scanned := form.scanned) is not None:
-            form.forget_scanned()
-            self.scanned.emit(scanned)
-            return
         if form.is_empty:  # barcode readers press Enter twice, so only screen readers report it
             from plantdesk.domain.validation import NO_NAME
 

@@ -208,14 +208,10 @@ class Plants(Feature):
 
         quick = QuickEntry(self.context, self._add_controller.queue, self)
         quick.done.connect(self.quick_done)
-        quick.scanned.connect(self._on_quick_scanned)
+        quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=address_of(plant_id))))
         quick.set_store(self._queries)
         self.queries_changed.connect(quick.set_store)
         return quick
-
-    @Slot(object)
-    def _on_quick_scanned(self, plant_id: int) -> None:
-        self.requested.emit(WindowRequest(address=address_of(plant_id)))
 
     @Slot(str)
     def _on_rows_pasted(self, text: str) -> None:
@@ -268,7 +264,7 @@ class Plants(Feature):
     def _connect_scanning(self) -> None:
         browser = self.browser
         browser.table.scanned.connect(self._scanning.show)
-        for field in (browser.search_bar, self._add_controller):
+        for field in (browser.search_field, self._form.name_field, self._form.tag_field):
             field.scanned.connect(partial(self._scanning.show, takes_focus=False))
         self._scanning.found.connect(lambda plant_id, focus: browser.show_plant(plant_id, takes_focus=focus))
         self._scanning.found.connect(self.plant_opened)

@@ -101,20 +101,13 @@ class PlantForm(QFrame):
 
     @property
     def id_text(self) -> str:
-        """The ID as it was typed, or that of an address, without spaces around it; empty for the next free one."""
-        before, scanned = split_address(self._id_edit.text())
-        return before.strip() if scanned is None else str(scanned)
+        """The ID as it was typed, without spaces around it; empty for the next free one."""
+        return self._id_edit.text().strip()
 
     @property
     def name_text(self) -> str:
         """The name as the field shows it, without spaces around it and without a quantity."""
         return self.name_field.name
-
-    @property
-    def scanned(self) -> int | None:
-        """The ID of the plant whose address is at the end of name or tag, as a barcode reader types it there."""
-        found = (split_address(field.text())[1] for field in (self.name_field, self.tag_field))
-        return next((each for each in found if each is not None), None)
 
     @Slot(str)
     def _show_scanned_id(self, text: str) -> None:
@@ -122,13 +115,6 @@ class PlantForm(QFrame):
         before, scanned = split_address(text)
         if scanned is not None:
             self._id_edit.setText(f"{before}{scanned}")
-
-    def forget_scanned(self) -> None:
-        """Remove the address from name and tag; what was typed before stays."""
-        for field in (self.name_field, self.tag_field):
-            before, scanned = split_address(field.text())
-            if scanned is not None:
-                field.setText(before)
 
     @property
     def quantity(self) -> int:
@@ -316,14 +302,6 @@ class PlantForm(QFrame):
             self.emptied.emit()
         return filled
 
-    @override
-    def focusNextPrevChild(self, following: bool) -> bool:
-        """Treat Tab after an address like Enter: many barcode readers end with Tab."""
-        if following and self.scanned is not None:
-            self._on_return()
-            return True
-        return super().focusNextPrevChild(following)
-
     def close_message(self) -> None:
         """Remove the message; if one of its buttons has the focus, move the focus to Name."""
         self.clear_errors()
@@ -345,7 +323,7 @@ class PlantForm(QFrame):
 
     @Slot()
     def _on_name_entered(self) -> None:
-        if self.enter_goes_to_tag and self.name_text and self.scanned is None:
+        if self.enter_goes_to_tag and self.name_text:
             self.focus_field(FieldName.TAG)
         else:
             self._on_return()

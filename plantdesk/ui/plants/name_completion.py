@@ -88,6 +88,7 @@ class NameCompletion(QObject):
         name.fill_taken.connect(self.settle)
         name.fill_refused.connect(self._refuse)
         name.left.connect(self._hide)
+        name.scanned.connect(self._hide)
 
     def set_store(self, queries: StoreQueries | None) -> None:
         """Offer the names of a store; None: offer nothing."""

@@ -86,6 +86,9 @@ class QuickEntry(QObject):
         self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, window, listed(context))
         form.settled.connect(self._remember)
         form.submitted.connect(self._submit)
+        for field in (form.name_field, form.tag_field):
+            field.scanned.connect(window.accept)
+            field.scanned.connect(self.scanned)
         window.closed.connect(self._on_closed)
         queue.refused.connect(self._on_refused)
         queue.changed.connect(self._report_done)
@@ -125,11 +128,6 @@ class QuickEntry(QObject):
         """Add what is typed; with `stay` the window is ready for the next plant at once."""
         self._completion.settle()
         form = self._form
-        if (scanned := form.scanned) is not None:
-            form.forget_scanned()
-            self._window.accept()
-            self.scanned.emit(scanned)
-            return
         try:
             entries, texts = entered_plants(form), form.texts
         except InvalidPlantError as error:

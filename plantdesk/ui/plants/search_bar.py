@@ -12,7 +12,6 @@ from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QToolBar, QToolButton, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.addresses import split_address
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import Contains
@@ -133,14 +132,13 @@ class SearchBar(QWidget):
 
     `changed(text)`: the search is another one. `save_requested`: the user wants to keep the search. `tags_requested`:
     the button that replaces the collapsed sidebar. `top_requested`: the button that reports new plants above the
-    visible rows. `scanned(id)`: a barcode reader typed the address of a plant.
+    visible rows.
     """
 
     changed = Signal(str)
     save_requested = Signal()
     tags_requested = Signal()
     top_requested = Signal()
-    scanned = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -164,6 +162,7 @@ class SearchBar(QWidget):
         self._lay_out()
         self.field.textChanged.connect(self._on_text_changed)
         self.field.returnPressed.connect(self._on_return)
+        self.field.scanned.connect(self.clear)  # what is scanned replaces the search
         self.field.last_filter_unwanted.connect(self._on_last_unwanted)
         self._completer = SearchCompleter(self.field)
         self._completer.completed.connect(self._on_completed)
@@ -224,6 +223,7 @@ class SearchBar(QWidget):
             return self.tr("No plant has all of this. Remove a filter, or search for something else.")
         return self.tr("Nothing contains {text}.").format(text=quoted(self.text))
 
+    @Slot()
     def clear(self) -> bool:
         """Show all plants; return False if they are shown already."""
         had_search = bool(self.field.text() or self.filters)
@@ -348,11 +348,6 @@ class SearchBar(QWidget):
     @Slot()
     def _on_return(self) -> None:
         """Make chips of the terms that were typed."""
-        _, scanned = split_address(self.field.text())
-        if scanned is not None:  # replaces the previous search
-            self.clear()
-            self.scanned.emit(scanned)
-            return
         if self._completer.is_choosing:
             return
         if any(map(is_filter, parse_terms(self.field.text()))):

@@ -51,6 +51,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from plantdesk.domain.addresses import split_address
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.tags import completions
@@ -212,9 +213,12 @@ class LineEdit(QLineEdit):
     that chooses a completion does nothing else.
 
     `refused(reason)`: a pasted text is too long; Qt would cut it. If no slot is connected, a tooltip says so.
+    `scanned(id)`: Enter or Tab was pressed after the address of a plant, as a barcode reader types it. With a slot for
+    it, the address is removed, and the key does nothing else.
     """
 
     refused = Signal(str)
+    scanned = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
         super().__init__(parent, maxLength=max_length)
@@ -235,8 +239,20 @@ class LineEdit(QLineEdit):
             super().keyPressEvent(event)
         elif self._is_completing():
             event.ignore()  # for the completer, which asks the field first
-        elif not event.isAutoRepeat():
+        elif not (event.isAutoRepeat() or self._take_address()):
             super().keyPressEvent(event)
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        return (following and self._take_address()) or super().focusNextPrevChild(following)
+
+    def _take_address(self) -> bool:
+        before, scanned = split_address(self.text())
+        if scanned is None or not self.isSignalConnected(QMetaMethod.fromSignal(self.scanned)):
+            return False
+        self.setText(before)
+        self.scanned.emit(scanned)
+        return True
 
     def _is_completing(self) -> bool:
         completer: QCompleter | None = self.completer()
