@@ -93,11 +93,10 @@ class PlantBrowser(QFrame):
         super().__init__(parent)
         self.setProperty("pane", "list")
         self._theme = theme
-        self._copier: RowCopier | None = None
+        self._copier = RowCopier(bridge, self)
         self._revealed: int | None = None
         self.offers_samples = self._had_plants = False
         self._selected_soon: Sequence[int] = ()
-        self._bridge = bridge
         self.model = PlantModel(bridge, self)
         self.search_bar = SearchBar(theme, self)
         self.search_field = self.search_bar.field
@@ -116,17 +115,13 @@ class PlantBrowser(QFrame):
         """Show the plants of `store`."""
         self.close_store()
         self._had_plants = False
-        self._copier = RowCopier(self._bridge, store, self)
-        self._copier.copied.connect(self.copied)
-        self._copier.refused.connect(self.copy_refused)
+        self._copier.store = store
         self.model.set_store(store)
 
     def close_store(self) -> None:
         """End the threads that read the store, before it is closed. May be called again."""
         self.model.close()
-        if self._copier is not None:
-            self._copier.close()
-            self._copier = None
+        self._copier.close()
 
     def show_health(self, error: StoreError | None) -> None:
         """Repeat failed queries when the store works again."""
@@ -185,7 +180,7 @@ class PlantBrowser(QFrame):
     def copy_selection(self, form: Format | None = None) -> None:
         """Put the selected rows on the clipboard, in the background, in the format of a file; None: a spreadsheet."""
         count = self.table.selected_count()
-        if self._copier is not None and count:
+        if count:
             self._copier.copy(count, self.table.selected_ids, form)
 
     @Slot()
@@ -276,6 +271,8 @@ class PlantBrowser(QFrame):
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self.table.selection_count_changed.connect(self.selection_count_changed)
         self.table.copy_requested.connect(self.copy_selection)
+        self._copier.copied.connect(self.copied)
+        self._copier.refused.connect(self.copy_refused)
         self.table.name_typed.connect(self.model.find_name)
         self.model.name_found.connect(self.table.keeper.seek)
         self._clear_button.clicked.connect(self._on_clear_clicked)

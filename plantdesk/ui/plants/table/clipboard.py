@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -47,10 +47,11 @@ class RowCopier(QObject):
     copied = Signal(str)
     refused = Signal(str)
 
-    def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, parent: QObject) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._store = store
+        #: The store of the rows, while it is open.
+        self.store: PlantStore | None = None
         self._task: Task | None = None
 
     def copy(self, count: int, ids: Callable[[], array[int]], form: Format | None = None) -> None:
@@ -63,14 +64,14 @@ class RowCopier(QObject):
             self.refused.emit(text.format(most=QLocale().toString(MAX_ROWS)))
             return
         self._cancel()
-        read = partial(_read_table, headings=[column_title(column) for column in Column])
-        if form is not None:
-            read = partial(_read_file, form=form)
-        table = partial(_table, self._store, ids=ids(), read=read)
-        self._task = self._bridge.long_tasks.ask(self, table, self._on_read, self._on_failed)
+        if self.store is not None:
+            headings = [column_title(column) for column in Column]
+            read = partial(_table, store=self.store, ids=ids(), headings=headings, form=form)
+            self._task = self._bridge.long_tasks.ask(self, read, self._on_read, self._on_failed)
 
     def close(self) -> None:
         """Cancel, and wait until the store is no longer read; no signal follows."""
+        self.store = None
         self._cancel()
         if self._task is not None:
             self._task.wait()
@@ -98,18 +99,13 @@ class RowCopier(QObject):
         self.refused.emit(error_text(error))
 
 
-def _table(store: PlantStore, task: Task, ids: array[int], read: Callable[..., _Table | None]) -> _Table | None:
+def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], form: Format | None) -> _Table | None:
     """Return the rows as text, None if it gets too long; on the thread of the task."""
-    with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
-        return read(reader, task, ids)
-
-
-def _read_file(reader: PlantReader, task: Task, ids: array[int], form: Format) -> _Table | None:
     from plantdesk.transfer.writing import pieces
 
-    text, count = io.StringIO(), 0
+    text, count, formulas = io.StringIO(), 0, 0
 
-    def batches() -> Iterator[list[PlantRow]]:
+    def batches(reader: PlantReader) -> Iterator[list[PlantRow]]:
         nonlocal count
         for start in range(0, len(ids), _CHUNK):
             chunk = ids[start : start + _CHUNK]
@@ -118,31 +114,33 @@ def _read_file(reader: PlantReader, task: Task, ids: array[int], form: Format) -
             count += len(batch)
             yield batch
 
-    for piece in pieces(batches(), form):
-        text.write(piece)
-        if task.cancelled:
-            raise InterruptedError
-        if text.tell() > _MAX_CHARACTERS:
-            return None
-    return _Table(text.getvalue().replace("\r\n", "\n").replace("\0", "␀"), count, 0)
+    with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
+        rows = batches(reader)
+        parts = _cells(rows, headings) if form is None else ((piece, 0) for piece in pieces(rows, form))
+        for piece, marked in parts:
+            text.write(piece)
+            formulas += marked
+            if task.cancelled:
+                raise InterruptedError
+            if text.tell() > _MAX_CHARACTERS:
+                return None
+    # NUL ends a text on most clipboards.
+    return _Table(text.getvalue().replace("\r\n", "\n").replace("\0", "␀"), count, formulas)
 
 
-def _read_table(reader: PlantReader, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
-    text, formulas, count = io.StringIO(), 0, 0
-    writer = csv.writer(text, "excel-tab", lineterminator="\n")
-    writer.writerow(headings)
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        rows = reader.rows(chunk)
-        values = [[_value(rows[plant_id], column) for column in Column] for plant_id in chunk if plant_id in rows]
-        formulas += sum(cell.startswith(_FORMULA_STARTS) for row in values for cell in row[1:])
-        writer.writerows([plant_id, *map(_as_text, cells)] for plant_id, *cells in values)
-        count += len(values)
-        if task.cancelled:
-            raise InterruptedError
-        if text.tell() > _MAX_CHARACTERS:
-            return None
-    return _Table(text.getvalue(), count, formulas)
+def _cells(batches: Iterable[list[PlantRow]], headings: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield lines for a spreadsheet, and how many of their cells had to be marked as text."""
+    yield _lines([headings]), 0
+    for batch in batches:
+        values = [[_value(row, column) for column in Column] for row in batch]
+        formulas = sum(cell.startswith(_FORMULA_STARTS) for row in values for cell in row[1:])
+        yield _lines([plant_id, *map(_as_text, cells)] for plant_id, *cells in values), formulas
+
+
+def _lines(rows: Iterable[list[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, "excel-tab", lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def _as_text(cell: str) -> str:
@@ -154,14 +152,10 @@ def _value(row: PlantRow, column: Column) -> str:
     """Return the whole text of a cell for a spreadsheet, with times in a format that it recognises."""
     match column:
         case Column.NAME:
-            return _without_nul(row.name)
+            return row.name
         case Column.TAG:
-            return _without_nul(row.tag or "")
+            return row.tag or ""
         case Column.ADDED:
             return QDateTime.fromMSecsSinceEpoch(row.added_at).toString("yyyy-MM-dd HH:mm:ss")
         case _:
             return cell_text(row, column)
-
-
-def _without_nul(text: str) -> str:
-    return text.replace("\0", "␀")  # NUL ends a text on most clipboards
