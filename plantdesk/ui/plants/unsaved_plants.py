@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 _MAX_ACTIONS = 4
-#: Lines that are visible without scrolling; in a low window the table needs the room.
-_MAX_VISIBLE, _MAX_VISIBLE_LOW, _LOW_WINDOW = 8, 3, 700
+#: Lines that are visible without scrolling.
+_MAX_VISIBLE = 4
 _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 
@@ -86,7 +86,6 @@ class UnsavedPlants(QFrame):
         if not self._listed and not before:
             return
         had_focus, row = has_focus(self), self._table.selected_row
-        self._table.set_max_rows(_MAX_VISIBLE_LOW if self.window().height() < _LOW_WINDOW else _MAX_VISIBLE)
         self._table.show_rows([*map(self._cells, self._listed)], self._listed)
         self.setVisible(bool(self._listed))
         if had_focus:

@@ -179,8 +179,7 @@ class PlainTable(QTableView):
         self._model = _Model(theme, headings, numbers, self)
         self._keys: Sequence[object] = ()
         self.setModel(self._model)
-        #: The number of rows that the height is limited to.
-        self.max_rows = max_rows
+        self._max_rows = max_rows
         self.setItemDelegate(CellDelegate(self))
         size = theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
@@ -212,11 +211,6 @@ class PlainTable(QTableView):
         """The number of the selected row, or of the first one."""
         return next(iter(self.selected_rows), None)
 
-    def set_max_rows(self, rows: int) -> None:
-        """Be as high as the rows, but not higher than so many."""
-        self.max_rows = rows
-        self._fit_height()
-
     def show_rows(
         self,
         rows: Sequence[Sequence[str | Cell]],
@@ -246,7 +240,7 @@ class PlainTable(QTableView):
     @override
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
-        return hint if self.max_rows is None else QSize(hint.width(), self._fitting_height())
+        return hint if self._max_rows is None else QSize(hint.width(), self._fitting_height())
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -273,11 +267,11 @@ class PlainTable(QTableView):
         return self.model().index(-1 if row is None else row, 0)
 
     def _fit_height(self) -> None:
-        if self.max_rows is not None:
+        if self._max_rows is not None:
             self.setFixedHeight(self._fitting_height())
 
     def _fitting_height(self) -> int:
         count = self.model().rowCount()
-        rows = min(max(count, 1), self.max_rows or count)
+        rows = min(max(count, 1), self._max_rows or count)
         header = self.horizontalHeader()
         return rows * self._theme.metrics.row + (0 if header.isHidden() else header.sizeHint().height()) + 2 * XS
