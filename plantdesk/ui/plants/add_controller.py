@@ -80,7 +80,6 @@ class AddPlantController(QObject):
         self._form = form
         self._queries: StoreQueries | None = None
         self._was_saving = False
-        self._last_added: PlantRow | None = None
         self._shown_step: Step | None = None
         self._next_id: int | None = None
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
@@ -173,18 +172,16 @@ class AddPlantController(QObject):
         self._form.fill(texts)
 
     @Slot(object)
-    def show_hidden(self, plant_id: int) -> None:
-        """Report that the search does not find the plant added last, and offer to show it."""
-        row = self._last_added
-        if row is not None and row.id == plant_id:
-            message = self._form.message
+    def show_hidden(self, row: PlantRow) -> None:
+        """Report that the search does not find a plant that was added, and offer to show it."""
+        message = self._form.message
 
-            def show() -> None:
-                message.clear()
-                self.plant_requested.emit(plant_id)
+        def show() -> None:
+            message.clear()
+            self.plant_requested.emit(row.id)
 
-            text = self.tr("Added {name}. It does not match the search.").format(name=quoted(row.name))
-            message.show_message(Tone.OK, text, (self.tr("Show it"), show))
+        text = self.tr("Added {name}. It does not match the search.").format(name=quoted(row.name))
+        message.show_message(Tone.OK, text, (self.tr("Show it"), show))
 
     # --- checking ---
 
@@ -202,7 +199,6 @@ class AddPlantController(QObject):
         if isinstance(result, PlantRow):
             if result.id == self._next_id:
                 self._show_next_id(result.id + 1)  # until `changed`; after that the store is asked
-            self._last_added = result
             self._show_done(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
             if not submission.is_quick:  # the user is doing something else
                 self.plant_added.emit(result)

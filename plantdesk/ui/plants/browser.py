@@ -73,7 +73,7 @@ class WelcomePage(StatePage):
 class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
-    `selection_count_changed(count)`: selected rows. `added_hidden(plant_id)`: the search does not find the plant of
+    `selection_count_changed(count)`: selected rows. `added_hidden(row)`: the search does not find the plant of
     `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
     `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
     `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers samples if
@@ -94,7 +94,7 @@ class PlantBrowser(QFrame):
         self.setProperty("pane", "list")
         self._theme = theme
         self._copier = RowCopier(bridge, self)
-        self._revealed: int | None = None
+        self._revealed: PlantRow | None = None
         self.offers_samples = self._had_plants = False
         self._selected_soon: Sequence[int] = ()
         self.model = PlantModel(bridge, self)
@@ -155,7 +155,7 @@ class PlantBrowser(QFrame):
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:
         """Scroll to a plant that the user has just added, without changing search and order."""
-        self._revealed = row.id
+        self._revealed = row
         if not self._show_revealed() and self.model.query.text:
             self.model.refresh()  # afterwards it is known whether the search finds it
 
@@ -285,10 +285,10 @@ class PlantBrowser(QFrame):
 
     def _show_revealed(self) -> bool:
         """Scroll to the plant of `reveal_added`; return whether it is in the rows."""
-        row = self.model.row_of(self._revealed) if self._revealed is not None else None
+        row = self.model.row_of(self._revealed.id) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
-        self.table.mark([self._revealed])
+        self.table.mark([self._revealed.id])
         self.table.scrollTo(self.model.index(row, 0))
         self._revealed = None
         return True

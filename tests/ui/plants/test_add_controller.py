@@ -148,7 +148,7 @@ def test_a_name_and_enter_is_all_it_takes(desk: FormDesk) -> None:
 
 
 def test_a_plant_that_the_search_does_not_find_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
-    entry.plant_added.connect(lambda row: entry.show_hidden(row.id))
+    entry.plant_added.connect(entry.show_hidden)
     desk.type(desk.name, "Basil")
     desk.enter()
     desk.sees("Added “Basil”. It does not match the search.")

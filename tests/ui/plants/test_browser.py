@@ -315,7 +315,7 @@ def test_a_plant_that_the_search_does_not_find_is_reported_and_the_view_stays(
     (row,) = add("Dill")
     with qtbot.waitSignal(filled.added_hidden) as hidden:
         filled.reveal_added(row)
-    assert hidden.args == [row.id]
+    assert hidden.args == [row]
     assert (names(filled), filled.search_field.text()) == (["Basil"], "basil")
     assert filled.table.horizontalHeader().sortIndicatorSection() == Column.NAME
     filled.show_plant(row.id)
