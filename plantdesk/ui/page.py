@@ -190,7 +190,7 @@ class Page(QFrame):
         self.collapse_panes()
 
     def add_bar(self) -> InfoBar:
-        """Return a new bar; of several that are shown, only the most serious is seen at first."""
+        """Return a new bar, which is hidden until it shows a state."""
         return self._bar_stack.add()
 
     @property

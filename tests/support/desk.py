@@ -89,7 +89,7 @@ class Desk:
     @property
     def bars(self) -> list[InfoBar]:
         """The bars that are shown."""
-        return [each for each in self.widget.findChildren(InfoBar) if each.is_open]
+        return [each for each in self.widget.findChildren(InfoBar) if not each.isHidden()]
 
     def texts(self) -> list[str]:
         """Return the texts of all visible labels."""

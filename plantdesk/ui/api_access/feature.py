@@ -84,7 +84,7 @@ class ApiAccess(Feature):
 
     @override
     def step_back(self) -> bool:
-        was_open = self._port_bar.is_open
+        was_open = not self._port_bar.isHidden()
         self._port_bar.clear()
         return was_open
 

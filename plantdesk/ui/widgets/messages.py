@@ -1,7 +1,6 @@
 """Messages with an icon, a text and action buttons: a line under a form, a bar below the list, a toast over its end.
 
-All share a frame, with a tone, a position and an expiry. A bar is for a lasting state; one is visible, the others
-on request. A toast reports what was done.
+All share a frame, with a tone, a position and an expiry. A bar is for a lasting state. A toast reports what was done.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class Tone(Enum):
-    """The severity of a message, the least serious first: its name in the style sheet, and its icon (None: no icon)."""
+    """The severity of a message: its name in the style sheet, and its icon (None: no icon)."""
 
     HINT = ("muted", None)
     OK = ("ok", "circle-check")
@@ -287,8 +286,6 @@ class InfoBar(Message):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent, _BAR)
-        #: Whether there is a state to show; another bar may be visible instead.
-        self.is_open = False
         for label in (self._title, self._text):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._close_button.clicked.connect(self.closed)
@@ -306,7 +303,6 @@ class InfoBar(Message):
         beside = Qt.AlignmentFlag.AlignTop if text or persistent else Qt.AlignmentFlag.AlignVCenter
         self._row.setAlignment(self._icon, beside)
         self.setAccessibleName(title)
-        self.is_open = True
         self.show()
         self._set_content(tone, text, actions, title=title)
         self.changed.emit()
@@ -316,7 +312,6 @@ class InfoBar(Message):
     @override
     def clear(self) -> None:
         """Close the bar."""
-        self.is_open = False
         super().clear()
         self.changed.emit()
 
@@ -330,43 +325,25 @@ class InfoBar(Message):
 
 
 class BarStack(QFrame):
-    """Shows the most serious bar, of several the newest, and takes no room while none is open."""
+    """Shows the bars that are open, and takes no room while there are none."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._opened: list[InfoBar] = []  # in the order in which they were opened
         self.setProperty("pane", "strip")
-        self._more_button = QPushButton()
-        self._more_button.setCheckable(True)
-        self._more_button.setProperty("variant", "link")
-        self._more_button.clicked.connect(self._arrange)
-        more = self._more_button, Qt.AlignmentFlag.AlignLeading
-        self._layout = fill(QVBoxLayout(self), more, margins=(EDGE, M, EDGE, M), spacing=M)
+        self._layout = fill(QVBoxLayout(self), margins=(EDGE, M, EDGE, M), spacing=M)
         self.hide()
 
     def add(self) -> InfoBar:
-        """Return a new bar, which is above the others when all are shown."""
+        """Return a new bar, which is above the others."""
         bar = InfoBar(self._theme, self)
-        bar.changed.connect(self._arrange)
+        bar.changed.connect(self._on_changed)
         self._layout.insertWidget(0, bar)
         return bar
 
     @Slot()
-    def _arrange(self) -> None:
-        bars = self.findChildren(InfoBar)
-        before = [bar for bar in self._opened if isValid(bar) and bar.is_open]
-        self._opened = [*before, *(bar for bar in bars if bar.is_open and bar not in before)]
-        others = len(self._opened) - 1
-        shows_all = self._more_button.isChecked() and others > 0
-        first = sorted(self._opened, key=lambda bar: [*Tone].index(bar.tone))[-1:]
-        for bar in bars:
-            bar.setVisible(bar in (self._opened if shows_all else first))
-        self._more_button.setChecked(shows_all)
-        more = self.tr("Show {count} more").format(count=others)
-        self._more_button.setText(self.tr("Show fewer") if shows_all else more)
-        self._more_button.setVisible(others > 0)
-        self.setVisible(bool(self._opened))
+    def _on_changed(self) -> None:
+        self.setVisible(not all(bar.isHidden() for bar in self.findChildren(InfoBar)))
 
 
 #: Milliseconds after which running work is reported: most ends before.

@@ -209,7 +209,7 @@ class StoreNotice(Feature):
             "What is on the screen can be read and copied. New plants wait on this computer. "
             "Changing, deleting and searching wait for the server, which PlantDesk tries to reach every second."
         )
-        if not self._bar.is_open or self._bar.text != text:  # or the time would change
+        if self._bar.isHidden() or self._bar.text != text:  # or the time would change
             title = self.tr("The server has not answered since {time}").format(time=now)
             other = self.tr("Other store…"), self.address_requested.emit
             own = self.tr("My own plants"), self.own_store_requested.emit
@@ -217,7 +217,7 @@ class StoreNotice(Feature):
 
     def _show(self, title: str, text: str, *actions: MessageAction, tone: Tone = Tone.ERROR) -> None:
         """Show a state, unless it is shown already, as its buttons would lose the focus."""
-        if not self._bar.is_open or (self._bar.title, self._bar.text) != (title, text):
+        if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
             self._bar.show_state(tone, title, text, *actions, persistent=True)
 
     def _restore_action(self) -> MessageAction:
