@@ -209,7 +209,9 @@ class SelectionKeeper(QObject):
 
     def _holds_view(self) -> bool:
         """Return whether the visible rows stay where they are; else new rows are shown at the top."""
-        return self._scrolled() or self._table.selectionModel().hasSelection()
+        last = self._table.rowAt(self._table.viewport().height() - 1)  # -1: all rows are visible
+        is_selection_seen = any(first <= last or last < 0 for first, _ in self._selected_ranges())
+        return self._scrolled() or is_selection_seen
 
     def _scrolled(self) -> bool:
         return self._table.verticalScrollBar().value() > 0

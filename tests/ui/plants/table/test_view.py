@@ -128,6 +128,14 @@ def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTabl
     assert pill(table).text() == "1 new plant"
 
 
+def test_a_selection_far_below_hides_no_new_plant(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
+    table.keeper.seek(10)
+    table.scrollToTop()
+    add("Aloe")
+    qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
+    assert (selected(table), pill(table).isVisible()) == ([10], False)
+
+
 def test_the_pill_counts_all_rows_that_are_new_and_still_there(
     qtbot: QtBot, table: PlantTableView, store: Store, bridge: Bridge, add: Adder
 ) -> None:
