@@ -250,7 +250,6 @@ class Plants(Feature):
         browser.copy_refused.connect(toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(browser.select_undone)
-        self.context.undo_stack.changed.connect(browser.search_field.forget_undo)
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.copies_added.connect(browser.select_soon)
         self._add_controller.plant_requested.connect(browser.show_plant)

@@ -168,12 +168,6 @@ class SearchField(SearchEdit):
         #: Its owner starts it while a search runs.
         self.wheel = Spinner(theme, self)
 
-    @Slot()
-    def forget_undo(self) -> None:
-        """Let the keys of Undo undo changes of the window instead of typing, unless the user is typing."""
-        if not (self.text() and self.hasFocus()):
-            self.setText(self.text())
-
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Down:

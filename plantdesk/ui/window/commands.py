@@ -184,8 +184,14 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_stack_changed(self) -> None:
-        """Show in their texts what the commands do; withdraw the Undo of an older message."""
+        """Show in their texts what the commands do; withdraw the Undo of an older message.
+
+        Empty fields forget what was typed and erased in them, or Ctrl+Z would bring that back first.
+        """
         stack = self.context.undo_stack
+        for field in self.context.page.findChildren(QLineEdit):
+            if not field.text():
+                field.setText("")
         for message in (self.context.page.toast, self.context.message):
             if {self.tr("Undo"), self.tr("Redo")}.intersection(message.labels):
                 message.clear()

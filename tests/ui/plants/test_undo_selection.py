@@ -218,3 +218,19 @@ def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until_rows(200)
     assert desk.selected() == [7]
+
+
+@pytest.mark.parametrize("label", ["Name", "Search by name, tag or ID"])
+def test_undo_takes_back_a_change_and_not_what_was_erased_in_the_focused_field(desk: UndoDesk, label: str) -> None:
+    desk.go_to(42)
+    desk.press(Qt.Key.Key_Delete)
+    field = desk.name if label == "Name" else desk.field(label)
+    field.setFocus()
+    QTest.keyClicks(field, "fern")
+    field.selectAll()
+    QTest.keyClick(field, Qt.Key.Key_Backspace)
+    desk.until_rows(199)
+    desk.until(lambda: "Deleted" in desk.toast.text)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_rows(200)
+    assert field.text() == ""
