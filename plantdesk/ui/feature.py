@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from array import array
     from concurrent.futures import Future
 
+    from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QStatusBar
 
     from plantdesk.domain.edits import Applied, Edit
@@ -109,7 +110,7 @@ class ShownPlants(Protocol):
 
 
 class Feature(QObject):
-    """A part of the window, made quickly before the window is shown. Its methods do nothing unless overridden.
+    """A part of the window, made quickly before the window is shown.
 
     `settled`: what `running` describes has ended, or all plants are saved. `view_changed`: `save_view` has something to
     save.
@@ -121,6 +122,9 @@ class Feature(QObject):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context.page)
         self.context = context
+        #: The store between `set_store` and `release_store`.
+        self.opened: OpenStore | None = None
+        self._store_commands: list[QAction] = []
         self._running = ""
 
     @property
@@ -146,12 +150,25 @@ class Feature(QObject):
 
     def set_store(self, opened: OpenStore) -> None:
         """Work with a store that was opened."""
+        self.opened = opened
+        self._enable_commands()
 
     def show_no_store(self, reason: PlantDeskError) -> None:
         """Show that no store is open, or do nothing until there is one."""
 
     def release_store(self) -> None:
         """End the use of the store: it is closed next."""
+        self.opened = None
+        self._enable_commands()
+
+    def enable_with_store(self, *commands: QAction) -> None:
+        """Enable commands only while a store is open."""
+        self._store_commands += commands
+        self._enable_commands()
+
+    def _enable_commands(self) -> None:
+        for command in self._store_commands:
+            command.setEnabled(self.opened is not None)
 
     def step_back(self) -> bool:
         """Do what Escape does here; return False if there is nothing to do."""

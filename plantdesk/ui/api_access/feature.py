@@ -47,7 +47,6 @@ class ApiAccess(Feature):
     def __init__(self, context: WindowContext, server: ApiControl) -> None:
         super().__init__(context)
         self._server = server
-        self._opened: OpenStore | None = None
         self._has_tokens = False
         self._state = server.state
         self._dialog: ApiDialog | None = None
@@ -69,14 +68,15 @@ class ApiAccess(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._opened = opened
+        super().set_store(opened)
         self._list_tokens()
 
     @override
     def release_store(self) -> None:
         if self._dialog is not None and isValid(self._dialog):
             self._dialog.close()
-        self._opened = self._dialog = None
+        self._dialog = None
+        super().release_store()
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Show whether plants of programs can be saved, and if not, why."""
@@ -91,13 +91,13 @@ class ApiAccess(Feature):
     @Slot()
     def open_dialog(self) -> ApiDialog | None:
         """Open the dialog of tokens, port and examples, if a store is open."""
-        if self._opened is None:
+        if self.opened is None:
             return None
         from plantdesk.ui.api_access.dialog import ApiDialog
 
         if self._dialog is None or not isValid(self._dialog):
             context = self.context
-            self._dialog = ApiDialog(context.theme, context.bridge, *self._opened, self._server, context.page)
+            self._dialog = ApiDialog(context.theme, context.bridge, *self.opened, self._server, context.page)
             self._dialog.plant_requested.connect(self.plant_requested)
             self._dialog.plants_removed.connect(self._on_plants_removed)
         bring_to_front(self._dialog)  # not modal: one works and closes the window beside it
@@ -178,8 +178,8 @@ class ApiAccess(Feature):
             self._list_tokens()
 
     def _list_tokens(self) -> None:
-        if self._opened is not None:
-            tokens = self._opened.store.tokens
+        if self.opened is not None:
+            tokens = self.opened.store.tokens
             self.context.bridge.short_tasks.ask(self, lambda _task: tokens.list(), self._on_listed, ignore)
 
     def _on_listed(self, rows: list[TokenRow]) -> None:

@@ -51,7 +51,6 @@ class Card(Feature):
         self._rows = rows
         self._pane = context.page.card
         self._changes = PlantChanges(context, self)
-        self._opened: OpenStore | None = None
         self._date_due_for: int | None = None
         self._count = 0
         self._ids: list[int] = []
@@ -90,7 +89,7 @@ class Card(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._opened = opened
+        super().set_store(opened)
         self._show_remembered()
         self.notes.open(opened)
 
@@ -101,18 +100,19 @@ class Card(Feature):
 
     @override
     def release_store(self) -> None:
-        if self._opened is None:
+        if self.opened is None:
             return
         self.save_view()
         self.notes.close()
-        self._shown = self._opened = None
+        super().release_store()
+        self._shown = None
         self._forget_date()
         self._stack.setCurrentIndex(0)
         self._pane.set_available(available=False)
 
     @override
     def save_view(self) -> None:
-        if self._opened is not None:
+        if self.opened is not None:
             self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
 
     @override
@@ -136,7 +136,7 @@ class Card(Feature):
     @Slot()
     def add_date(self) -> None:
         """Begin a line with today's date in the note of the selected plant, and show the card for it."""
-        if self._opened is None or not self._changes.may_change(self._opened.store):
+        if self.opened is None or not self._changes.may_change(self.opened.store):
             return
         if self._pane.isVisible() and self.notes.current is not None and self._is_selected(self.notes.current.row):
             self._one.note_edit.add_date()
@@ -168,7 +168,7 @@ class Card(Feature):
 
     @Slot()
     def _load(self) -> None:
-        if self._opened is None or not self._count:
+        if self.opened is None or not self._count:
             self.notes.finish()
             return
         if self._task is not None:
@@ -177,14 +177,14 @@ class Card(Feature):
         if self._count > 1:
             self.notes.finish()
             self._several.show_count(self._count)
-            self._set_editable(self._opened.store.change_error)
+            self._set_editable(self.opened.store.change_error)
             self._stack.setCurrentWidget(self._several)
             if self._ids:
                 summarize = partial(_summary, ids=self._ids)
-                self._task = self._opened.queries.ask(self, summarize, self._several.show_summary)
+                self._task = self.opened.queries.ask(self, summarize, self._several.show_summary)
         elif self._ids:
             read = partial(_read, plant_id=self._ids[0])
-            self._task = self._opened.queries.ask(self, read, self._on_read, self._on_not_read)
+            self._task = self.opened.queries.ask(self, read, self._on_read, self._on_not_read)
 
     def _on_not_read(self, error: Exception) -> None:
         """Show what the table has of the plant. The card reads the plant when the server answers again."""
@@ -201,13 +201,13 @@ class Card(Feature):
 
     def _on_read(self, read: tuple[PlantRow | None, list[PlantChange]]) -> None:
         row, changes = read
-        if row is None or self._opened is None or [row.id] != self._ids:
+        if row is None or self.opened is None or [row.id] != self._ids:
             return
         self._shown = row
         self._one.show_plant(row, changes)
-        self.notes.show(self._opened, row)
+        self.notes.show(self.opened, row)
         self._one.note_edit.setPlaceholderText(self.tr("Write a note"))
-        self._set_editable(self._opened.store.change_error)
+        self._set_editable(self.opened.store.change_error)
         self._stack.setCurrentWidget(self._one)
         if self._date_due_for == row.id:
             self._date_due_for = None
@@ -226,14 +226,14 @@ class Card(Feature):
         """Take back a change for this plant alone, after a question if another desk has made it."""
         if line.change is None:
             self._undo_now(line)
-        elif self._opened is not None:
+        elif self.opened is not None:
             undo = partial(self._undo_now, line)
-            ask_if_of_other_desk(self.context, self._opened.store, line.change, self.context.page, undo)
+            ask_if_of_other_desk(self.context, self.opened.store, line.change, self.context.page, undo)
 
     def _undo_now(self, line: HistoryLine) -> None:
         """Take back a change. If it also changed other plants, this plant is edited back."""
         row = self._shown
-        if row is None or line.restored is None or self._opened is None:
+        if row is None or line.restored is None or self.opened is None:
             return
         if line.change is None:
             self.context.undo_stack.take_back(AddedPlant(row))
@@ -243,7 +243,7 @@ class Card(Feature):
             self._shown = None  # until the plant is read again: a second click does nothing
             edits = [edited(row, **line.restored)]
             text = Text("Changed {name}.", name=quoted(row.name))
-            self._changes.apply(self._opened.store, edits, text, progress=self.tr("Saving…"))
+            self._changes.apply(self.opened.store, edits, text, progress=self.tr("Saving…"))
 
     @Slot()
     def _on_delete(self) -> None:
@@ -265,8 +265,8 @@ class Card(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: Exception | None) -> None:
-        if self._pane.isVisible() and self._opened is not None:
-            self._set_editable(error or self._opened.store.change_error)
+        if self._pane.isVisible() and self.opened is not None:
+            self._set_editable(error or self.opened.store.change_error)
             if error is None and self._shown is None:
                 self._soon.start()  # the plant could not be read
 

@@ -46,37 +46,30 @@ class CleanUp(Feature):
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
         self._plants = plants
-        self._opened: OpenStore | None = None
         self._dialog: CleanUpDialog | None = None
         self._texts: RewritingPage | None = None
         self._changes = PlantChanges(context, self)
         add, open_at = context.menus.add, self._open_at
-        self._actions = [
+        self.enable_with_store(
             add(Section.TOOLS_PLANTS, self.tr("&Clean up…"), open_at(Page.DUPLICATES)),
             add(Section.TOOLS_PLANTS, self.tr("Find &duplicates…"), open_at(Page.DUPLICATES), in_menu=False),
             add(Section.TOOLS_PLANTS, self.tr("Tidy up &tags…"), open_at(Page.TAGS), in_menu=False),
             add(Section.EDIT_FIND, self.tr("Find and replac&e…"), open_at(Page.TEXTS), "Ctrl+R"),
-        ]
-        self._enable(False)
-
-    @override
-    def set_store(self, opened: OpenStore) -> None:
-        self._close()
-        self._opened = opened
-        self._enable(True)
+        )
 
     @override
     def release_store(self) -> None:
-        self._close()
-        self._opened = None
-        self._enable(False)
+        super().release_store()
+        if self._dialog is not None and isValid(self._dialog):
+            self._dialog.close()
+        self._dialog = None
 
     def open_dialog(self, page: Page = Page.TEXTS) -> None:
         """Open the dialog at a page, for the selected plants or those that are shown."""
-        if self._opened is None or not self._changes.may_change(self._opened.store):
+        if self.opened is None or not self._changes.may_change(self.opened.store):
             return
         if self._dialog is None or not isValid(self._dialog):
-            self._dialog = self._made(self._opened)
+            self._dialog = self._made(self.opened)
         elif self._texts is not None:
             self._texts.set_scopes(self._scopes())
         self._dialog.show_page(page)
@@ -101,24 +94,15 @@ class CleanUp(Feature):
         dialog.refreshed.connect(self._show_count)
         return dialog
 
-    def _close(self) -> None:
-        if self._dialog is not None and isValid(self._dialog):
-            self._dialog.close()
-        self._dialog = None
-
-    def _enable(self, is_enabled: bool) -> None:
-        for action in self._actions:
-            action.setEnabled(is_enabled)
-
     # --- plants and tags that are alike ---
 
     @Slot(object, int)
     def _merge(self, edit: MergePlants, plants: int) -> None:
-        if self._opened is None:
+        if self.opened is None:
             return
         toast = self.context.page.toast
         toast.show_progress(self.tr("Merging plants…"))
-        merging = self._opened.store.apply([edit], FORM)
+        merging = self.opened.store.apply([edit], FORM)
         self.context.follow_change(self, merging, partial(self._on_merged, plants), toast.show_error)
 
     def _on_merged(self, requested: int, applied: Applied) -> None:
@@ -139,9 +123,9 @@ class CleanUp(Feature):
 
     @Slot(object)
     def _merge_tags(self, edits: list[MergeTags]) -> None:
-        if self._opened is not None:
+        if self.opened is not None:
             text = Text("{count:,} plants got another tag.", one="1 plant got another tag.")
-            self._changes.apply(self._opened.store, edits, text)
+            self._changes.apply(self.opened.store, edits, text)
 
     # --- names and notes ---
 
@@ -185,11 +169,11 @@ class CleanUp(Feature):
 
     @Slot(object, int)
     def _rewrite(self, edit: Rewrite, count: int) -> None:
-        if self._opened is None:
+        if self.opened is None:
             return
         self._plants.focus_table()  # in a field, Ctrl+Z would take back what was typed there
         text = Text("Changed {count:,} plants.", one="Changed 1 plant.")
         if edit.rule.find:
             text = Text("Replaced in {count:,} plants.", one="Replaced in 1 plant.")
         progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=count))
-        self._changes.apply(self._opened.store, [edit], text, progress=progress, show=self.plants_requested.emit)
+        self._changes.apply(self.opened.store, [edit], text, progress=progress, show=self.plants_requested.emit)

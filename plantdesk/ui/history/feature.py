@@ -14,7 +14,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import fill
+from plantdesk.ui.qt import bring_to_front, fill
 from plantdesk.ui.questions import ask_if_of_other_desk
 from plantdesk.ui.texts import error_text, long_date, one_line, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
@@ -179,42 +179,29 @@ class History(Feature):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._opened: OpenStore | None = None
         self._dialog: HistoryDialog | None = None
-        self._action = context.menus.add(Section.EDIT_HISTORY, self.tr("&History…"), self.open_dialog, "Ctrl+H")
-        self._action.setEnabled(False)
-
-    @override
-    def set_store(self, opened: OpenStore) -> None:
-        self._close()
-        self._opened = opened
-        self._action.setEnabled(True)
+        text = self.tr("&History…")
+        self.enable_with_store(context.menus.add(Section.EDIT_HISTORY, text, self.open_dialog, "Ctrl+H"))
 
     @override
     def release_store(self) -> None:
-        self._close()
-        self._opened = None
-        self._action.setEnabled(False)
+        super().release_store()
+        if self._dialog is not None and isValid(self._dialog):
+            self._dialog.close()
+        self._dialog = None
 
     @Slot()
     def open_dialog(self) -> None:
         """Open the history window, or raise it."""
-        if self._opened is None:
+        if self.opened is None:
             return
         if self._dialog is None or not isValid(self._dialog):
-            self._dialog = HistoryDialog(self.context, self._opened, self.context.page)
+            self._dialog = HistoryDialog(self.context, self.opened, self.context.page)
             self._dialog.action_requested.connect(self._take_back)
-            self._dialog.show()
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        bring_to_front(self._dialog)
 
     @Slot(object)
     def _take_back(self, change: Change) -> None:
-        if self._opened is not None and self._dialog is not None:
+        if self.opened is not None and self._dialog is not None:
             take_back = partial(self.context.undo_stack.take_back, change)
-            ask_if_of_other_desk(self.context, self._opened.store, change, self._dialog, take_back)
-
-    def _close(self) -> None:
-        if self._dialog is not None and isValid(self._dialog):
-            self._dialog.close()
-        self._dialog = None
+            ask_if_of_other_desk(self.context, self.opened.store, change, self._dialog, take_back)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QApplication, QFileDialog
-from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.feature import Feature
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import ShownPlants, WindowContext
     from plantdesk.ui.labels.dialog import LabelDialog
     from plantdesk.ui.labels.painting import Job
 
@@ -37,20 +36,9 @@ class Labels(Feature):
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
         self._plants = plants
-        self._queries: StoreQueries | None = None
         self._problem = ""
-        self._command = context.menus.add(Section.FILE_EXPORT, self.tr("Print &labels…"), self.print_selected, "Ctrl+P")
-        self._command.setEnabled(False)
-
-    @override
-    def set_store(self, opened: OpenStore) -> None:
-        self._queries = opened.queries
-        self._command.setEnabled(True)
-
-    @override
-    def release_store(self) -> None:
-        self._queries = None
-        self._command.setEnabled(False)
+        text = self.tr("Print &labels…")
+        self.enable_with_store(context.menus.add(Section.FILE_EXPORT, text, self.print_selected, "Ctrl+P"))
 
     @Slot()
     def on_selection(self) -> None:
@@ -61,14 +49,14 @@ class Labels(Feature):
     def print_selected(self) -> None:
         """Read the selected plants, and open the dialog."""
         ids = self._plants.selected_ids()
-        if self._queries is None:
+        if self.opened is None:
             return
         if not 0 < len(ids) <= _MAX_PLANTS:
             most = self.tr("Select at most {count} plants.").format(count=QLocale().toString(_MAX_PLANTS))
             self._problem = most if ids else self.tr("Select the plants that get a label.")
             self.context.page.toast.show_problem(self._problem)
             return
-        self._queries.ask(self, partial(_rows, ids), self._open)
+        self.opened.queries.ask(self, partial(_rows, ids), self._open)
 
     def _open(self, rows: list[PlantRow]) -> None:
         from plantdesk.ui.labels.dialog import LabelDialog

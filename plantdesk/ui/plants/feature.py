@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from array import array
 
     from plantdesk.domain.errors import PlantDeskError, StoreError
-    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.domain.views import Counts
     from plantdesk.ui.background import StoreQueries
@@ -56,8 +55,6 @@ class Plants(Feature):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._store: PlantStore | None = None
-        self._queries: StoreQueries | None = None
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
@@ -100,7 +97,7 @@ class Plants(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._store = opened.store
+        super().set_store(opened)
         self.commands.set_store(opened)
         self._kept.restore(self.context.location)
         self._show_view()
@@ -121,6 +118,7 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
+        super().release_store()
         self._set_queries(None)
         self._add_controller.forget_store()
         self.save_view()
@@ -138,7 +136,6 @@ class Plants(Feature):
         self.view.show_layout(self.browser.table.table_layout())
 
     def _set_queries(self, queries: StoreQueries | None) -> None:
-        self._queries = queries
         self._scanning.set_store(queries)
         self.queries_changed.emit(queries)
 
@@ -198,7 +195,7 @@ class Plants(Feature):
 
     def open_quick(self, token: str) -> None:
         """Open the small window for a new plant."""
-        lasting = _lasting(None if self._store is None else self._store.write_error)
+        lasting = _lasting(None if self.opened is None else self.opened.store.write_error)
         refusal = "" if lasting is None else error_text(lasting)
         self._quick.open(token, self._form.tags.stringList(), refusal)
 
@@ -209,13 +206,13 @@ class Plants(Feature):
         quick = QuickEntry(self.context, self._add_controller.queue, self)
         quick.done.connect(self.quick_done)
         quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=address_of(plant_id))))
-        quick.set_store(self._queries)
+        quick.set_store(None if self.opened is None else self.opened.queries)
         self.queries_changed.connect(quick.set_store)
         return quick
 
     @Slot(str)
     def _on_rows_pasted(self, text: str) -> None:
-        if self._store is None or self._queries is None:
+        if self.opened is None:
             warning = self.tr("Several plants can be added when the file is open.")
             self._form.message.show_message(Tone.WARNING, warning)
         else:

@@ -70,8 +70,7 @@ class SharedStore(Feature):
         add = context.menus.add
         add(Section.FILE_STORE, self.tr("Shared s&tore…"), self.open_dialog)
         self._own = add(Section.FILE_STORE, self.tr("&My own plants"), self.use_own_store)
-        self._copy = add(Section.FILE_STORE, self.tr("Cop&y store…"), self.open_copy_dialog)
-        self._copy.setEnabled(False)
+        self.enable_with_store(add(Section.FILE_STORE, self.tr("Cop&y store…"), self.open_copy_dialog))
         self._own.setVisible(not context.location.is_own)
         self._state: _ServerState | None = None
         self._computers: OtherComputers | None = None
@@ -79,7 +78,7 @@ class SharedStore(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._copy.setEnabled(True)
+        super().set_store(opened)
         self._own.setVisible(not self.context.location.is_own)
         self._show(opened.store.write_error)
         if self._computers is not None:
@@ -88,6 +87,7 @@ class SharedStore(Feature):
 
     @override
     def release_store(self) -> None:
+        super().release_store()
         if self._computers is not None:
             self._computers.set_store(None)
 

@@ -81,6 +81,7 @@ class Sidebar(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
+        super().set_store(opened)
         self._tags.store = opened.store
         self._allow_tags()
         self._show_remembered()
@@ -93,6 +94,7 @@ class Sidebar(Feature):
 
     @override
     def release_store(self) -> None:
+        super().release_store()
         self._view.accept_renaming()
         self.save_view()
         for counter in self._counters:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QDropEvent
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Reading
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
@@ -51,7 +50,6 @@ class Transfer(Feature):
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
         self._plants = plants
-        self._store: PlantStore | None = None
         self._dialog: ImportDialog | None = None
         self._job: ImportJob | None = None
         self._exports: ExportController | None = None
@@ -62,12 +60,10 @@ class Transfer(Feature):
         self._drop_frame.setParent(context.page)
         self._drop_frame.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         add = context.menus.add
-        self._commands = [
-            add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I"),
-            add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E"),
-        ]
-        self._allow(allowed=False)
-        context.bridge.health_changed.connect(self._on_health_changed)
+        self._import = add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I")
+        self.enable_with_store(add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E"))
+        self._allow()
+        context.bridge.health_changed.connect(self._allow)
 
     @property
     @override
@@ -83,13 +79,13 @@ class Transfer(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._store = opened.store
-        self._allow(allowed=True)
+        super().set_store(opened)
+        self._allow()
 
     @override
     def release_store(self) -> None:
-        self._allow(allowed=False)
-        self._store = None
+        super().release_store()
+        self._allow()
         if self._exports is not None:
             self._exports.close()
             self._exports = None
@@ -105,7 +101,7 @@ class Transfer(Feature):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in _ENDS:
             self._drop_frame.hide()
-        if self._store is not None and event.type() in _DROPS:
+        if self.opened is not None and event.type() in _DROPS:
             dropped = cast("QDropEvent", event)
             data = dropped.mimeData()
             files = _files(data)
@@ -165,13 +161,13 @@ class Transfer(Feature):
     def _open_dialog(self, sources: Sequence[InputFile], reading: Reading, tag: str = "") -> None:
         from plantdesk.ui.transfer.import_dialog import ImportDialog
 
-        if self._store is None or self._dialog is not None:
+        if self.opened is None or self._dialog is not None:
             return
         if self._running:
             text = self.tr("An import is running. Wait until it is done, or cancel it.")
             self.context.page.toast.show_problem(text)
             return
-        self._dialog = ImportDialog(self.context, self._store, sources, reading, documents_folder(), tag)
+        self._dialog = ImportDialog(self.context, self.opened.store, sources, reading, documents_folder(), tag)
         self._dialog.started.connect(self._run)
         self._dialog.finished.connect(self._on_dialog_closed)
         self._dialog.open()
@@ -183,24 +179,18 @@ class Transfer(Feature):
     @Slot()
     def export(self) -> None:
         """Ask what to export, and to which file."""
-        if self._exports is None and self._store is not None:
+        if self._exports is None and self.opened is not None:
             from plantdesk.ui.transfer.export import ExportController
 
-            self._exports = ExportController(self.context, self._store, self)
+            self._exports = ExportController(self.context, self.opened.store, self)
             self._exports.settled.connect(self.settled)
         if self._exports is not None:
             self._exports.open_dialog(self._plants)
 
-    def _allow(self, *, allowed: bool) -> None:
-        """Enable import and export. Without the right to change plants no import: it is a change of the history."""
-        may_change = self._store is None or not prevents_changes(self._store.change_error)
-        importing, exporting = self._commands
-        importing.setEnabled(allowed and may_change)
-        exporting.setEnabled(allowed)
-
     @Slot()
-    def _on_health_changed(self) -> None:
-        self._allow(allowed=self._store is not None)
+    def _allow(self) -> None:
+        """Enable the import unless plants cannot be changed: it is a change of the history."""
+        self._import.setEnabled(self.opened is not None and not prevents_changes(self.opened.store.change_error))
 
     # --- the running import ---
 

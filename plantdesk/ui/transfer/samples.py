@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Source
     from plantdesk.domain.views import Counts
     from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.feature import WindowContext
 
 
 class Samples(Feature):
@@ -31,19 +31,14 @@ class Samples(Feature):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._opened: OpenStore | None = None
         self._task: Task | None = None
         self._bar = context.page.add_bar()
         self._bar.closed.connect(self._on_closed)
         self._shown: tuple[str, int] | None = None  # the label of the button, and how many were changed
 
     @override
-    def set_store(self, opened: OpenStore) -> None:
-        self._opened = opened
-
-    @override
     def release_store(self) -> None:
-        self._opened = None
+        super().release_store()
         if self._task is not None:
             self._task.cancel()
             self._task.wait()
@@ -53,8 +48,8 @@ class Samples(Feature):
     @Slot()
     def add(self) -> None:
         """Add the samples, as one change."""
-        if self._opened is not None and self._task is None:
-            store, rows = self._opened.store, self._rows()
+        if self.opened is not None and self._task is None:
+            store, rows = self.opened.store, self._rows()
             self.context.preferences.change_store(self.context.location.key, samples_closed=False)
             self._task = self.context.bridge.long_tasks.ask(
                 self, lambda _task: _import(store, rows), self._on_added, self._on_failed
@@ -65,12 +60,12 @@ class Samples(Feature):
         """Offer to remove the samples as long as there are some, and their import is not undone."""
         found = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
         is_closed = self.context.preferences.of_store(self.context.location.key).get("samples_closed") is True
-        if not found or is_closed or self._opened is None:
+        if not found or is_closed or self.opened is None:
             self._hide()
             return
         (source, plants), *_ = found
         read = partial(_latest, source=source, plants=len(self._rows()))
-        self._opened.queries.ask(self, read, partial(self._show, plants))
+        self.opened.queries.ask(self, read, partial(self._show, plants))
 
     def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
         if found is None or not found[0].can_undo:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
-    from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.undo_stack import Step
@@ -146,7 +146,6 @@ class EditCommands(Feature):
             Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y"
         )
         self._focused: QWidget | None = None
-        self._queries: StoreQueries | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
         context.undo_stack.begun.connect(self._on_begun)
         context.undo_stack.undone.connect(self._on_undone)
@@ -159,12 +158,12 @@ class EditCommands(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._queries = opened.queries
+        super().set_store(opened)
         self.context.undo_stack.set_store(opened.store)
 
     @override
     def release_store(self) -> None:
-        self._queries = None
+        super().release_store()
         self.context.undo_stack.set_store(None)
 
     @Slot(object)
@@ -173,9 +172,9 @@ class EditCommands(Feature):
         step = self.context.undo_stack.next_undo
         if isinstance(step, AddedPlant) and step.row.id in changes.removed:
             self._forget(step)
-        elif isinstance(step, Change) and changes.history and self._queries is not None:
+        elif isinstance(step, Change) and changes.history and self.opened is not None:
             read = partial(_is_undone, number=step.number)
-            self._queries.ask(self, read, lambda is_undone: self._forget(step) if is_undone else None)
+            self.opened.queries.ask(self, read, lambda is_undone: self._forget(step) if is_undone else None)
 
     def _forget(self, step: Step) -> None:
         """Offer no Undo of changes that are taken back already."""

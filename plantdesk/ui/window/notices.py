@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from plantdesk.domain.errors import PlantDeskError, StoreError
-    from plantdesk.domain.protocols import PlantStore
     from plantdesk.platform.updates import Release
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.widgets.messages import MessageAction
@@ -89,7 +88,6 @@ class StoreNotice(Feature):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._store: PlantStore | None = None
         self._bar = context.page.add_bar()
         self._error: StoreError | None = None
         self._lost = ""  # why the server is not reached; the toast may say the same
@@ -98,12 +96,13 @@ class StoreNotice(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._store = opened.store
+        super().set_store(opened)
         self._show_rights()
 
     def _show_rights(self) -> None:
         """If plants can be added, but not changed, show which right is missing."""
-        reason = None if self._store is None or self._store.write_error is not None else self._store.change_error
+        store = None if self.opened is None else self.opened.store
+        reason = None if store is None or store.write_error is not None else store.change_error
         if reason is None:
             self._bar.clear()
         else:
@@ -257,6 +256,7 @@ class VersionNotice(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
+        super().set_store(opened)
         self._clock.start()
         self._check_if_due()
 

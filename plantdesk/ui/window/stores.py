@@ -39,22 +39,17 @@ class Stores(Feature):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._has_store = False
         context.menus.add(Section.FILE_OPEN, self.tr("Ne&w store…"), self.choose_new)
         context.menus.add(Section.FILE_OPEN, self.tr("&Open store…"), self.choose, Key.Open)
         context.menus.add_list(Section.FILE_RECENT, self._entries)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._has_store = True
+        super().set_store(opened)
         location = self.context.location
         if not location.is_own and _is_text(location.url):
             others = [each for each in self._recent if each != location.url]
             self.context.preferences.change(recent_stores=[location.url, *others][:_MAX_RECENT])
-
-    @override
-    def release_store(self) -> None:
-        self._has_store = False
 
     # --- the last stores ---
 
@@ -150,7 +145,7 @@ class Stores(Feature):
 
         actions = self._forget_actions(url)
         suffix = Path(url).suffix.lower()
-        if isinstance(error, ForeignFileError) and self._has_store and suffix in SUFFIXES and suffix != _SUFFIX:
+        if isinstance(error, ForeignFileError) and self.opened is not None and suffix in SUFFIXES and suffix != _SUFFIX:
             actions = [(self.tr("Import…"), partial(self.import_requested.emit, [Path(url)])), *actions]
         self.context.page.toast.show_problem(error_text(error), *actions)
 

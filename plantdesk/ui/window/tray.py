@@ -82,6 +82,7 @@ class Tray(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
+        super().set_store(opened)
         self._show_health(None)
 
     @override
@@ -91,6 +92,7 @@ class Tray(Feature):
 
     @override
     def release_store(self) -> None:
+        super().release_store()
         self._timeout.stop()
         self._messages.clear()
         if self._icon is not None:
