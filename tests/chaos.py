@@ -10,8 +10,6 @@ Needs root on Linux, for a small disk in memory; PlantDesk runs without root's r
 part of the test suite: it runs as long as the caller asks.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

@@ -11,8 +11,6 @@ and then none for two or three seconds. Needs root and Debian's packages of Patr
 the test suite.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

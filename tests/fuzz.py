@@ -7,8 +7,6 @@ it may raise nothing but PlantDeskError; a body is accepted if, and only if, Pyt
 members are named once. An input that breaks this is written to .dev/fuzz and becomes a test.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import sys

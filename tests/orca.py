@@ -9,8 +9,6 @@ Orca runs in a clean Debian 13: that of Debian 12 speaks no announcements. It ne
 file has each sentence. Needs root and the network, and what the tests of use need.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

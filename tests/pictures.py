@@ -3,8 +3,6 @@
 The text is in Inter where it is installed (Debian: fonts-inter), else in the system's font.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json
@@ -16,21 +14,18 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
+
+from plantdesk.desktop import Desktop
 from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QImage
-    from PySide6.QtWidgets import QWidget
-
-    from plantdesk.desktop import Desktop
-    from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.main_window import MainWindow
 
 FOLDER = Path(__file__).parents[1] / "resources" / "screenshots"
 #: With the frame: the most that Flathub shows.

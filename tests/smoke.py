@@ -6,8 +6,6 @@ A plant is typed, another one is posted; both are in the store and in the window
 ends the first one. No test: `.ci/run` runs it before the tests, on the program as a user starts it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

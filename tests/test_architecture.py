@@ -1,20 +1,13 @@
-from __future__ import annotations
-
 import string
 import subprocess
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.support import architecture as rules
-from tests.support.architecture import Module
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.architecture import Rule
+from tests.support.architecture import Module, Rule
 
 RULES: list[Rule] = [
     rules.plain_tool_tips,

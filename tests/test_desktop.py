@@ -1,7 +1,5 @@
 """The whole window program: real store, real server, real window."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re
@@ -15,7 +13,6 @@ import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt, QUrl
@@ -23,10 +20,12 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
+from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
 from plantdesk.desktop import Desktop
 from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import Failed, Off, On, Starting
 from plantdesk.domain.validation import new_plant
@@ -46,7 +45,7 @@ from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
-from plantdesk.ui.theme.colors import DARK, LIGHT
+from plantdesk.ui.theme.colors import DARK, LIGHT, Colors
 from plantdesk.ui.widgets.messages import InfoBar
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.window.help_dialogs import ManualDialog
@@ -55,12 +54,6 @@ from tests.support.architecture import ROOT
 from tests.support.desk import Desk
 from tests.support.programs import post, runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.ui.theme.colors import Colors
 
 
 class ProgramDesk(Desk):

@@ -4,8 +4,6 @@ The disks are real: a small file system in memory, and one in a file whose files
 on Linux. PLANTDESK_LOCK_SECONDS holds the lock of another program longer than CI waits (60 for the issue's figure).
 """
 
-from __future__ import annotations
-
 import http.client
 import itertools
 import json
@@ -18,9 +16,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import ErrorNumber, StoreFullError
@@ -36,12 +37,6 @@ from tests.support.samples import some
 from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import running
 from tests.test_headless import serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
 
 LOCK_SECONDS = [float(text) for text in os.environ.get("PLANTDESK_LOCK_SECONDS", "1 6").split()]
 _SMALL = "2m"

@@ -1,11 +1,10 @@
 """Files with any content: PlantDesk refuses them without a traceback, and does not change them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,9 +21,6 @@ from plantdesk.platform import settings
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),

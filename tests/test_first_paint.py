@@ -1,7 +1,5 @@
 """What is imported before the first paint of the window, which delays it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import http.client
 import json
 import os
@@ -11,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +18,6 @@ from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.store import Store
 from tests.support.programs import runtimes
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PREFIX = "PlantDesk is listening on http://127.0.0.1:"
 if sys.platform == "win32":

@@ -3,14 +3,13 @@
 PLANTDESK_KILLS sets how many rounds there are of each (100 for the figures in the README).
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,11 +17,6 @@ from tests.support.attackers import Target
 from tests.support.clients import CONNECTIONS, Clients, posting_to, rude_clients, serving
 from tests.support.programs import SERVE, WINDOW, Home, left_over, running
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
 
 KILLS = int(os.environ.get("PLANTDESK_KILLS", "2"))
 WAYS = pytest.mark.parametrize("how", [SERVE, WINDOW], ids=["serve", "window"])

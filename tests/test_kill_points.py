@@ -3,8 +3,6 @@
 Few calls as a rule, every one with PLANTDESK_KILL_POINTS=all. Needs a C compiler (Linux): it counts the calls of libc.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,16 +1,16 @@
 """Other stores from the menu of the window: each is shown by a process of its own, as `plantdesk --database` does."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QProcess, Qt
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+from pytestqt.qtbot import QtBot
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.domain.records import COMMAND
@@ -27,13 +27,6 @@ from tests.support.ports import free_port
 from tests.support.programs import runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, running
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
 
 
 @pytest.fixture

@@ -1,16 +1,11 @@
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
 
 from tests.pictures import FOLDER, SIZE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.slow

@@ -5,8 +5,6 @@ file, and what that file holds while the server is stopped is what a disk would 
 Needs root on Linux. PLANTDESK_POWER_CUTS sets how many cuts are made (50 for the figure in the README).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -16,14 +14,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.support.clients import posting_to, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CUTS = int(os.environ.get("PLANTDESK_POWER_CUTS", "5"))
 _SIZE = 96 * 1024 * 1024

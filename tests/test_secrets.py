@@ -1,7 +1,5 @@
 """Tokens must not be in files and output, and all files must be private."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

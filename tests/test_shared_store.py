@@ -1,32 +1,32 @@
 """The window and `serve` on a shared store, as on a file."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QApplication, QComboBox
+from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
 from plantdesk.cli.main import main
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, unsaved_file
 from plantdesk.platform.logs import bug_report
-from plantdesk.store import location_of
+from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.card.cards import PlantCard
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.history.change_list import ChangeList, Column
@@ -41,21 +41,11 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from tests.store.postgres.test_migration import make_old_store
 from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
-from tests.support.postgres_server import running_server
+from tests.support.postgres_server import PostgresServer, running_server
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, running
 from tests.test_headless import serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store import PostgresLocation
-    from tests.support.postgres_server import PostgresServer
 
 
 def test_the_window_makes_the_tables_when_asked_and_shows_what_others_do(

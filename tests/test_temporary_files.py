@@ -1,7 +1,5 @@
 """What a run of the tests that is killed leaves is removed by the next one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

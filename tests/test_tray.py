@@ -1,17 +1,17 @@
 """The whole window program with an icon in the tray; the offscreen platform of the tests has none of its own."""
 
-from __future__ import annotations
-
 import os
 import socket
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QSystemTrayIcon
+from pytestqt.qtbot import QtBot
 
 from plantdesk.desktop import Desktop
 from plantdesk.domain.errors import StoreFullError, StoreUnreachableError
@@ -24,12 +24,6 @@ from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, closing_at_end, quick_window, running, started
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
 
 pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
 

@@ -1,7 +1,5 @@
 """HTTP clients for tests: valid requests (`post`), and any bytes on a socket (`exchange`, `opened`)."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import itertools
@@ -9,17 +7,14 @@ import json
 import socket
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from plantdesk.api.server import Server
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.server_state import On
+from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.api.server import Server
-    from plantdesk.store.sqlite.store import Store
 
 _ids = itertools.count(100_000)
 

@@ -1,8 +1,7 @@
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +10,7 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import Api
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Serve = Callable[..., Api]
+Serve = Callable[..., Api]
 
 
 @pytest.fixture(scope="session")

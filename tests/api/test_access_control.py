@@ -1,18 +1,12 @@
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import one_answer, plant
-
-if TYPE_CHECKING:
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
+from tests.api.client import Api, one_answer, plant
+from tests.api.conftest import Serve
 
 _INVALID = 'Bearer realm="plantdesk", error="invalid_token"'
 _NONE_SENT = 'Bearer realm="plantdesk"'

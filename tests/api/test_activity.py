@@ -1,20 +1,15 @@
 """What the server records of its requests, in memory only."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.domain.activity import Answer
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
-
-if TYPE_CHECKING:
-    from plantdesk.domain.activity import Answer
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
+from tests.api.client import Api
+from tests.api.conftest import Serve
 
 
 @pytest.fixture

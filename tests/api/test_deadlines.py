@@ -1,23 +1,17 @@
-from __future__ import annotations
-
 import contextlib
 import socket
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import answers, one_answer
+from tests.api.client import Api, answers, one_answer
+from tests.api.conftest import Serve
 from tests.store.test_backups import until
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
 
 HASTY = ConnectionLimits(request_timeout=0.3, keep_alive_timeout=0.3, linger_timeout=0.3, shutdown_timeout=0.3)
 

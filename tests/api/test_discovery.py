@@ -1,7 +1,5 @@
 """How scripts find their own server among several servers, stores and impostors."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -10,30 +8,19 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk.api.announcement import Announcement
-from plantdesk.api.discovery import (
-    Runtime,
-    ServerIdentity,
-    find_server,
-    find_server_on_port,
-    is_running,
-    new_key,
-)
+from plantdesk.api.discovery import Runtime, ServerIdentity, find_server, find_server_on_port, is_running, new_key
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
+from tests.api.client import Api
+from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
 
 RUNTIME = Runtime("http://127.0.0.1:9", 9, "", 1, 0, "plants.db", "0", "0" * 64)
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such files")

@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +9,7 @@ from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain import errors
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.store.sqlite import connections
-
-if TYPE_CHECKING:
-    from tests.api.conftest import Serve
+from tests.api.conftest import Serve
 
 FERN = {"id": 1, "name": "Fern"}
 

@@ -1,26 +1,19 @@
 """Fuzzing: valid requests with randomly changed bytes, sent on a socket."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
-from tests.api.client import Answer, answers
+from tests.api.client import Answer, Api, answers
+from tests.api.conftest import Serve
 from tests.support.cases import cases
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
 
 _ids = itertools.count(1)
 

@@ -1,7 +1,5 @@
 """Hostile and defective clients. The attacks are in tests/support/attackers.py."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -11,21 +9,17 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import Answer, answers, one_answer
+from tests.api.client import Answer, Api, answers, one_answer
+from tests.api.conftest import Serve
 from tests.support.attackers import ATTACKS, SMUGGLING
 from tests.support.clients import serving
 from tests.support.programs import post
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
 
 ROOT = Path(__file__).parents[2]
 CONNECTIONS = 200

@@ -1,7 +1,5 @@
 """The Unix domain socket: the same API, for its owner only."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
@@ -10,7 +8,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,10 +15,8 @@ from plantdesk.api.discovery import find_server
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.store import location_of
 from tests.api.client import Answer, Api, answers
+from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from tests.api.conftest import Serve
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Python has no such sockets on Windows")
 

@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -15,13 +13,10 @@ from schemathesis.engine import events, from_schema
 
 from plantdesk.api.openapi import description
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import one_answer
+from tests.api.client import Api, one_answer
+from tests.api.conftest import Serve
 from tests.support import cases
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
 
 _CREATE = description()["paths"]["/plants"]["post"]
 _SCHEMAS = description()["components"]["schemas"]

@@ -1,18 +1,12 @@
-from __future__ import annotations
-
 import itertools
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api.client import Api
+from tests.api.client import Api
 
 _ids = itertools.count(1)
 

@@ -1,20 +1,15 @@
-from __future__ import annotations
-
 import json
 import socket
 import struct
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import answers, one_answer, plant
+from tests.api.client import Api, answers, one_answer, plant
+from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
 
 # --- what the parser refuses -------------------------------------------------------------------------------------
 

@@ -1,19 +1,13 @@
 """The server on the event loop of Windows, on any system."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import struct
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.api.client import plant
-
-if TYPE_CHECKING:
-    from tests.api.client import Api
-    from tests.api.conftest import Serve
+from tests.api.client import Api, plant
+from tests.api.conftest import Serve
 
 
 @pytest.fixture

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -10,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +22,7 @@ from plantdesk.domain.server_state import (
     PortInUseError,
     PortOfPlantDeskError,
     ServerFailedError,
+    ServerState,
     Starting,
     TooFewDescriptorsError,
 )
@@ -31,13 +30,8 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
+from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.server_state import ServerState
-    from tests.api.conftest import Serve
 
 
 class StateRecorder:

@@ -1,7 +1,5 @@
 """The errors of bind(), on Linux and Windows."""
 
-from __future__ import annotations
-
 import errno
 import socket
 from contextlib import ExitStack

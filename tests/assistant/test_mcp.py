@@ -1,7 +1,5 @@
 """`plantdesk mcp` with the SDK's own client, over real pipes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import select
@@ -11,7 +9,8 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client, Implementation, StdioServerParameters
@@ -24,9 +23,6 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.sqlite.store import Store
 from tests.support.programs import Home
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 READING = {"search_plants", "get_plants", "list_tags", "recent_changes"}
 WRITING = READING | {"add_plants", "edit_plants", "merge_tags", "undo_change"}

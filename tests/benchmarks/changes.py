@@ -7,8 +7,6 @@ large change runs, plants are added one after another, as scripts do, to a store
 succeed, and their waits are printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import resource
@@ -16,15 +14,18 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
-from plantdesk.domain.edits import DeleteAll, MergePlants, RenameTag, Rewrite, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, Edit, MergePlants, RenameTag, Rewrite, SetTag, edited
 from plantdesk.domain.errors import StoreBusyError
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
@@ -32,13 +33,6 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from tests.support.adding import Adding, add_each
 from tests.support.postgres_server import running_server
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from plantdesk.domain.edits import Edit
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
 
 #: Settings of a server that flushes each commit.
 DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "512MB", "max_wal_size": "2GB"}

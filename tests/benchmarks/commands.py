@@ -8,8 +8,6 @@ Prints the median time and processor time of each, in milliseconds and as multip
 `--program` measures another PlantDesk, such as the frozen one.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

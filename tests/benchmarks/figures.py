@@ -7,8 +7,6 @@ Prints one table of all steps and figures, and adds the figures to "The last run
 with 1 where a step has failed, or a figure is more than twice the median of the last runs and 10 ms: machines are busy.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import statistics

@@ -7,8 +7,6 @@ a CSV file of three columns into a plain table, beside the import of the same fi
 Prints medians and ratios with the goals. Without the program sqlite3 its figure is left out. Needs POSIX.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

@@ -7,8 +7,6 @@ seconds, and the median, the 99th and the 99.9th percentile of the latencies in 
 made beforehand, so that it takes little of the processor that the server needs.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import socket

@@ -10,8 +10,6 @@ The last two clients have a token, and add the largest plants and the most expen
 32 MiB for each connection to the file, are full, and the window shows plants of 1 MB.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -9,8 +9,6 @@ do, and prints the longest wait of one: with new ids, with conflicting ids that 
 get new ids.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

@@ -10,8 +10,6 @@ for each request. `--program` measures another PlantDesk (the frozen program, or
 one with so many tokens, of which 200 post in turn.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -14,8 +14,6 @@ They contain what `views` leaves out: the event of the X server, painting, and t
 Needs Linux, Xvfb, XTEST and what Qt needs for X (Debian: apt-get install xvfb libxtst6 libxcb-cursor0).
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

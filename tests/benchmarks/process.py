@@ -7,8 +7,6 @@ Prints the milliseconds until its port accepts connections, its resident memory 
 a load from 64 connections, and its CPU while nothing happens, in percent of a core. Needs Linux.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

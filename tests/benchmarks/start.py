@@ -7,8 +7,6 @@ the last session. The variants run in turn. Prints medians and 90th percentiles 
 milliseconds, of the time and of the processor's, and their ratios. Needs a display, or QT_QPA_PLATFORM=offscreen.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

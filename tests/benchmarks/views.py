@@ -7,8 +7,6 @@ after an import of a tenth as many plants. Prints median and 90th percentile of 
 milliseconds until the first rows are shown and until all are counted, and the resident memory. Needs no display.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sqlite3

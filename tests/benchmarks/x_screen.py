@@ -3,8 +3,6 @@
 Needs Linux, Xvfb and XTEST (Debian: apt-get install xvfb libxtst6).
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os
@@ -12,14 +10,13 @@ import struct
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).parents[2] / "packaging"))
 
-from package_tests import screens
+from contextlib import ExitStack
 
-if TYPE_CHECKING:
-    from contextlib import ExitStack
+from package_tests import screens
 
 #: Seconds between two looks at the pixels, and until waiting is given up.
 POLL, TIMEOUT = 0.0005, 20.0

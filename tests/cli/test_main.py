@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import re
 import sqlite3
@@ -8,7 +6,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,8 +19,7 @@ from plantdesk.store.sqlite.store import Store
 from tests.support.terminals import Terminal
 from tests.support.waiting import SECONDS
 
-if TYPE_CHECKING:
-    Run = Callable[..., str]
+Run = Callable[..., str]
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The command line: options before and after commands, misspelt ones, help, and JSON output."""
 
-from __future__ import annotations
-
+import argparse
 import itertools
 import json
 import re
@@ -12,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,9 +18,6 @@ from plantdesk.cli import options
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.files import file_lock
-
-if TYPE_CHECKING:
-    import argparse
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The commands that read and change plants, run as a user runs them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -13,7 +11,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,9 +24,7 @@ from tests.support.adding import plant
 from tests.support.terminals import Terminal, agree_at_terminal
 from tests.support.waiting import SECONDS
 
-if TYPE_CHECKING:
-    #: Runs a command; returns its exit code, standard output and standard error.
-    Run = Callable[..., tuple[int, str, str]]
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

@@ -1,17 +1,13 @@
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from plantdesk import __version__
 from plantdesk.platform import paths
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def selfcheck(**environment: str) -> tuple[int, dict[str, object], str]:

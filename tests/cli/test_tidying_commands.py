@@ -1,34 +1,27 @@
 """`plantdesk duplicates`, `merge`, `add --like`, `names`, `labels`: as a user runs them, in a file and on a server."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import Insert
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.store import KnownNames, location_of
 from tests.support.adding import plant
+from tests.support.postgres_server import PostgresServer
 from tests.support.terminals import agree_at_terminal
 from tests.support.waiting import SECONDS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from plantdesk.domain.locations import StoreLocation
-    from tests.support.postgres_server import PostgresServer
-
-    #: Runs a command on the store; returns its exit code, standard output and standard error.
-    Run = Callable[..., tuple[int, str, str]]
+Run = Callable[..., tuple[int, str, str]]
 
 PLANTS = [
     (1, "Aloe vera", "Kitchen", None),

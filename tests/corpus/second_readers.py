@@ -1,20 +1,14 @@
 """Reads files as other programs do: by python-calamine, and by Python's csv and json."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import io
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from python_calamine import CalamineWorkbook, SheetTypeEnum
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    #: The texts of the rows, "" for none.
-    Rows = list[list[str]]
+Rows = list[list[str]]
 
 _DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "none": "\x1f"}
 

@@ -1,7 +1,5 @@
 """The list of the last requests: runs of added plants are one entry, refused ones are kept by themselves."""
 
-from __future__ import annotations
-
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import PlantRow, Source, SourceKind

@@ -1,7 +1,5 @@
 """Which groups of plants that are alike are no mistake."""
 
-from __future__ import annotations
-
 import pytest
 
 from plantdesk.domain.duplicates import PlantGroups, intended

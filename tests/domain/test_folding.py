@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from plantdesk.domain.folding import natural_key, searched, searched_all

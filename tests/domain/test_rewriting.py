@@ -1,7 +1,5 @@
 """Other texts for plants by one rule."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tags that look like others."""
 
-from __future__ import annotations
-
 import pytest
 
 from plantdesk.domain.errors import Text

@@ -1,7 +1,5 @@
 """Tags as a tree."""
 
-from __future__ import annotations
-
 import pytest
 
 from plantdesk.domain.tags import completions, entered, levels, renamed

@@ -3,23 +3,18 @@
 `victim` is a file of the user that nothing may touch.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sqlite3
 import struct
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MAGIC = bytes.fromhex("d9d505f920a163d7")
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"

@@ -1,15 +1,15 @@
 """Every hostile file is opened, previewed, restored and copied; the whole folder is compared before and after."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -31,11 +31,7 @@ from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, RE
 from tests.support.samples import some
 from tests.support.waiting import SECONDS
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-    from pathlib import Path
-
-    Make = Callable[[Path, Path], None]
+Make = Callable[[Path, Path], None]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
 

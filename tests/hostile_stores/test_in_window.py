@@ -1,23 +1,17 @@
 """Hostile stores in the window: their rows are shown as text, whatever they hold, and nothing unexpected happens."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED
 from tests.support.samples import some
 from tests.support.waiting import MILLISECONDS
 from tests.test_desktop import running
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
 

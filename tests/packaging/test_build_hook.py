@@ -1,7 +1,5 @@
 """The translations are compiled where PlantDesk is built, installed or started from a checkout."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,14 +1,12 @@
 """The completions in the shells themselves: Tab is pressed, and the arguments that the program gets are compared."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +18,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups
 from tests.support.terminals import Terminal
 from tests.support.waiting import SECONDS
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Press = Callable[[str], list[str]]
+Press = Callable[[str], list[str]]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
 _READY, _END = "READY-FOR-KEYS", "END-OF-TEST"

@@ -1,7 +1,5 @@
 """The contents of the frozen program, and their licences."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys

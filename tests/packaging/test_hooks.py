@@ -1,18 +1,14 @@
 """The hooks of .pre-commit-config.yaml."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # pre-commit requires it
 from pre_commit.languages import pygrep  # type: ignore[import-untyped]
 
 import project
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def hooks() -> list[dict[str, Any]]:

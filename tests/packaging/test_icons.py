@@ -1,7 +1,5 @@
 """The committed icons, which packaging/icons.sh draws."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtGui import QIcon, QImage, QImageReader
 

@@ -1,7 +1,5 @@
 """Packages for Linux, and the files beside the program: desktop entry, metainfo, manual page, completions."""
 
-from __future__ import annotations
-
 import configparser
 import gzip
 import os

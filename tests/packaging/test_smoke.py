@@ -1,7 +1,5 @@
 """The smoke test itself, with the unpackaged program: it must also find what is wrong."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

@@ -1,7 +1,5 @@
 """PyInstaller's recipe, run for each system with stand-ins; PyInstaller itself only works for the current one."""
 
-from __future__ import annotations
-
 import plistlib
 import runpy
 import sys

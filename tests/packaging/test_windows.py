@@ -1,7 +1,5 @@
 """The Windows packages, as far as any system can make them; package_tests/windows_installer.py uses them."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json
@@ -10,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # schemathesis brings it
@@ -22,9 +20,6 @@ from bundle import freeze
 from plantdesk import APP_ID, HOME_PAGE, __version__
 from plantdesk.platform import windows
 from windows import installer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCRIPT = project.HERE / "windows" / "plantdesk.nsi"
 NEEDS_MAKENSIS = pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")

@@ -1,7 +1,5 @@
 """Workflows and shell scripts: what linters say, and rules of our own."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

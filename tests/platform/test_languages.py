@@ -1,10 +1,8 @@
 """The catalogues of the window's languages: what is chosen, what is refused, what is counted."""
 
-from __future__ import annotations
-
 import io
 import itertools
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from babel.messages.mofile import write_mo
@@ -14,9 +12,6 @@ import project
 import translations
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue, chosen
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = sorted(translations.FOLDER.glob("*.po"))
 COUNTS = (0, 1, 2, 5, 21, 1_000_000)

@@ -1,26 +1,19 @@
 """Start at login: the entries of each system, in the real place on that system."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import plistlib
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk import APP_ID
 from plantdesk.cli.main import main
 from plantdesk.platform import login
-from plantdesk.platform.login import AutostartEntry, LaunchAgent
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.platform.login import LoginItem
+from plantdesk.platform.login import AutostartEntry, LaunchAgent, LoginItem
 
 ODD = ['/home/Ann O\'Nym/50% "quoted"/a$b`c\\d/plantdesk', "--background"]
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import logging
 import os
 import stat
@@ -7,14 +5,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk.platform import logs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOKEN = "plantdesk_" + "aB3-_" * 9
 logger = logging.getLogger("tests")

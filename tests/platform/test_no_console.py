@@ -1,7 +1,5 @@
 """A program without standard streams, as windowed programs on Windows: it works, and its output is shown."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

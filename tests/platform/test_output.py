@@ -1,7 +1,5 @@
 """Output that cannot be written, tokens above all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,15 +1,11 @@
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from plantdesk.platform import paths
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_a_checkout_has_them_at_its_root() -> None:

@@ -1,9 +1,7 @@
-from __future__ import annotations
-
 import json
 import os
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +9,6 @@ from hypothesis import strategies as st
 
 from plantdesk.platform import settings
 from plantdesk.platform.settings import InvalidSettingError, Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Signals as bytes of a socket."""
 
-from __future__ import annotations
-
 import signal
 import threading
 

@@ -1,17 +1,12 @@
 """What is not saved is in a file of its own, which damage and a full disk leave readable."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk.platform.unsaved_file import NAME, UnsavedFile
 from plantdesk.ui.preferences import Preferences
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLANTS = [{"texts": ["", "Fern", ""]}, {"texts": ["", "Ivy", ""]}]
 

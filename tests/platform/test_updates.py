@@ -1,7 +1,5 @@
 """The check for a newer version, with a real server on this machine."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

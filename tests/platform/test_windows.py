@@ -1,7 +1,5 @@
 """PlantDesk's entries in the Windows registry; the test's own key replaces the user's PATH."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

@@ -1,21 +1,17 @@
 """Adds several plants and waits for them, or adds plants all the time."""
 
-from __future__ import annotations
-
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.validation import new_plant
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.errors import PlantDeskError
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow, Source
 
 
 def plant(plant_id: int, name: str = "Aloe vera", tag: str | None = None) -> NewPlant:

@@ -3,8 +3,6 @@
 What may import what is checked by import-linter; complexity, docstrings and banned classes by ruff (pyproject.toml).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping

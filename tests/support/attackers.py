@@ -8,8 +8,6 @@ often each attack was made and what was answered to it: the number of an Error b
 said, or "WRONG: …".
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

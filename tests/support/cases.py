@@ -1,7 +1,5 @@
 """The number of examples of property-based tests: few by default, PLANTDESK_CASES in long runs."""
 
-from __future__ import annotations
-
 import os
 
 from hypothesis import HealthCheck, settings

@@ -1,7 +1,5 @@
 """Changes a store at random, in a process of its own: `python -m tests.support.changing FILE SEED STEPS`."""
 
-from __future__ import annotations
-
 import random
 import sys
 from contextlib import closing, suppress

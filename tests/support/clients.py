@@ -1,7 +1,5 @@
 """Connections that post plants continuously and record what was acknowledged."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -12,12 +10,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from tests.support.attackers import Target
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from tests.support.attackers import Target
 
 CONNECTIONS = 16
 
@@ -35,12 +30,6 @@ def serving(database: Path, *through: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as started:
         yield started
         started.kill()
-
-
-def posting_to(process: subprocess.Popen[str], first: int = 0) -> Clients:
-    assert process.stdout is not None
-    port, *token = process.stdout.readline().split()
-    return Clients(int(port), token[-1], first)
 
 
 class Clients:
@@ -109,3 +98,9 @@ def rude_clients(target: Target) -> list[socket.socket]:
         while True:
             deaf.send(target.head(method="GET", target="/openapi.json") * 100)
     return found
+
+
+def posting_to(process: subprocess.Popen[str], first: int = 0) -> Clients:
+    assert process.stdout is not None
+    port, *token = process.stdout.readline().split()
+    return Clients(int(port), token[-1], first)

@@ -1,11 +1,6 @@
 """The contrast of two colours, by the guidelines for accessible content (WCAG 2)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor
 
 _LINEAR_BELOW = 0.04045  # sRGB's curve, IEC 61966-2-1
 

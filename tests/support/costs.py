@@ -1,7 +1,5 @@
 """The cost of code relative to other code: tests set no time limits, since machines differ and are busy."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import time

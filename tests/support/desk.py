@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
 
+from plantdesk.domain.records import PlantRow
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
 from tests.support.other_languages import english
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QMenuBar
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.records import PlantRow
 
 Widget = TypeVar("Widget", bound=QWidget)
 

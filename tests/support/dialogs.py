@@ -1,9 +1,7 @@
 """Opens each dialog of a window, for tests and pictures that look at all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QTableView
@@ -13,6 +11,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
@@ -27,6 +26,7 @@ from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.single_window import StuckWindowError
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
@@ -38,12 +38,6 @@ from plantdesk.ui.window.known_names import NamesDialog
 from tests.support.desk import Desk, plain, rows_of
 from tests.support.other_languages import english
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.theme.theme import Theme
 
 _CSV = "id;name;tag;note\n11;Aster;bed 4;sunny\n12;Ivy;;\n;Rose;bed 2;\n1;Fern;;\ntwelve;Thyme;;\n"
 _PLANTS = (("Salvia nemorosa", "bed 4"), ("Mentha × piperita", "kitchen"), ("Monstera deliciosa", None))

@@ -6,8 +6,6 @@ Prints a JSON object: the number of calls in the scenario, the kills, and the pr
 the same store meanwhile. The parent opens no store: it only forks, so that a kill costs milliseconds.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

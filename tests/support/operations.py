@@ -5,10 +5,9 @@ the store, its before-images, must explain each answer: what was acknowledged is
 what is unknown happened once or never, and nothing happened before what was answered before it was asked for.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
+import threading
 import time
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 
@@ -24,15 +23,10 @@ from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.history import Change
 from plantdesk.domain.models import NewPlant
-from plantdesk.domain.records import FORM
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    import threading
-
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import PlantRow
 
 #: The plants that all desks edit. Added plants have larger ids.
 REGISTERS = range(1, 9)

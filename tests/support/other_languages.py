@@ -4,8 +4,6 @@ The pseudo-language has brackets and long texts: “Delete {name}” becomes “
 never looked up, what lacks the last one is cut.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,17 +1,12 @@
 """Reads the plants of a text as the import of a pasted text does."""
 
-from __future__ import annotations
-
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from plantdesk.domain.imports import ImportRow
 from plantdesk.transfer.inputs import opened
 from plantdesk.transfer.pasted import pasted_file, pasted_reading
-from plantdesk.transfer.reading import RowReader
-
-if TYPE_CHECKING:
-    from plantdesk.domain.imports import ImportRow
-    from plantdesk.transfer.reading import Refused
+from plantdesk.transfer.reading import Refused, RowReader
 
 
 class Pasted(NamedTuple):

@@ -3,8 +3,6 @@
 Needs root, and Debian's packages patroni, python3-etcd, etcd-server and postgresql.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Ports of this computer on which nothing listens."""
 
-from __future__ import annotations
-
 import random
 import socket
 from contextlib import suppress

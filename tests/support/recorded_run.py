@@ -4,22 +4,33 @@
 version of one, gives the same lines: they change only with what PlantDesk does.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plantdesk.domain.duplicates import Kept
-from plantdesk.domain.edits import Delete, DeleteAll, Insert, MergePlants, MergeTags, RenameTag, Rewrite, SetTag, edited
+from plantdesk.domain.edits import (
+    Delete,
+    DeleteAll,
+    Edit,
+    Insert,
+    MergePlants,
+    MergeTags,
+    RenameTag,
+    Rewrite,
+    SetTag,
+    edited,
+)
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportRow, OnConflict
-from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
@@ -28,13 +39,6 @@ from plantdesk.domain.views import Order, View
 from plantdesk.store import location_of
 from tests.support.adding import plant
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from plantdesk.domain.edits import Edit
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
 
 RECORD = Path(__file__).with_name("recorded_run.txt")
 OPERATIONS, SEEN = 2000, 100

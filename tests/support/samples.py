@@ -1,7 +1,5 @@
 """Parameters of which ordinary runs try the first ones; `.ci/release` tries all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

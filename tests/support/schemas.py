@@ -3,24 +3,17 @@
 `python -m tests.support.schemas` writes them anew.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import psycopg
 
 from plantdesk.store.postgres import schema
 from plantdesk.store.sqlite import migrations
-from tests.support.postgres_server import running_server
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from tests.support.postgres_server import PostgresServer
+from tests.support.postgres_server import PostgresServer, running_server
 
 FOLDER = Path(__file__).parents[1] / "store" / "schemas"
 

@@ -1,18 +1,13 @@
 """A keyring as a Linux desktop has one, on a D-Bus of its own, which can be locked or silent."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from jeepney import Message
+from jeepney import Message
 
 
 class SecretService:

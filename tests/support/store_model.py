@@ -3,20 +3,20 @@
 A further way to change a store is one more rule. A kind of store is a subclass, which opens it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from typing_extensions import override
 
-from plantdesk.domain.edits import KEEP, Delete, DeleteAll, Insert, Keep, SetTag, edited, numbered
+from plantdesk.domain.edits import KEEP, Delete, DeleteAll, Edit, Insert, Keep, SetTag, Undone, edited, numbered
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -28,23 +28,15 @@ from plantdesk.domain.errors import (
     UnknownTokenError,
 )
 from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantContent, PlantEvent
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
-from plantdesk.domain.selections import Contains, HasTag, Selection
+from plantdesk.domain.selections import Contains, HasTag, Selection, Term
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.domain.views import Order, View
 from plantdesk.store.rows import NO_ROOM
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from concurrent.futures import Future
-
-    from plantdesk.domain.edits import Edit, Undone
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.selections import Term
-
 
 ids_ = st.integers(-3, 12) | st.sampled_from([SMALLEST_ID, LARGEST_ID - 1, 2**53 + 1])
 LETTERS = st.sampled_from("aAbxX×zZ éÉßﬃǅ\u0301\u0327´’%_\\\x1f-'\"1٣🌱½가ﷺ")

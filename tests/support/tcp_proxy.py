@@ -1,7 +1,5 @@
 """A TCP proxy before a server, which loses answers, cuts connections, stops forwarding, or adds latency."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

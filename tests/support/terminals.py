@@ -1,7 +1,5 @@
 """Pseudo-terminals, at which programs ask and print as at a user's. Tests that need one are skipped on Windows."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

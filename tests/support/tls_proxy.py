@@ -1,7 +1,5 @@
 """A proxy that adds TLS to a PostgreSQL server, as the wheel's server is built without it, and its certificates."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil
@@ -11,12 +9,9 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SIZE = 65_536
 #: The first message of a client that wants TLS: its length, and the number of the request.

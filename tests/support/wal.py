@@ -4,14 +4,9 @@ A checkpoint copies the newest version of each page from the log into the file, 
 Page 1, whose header has the new page count, comes first (https://sqlite.org/fileformat2.html, section 4).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 _HEADER = 32
 _FRAME_HEADER = 24

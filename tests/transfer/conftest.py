@@ -1,10 +1,8 @@
 """Files to be imported, and what a store has afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +10,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    #: Writes a file and returns its path.
-    Write = Callable[..., str]
+Write = Callable[..., str]
 
 Plants = list[tuple[int, str, str | None, str | None]]
 

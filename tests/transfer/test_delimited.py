@@ -1,10 +1,7 @@
 """Rows of CSV files, whatever the pieces in which they are read."""
 
-from __future__ import annotations
-
 import io
 import tracemalloc
-from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -16,8 +13,7 @@ from plantdesk.transfer.delimited import DelimitedTable
 from plantdesk.transfer.text import FileError, TextFile
 from tests.support.cases import cases
 
-if TYPE_CHECKING:
-    Rows = list[tuple[int, list[str | None]]]
+Rows = list[tuple[int, list[str | None]]]
 
 CELLS = st.sampled_from(
     ["1", "Aster", "bed 4", "", '""', '"a, b"', '"a ""b"""', '"two\nlines"', 'x"y', " ", "Röse", "'"]

@@ -1,11 +1,9 @@
 """What an import finds out about a file, and says of it: columns, encoding, delimiter, format."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import openpyxl
 import pytest
@@ -13,12 +11,7 @@ import pytest
 from plantdesk.cli.main import main
 from plantdesk.transfer.columns import _FIELD_OF, _HEADERS, Columns, layout_of
 from plantdesk.transfer.name_parts import plain
-from tests.transfer.conftest import stored
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.transfer.conftest import Write
+from tests.transfer.conftest import Write, stored
 
 
 @pytest.mark.parametrize(

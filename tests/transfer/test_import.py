@@ -1,7 +1,5 @@
 """`plantdesk import`, as a user runs it."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import json
@@ -12,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -26,12 +24,7 @@ from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.transfer.text import FileError
 from tests.support.waiting import SECONDS
-from tests.transfer.conftest import stored
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.transfer.conftest import Plants, Write
+from tests.transfer.conftest import Plants, Write, stored
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, and changes of open files, are POSIX")
 symlinks = pytest.mark.skipif(sys.platform == "win32", reason="symlinks need a right there, and wine makes none")

@@ -1,7 +1,5 @@
 """No text makes a reader take longer than in proportion to its length, or fail in another way than with a message."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Property: what is exported is imported as it was, but for blank names."""
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import closing
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Lists of names: text with one on each line, tables, and the classification of World Flora Online."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from plantdesk.transfer.files import file_source
 from plantdesk.transfer.formats import UnknownFormatError
 from plantdesk.transfer.name_lists import names_of
 from plantdesk.transfer.text import FileError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WFO = (
     '"taxonID"\t"scientificNameID"\t"scientificName"\t"taxonRank"\t"scientificNameAuthorship"\t"genus"\t"taxonomicStatus"\n'

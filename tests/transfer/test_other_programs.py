@@ -1,8 +1,6 @@
 """Files of other programs, made by the rules of their formats, recognised by their headers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +8,6 @@ from plantdesk.cli.main import main
 from plantdesk.transfer.text import FileError
 from tests.support.pasting import pasted_plants
 from tests.transfer.conftest import stored
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OPEN_GARDEN_PLANNER = (
     "name,type,variety_cultivar,planting_date,current_spread_cm,current_height_cm,position_x_cm,position_y_cm,notes,"

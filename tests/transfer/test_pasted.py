@@ -1,7 +1,5 @@
 """Plants of a text that a user pastes."""
 
-from __future__ import annotations
-
 import pytest
 
 from plantdesk.domain.errors import PlantDeskError

@@ -1,7 +1,5 @@
 """Excel workbooks and PlantDesk stores, as a user imports and exports them."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import json
@@ -12,7 +10,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import openpyxl
 import pytest
@@ -21,6 +19,7 @@ from hypothesis import strategies as st
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.worksheet.table import Table
+from openpyxl.worksheet.worksheet import Worksheet
 
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import Insert
@@ -30,17 +29,11 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer import workbooks, writing
+from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
 from plantdesk.transfer.workbooks import WorkbookTable
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from openpyxl.worksheet.worksheet import Worksheet
-
-    from plantdesk.transfer.tables import Batch
 
 Plants = list[tuple[int, str, str | None, str | None]]
 

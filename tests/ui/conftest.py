@@ -1,16 +1,16 @@
 """Widgets with the real look, over real stores."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QLocale
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QLayout, QLayoutItem
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
+from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem
+from pytestqt.qtbot import QtBot
 from shiboken6 import getAllValidWrappers
 
 from plantdesk.domain.records import FORM, PlantRow
@@ -27,23 +27,15 @@ from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine
 from plantdesk.ui.workspace import Workspace
 from tests.support.adding import add_each
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QAccessibleEvent
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.server_control import ApiControl
-
-    Adder = Callable[..., list[PlantRow]]
-    Failing = Callable[[], contextlib.AbstractContextManager[None]]
+Adder = Callable[..., list[PlantRow]]
+Failing = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 class NoServer:

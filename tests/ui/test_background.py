@@ -1,28 +1,21 @@
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from plantdesk.domain.errors import StoreBusyError
+from plantdesk.domain.protocols import PlantReader
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.queries import Reader
-from plantdesk.ui.background import RepeatedQuery, StoreQueries, next_free_id
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import RepeatedQuery, StoreQueries, Task, Tasks, next_free_id
 from plantdesk.ui.bridge import Bridge
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import Task, Tasks
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 
 @pytest.fixture

@@ -1,14 +1,9 @@
 """What PlantDesk needs of PySide6 itself."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QLabel
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
+from pytestqt.qtbot import QtBot
 
 CALLS = 500
 

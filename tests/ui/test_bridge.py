@@ -1,23 +1,18 @@
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.ui import bridge
 from plantdesk.ui.bridge import Bridge
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
 
 
 @pytest.fixture

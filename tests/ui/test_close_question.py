@@ -1,28 +1,21 @@
 """Closing the window while it imports, exports or backs up."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import sqlite3
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
 
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.backups import RestoreDialog
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
 
 
 class ImportingDesk(Desk):

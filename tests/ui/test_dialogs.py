@@ -1,9 +1,8 @@
 """Every dialog of the window, as users of a keyboard, a screen reader, little sight or a small screen meet it."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QDialog,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -20,28 +20,21 @@ from PySide6.QtWidgets import (
     QTabBar,
     QWidget,
 )
+from pytestqt.qtbot import QtBot
 
 from plantdesk.platform.settings import ThemeMode
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.workspace import Workspace
 from tests.support.contrast import contrast
 from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 from tests.support.samples import some
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QDialog
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.workspace import Workspace
 
 NAMES = (
     *("about", "shortcuts", "history", "api", "token", "expanded", "revoke", "restore"),

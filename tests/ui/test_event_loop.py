@@ -1,7 +1,5 @@
 """What the event loop does beside the window."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import sqlite3
@@ -10,21 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.event_loop import GarbageCollector, Midnight, quit_on_signals
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.theme.theme import Theme
-    from tests.ui.conftest import Adder
-
+from plantdesk.ui.theme.theme import Theme
+from tests.ui.conftest import Adder
 
 _HOUR, _DAY = 3600, 86_400
 

@@ -1,36 +1,28 @@
 """The window is as it was before its store is open: nothing comes, goes or moves when the plants are there."""
 
-from __future__ import annotations
+from pathlib import Path
+from typing import cast
 
-from typing import TYPE_CHECKING, cast
-
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QRect
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
-from tests.ui.conftest import NoServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtCore import QRect
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.server_control import ApiControl
-    from plantdesk.ui.theme.theme import Theme
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, NoServer
 
 
 class Frame(Desk):

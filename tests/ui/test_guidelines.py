@@ -1,24 +1,18 @@
 """What of Microsoft's UX checklist for desktop applications can be checked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QMenu
+from pytestqt.qtbot import QtBot
 
 from plantdesk.platform import paths
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, menus_of
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 #: Pixels of a target of the mouse, as WCAG 2.2 has it; Microsoft asks for 16.
 SMALLEST_TARGET = 24

@@ -1,23 +1,24 @@
 """Names as a script or a file may bring them, at every place of the window that shows one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
 from plantdesk.store.sqlite.backups import FileBackups
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import CloseButton
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
@@ -25,14 +26,7 @@ from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.window.backups import RestoreDialog
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 NAMES = {
     "heading": "<h1>Fern</h1>",

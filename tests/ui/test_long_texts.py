@@ -1,29 +1,22 @@
 """A megabyte of text pasted into every field of the window: refused whole, never cut."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.fields import LineEdit
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 MEGABYTE = "x" * 1_000_000

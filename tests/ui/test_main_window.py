@@ -1,19 +1,13 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.widgets.dialog import Dialog
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
 
 
 @pytest.mark.parametrize("saved", [None, QSize(3600, 2200)])

@@ -1,19 +1,13 @@
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.ui.page import Page, Part
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.messages import Tone
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
 
 NEEDED = 600
 

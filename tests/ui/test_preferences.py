@@ -1,19 +1,14 @@
 """Windows of several stores share one file of settings."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QFileSystemWatcher, QObject
+from pytestqt.qtbot import QtBot
 
 from plantdesk.platform import settings
 from plantdesk.ui.preferences import Preferences
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
 
 _A, _B = Path("/plants/a.db"), Path("/plants/b.db")
 

@@ -1,22 +1,16 @@
 """Opening a store in the background, while the user chooses another one."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
 
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.files.file_lock import locked
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.session import StoreOpener
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
 
 
 def _threads(name: str) -> int:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 import os
 import socket
@@ -8,18 +6,15 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from plantdesk.platform import window_requests
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 from plantdesk.ui.single_window import SingleWindow
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
 
 unix = pytest.mark.skipif(os.name != "posix", reason="Windows has named pipes of the session")
 

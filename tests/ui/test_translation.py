@@ -1,14 +1,13 @@
 """The window in other languages: the pseudo-language shows what is not translated, glued together or cut."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QLocale, QPoint, Qt
@@ -27,29 +26,24 @@ from PySide6.QtWidgets import (
     QTabBar,
     QWidget,
 )
+from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
 from plantdesk.domain.errors import Text
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.name_completion import NameDelegate
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import FontRole, tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.translation import Translator, name_of
 from tests.support.desk import Desk, menus_of
 from tests.support.dialogs import Dialogs, fill
 from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, unmarked
 from tests.ui.test_dialogs import NAMES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.theme.theme import Theme
 
 #: What the user, files and the system have written; formats and names that no language changes.
 DATA = {

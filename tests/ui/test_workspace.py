@@ -1,20 +1,22 @@
-from __future__ import annotations
-
 import re
+import sqlite3
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
 from plantdesk.platform import manual, unsaved_file
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -23,19 +25,10 @@ from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, menus_of, plain
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 FORM_STOPS = [

@@ -1,17 +1,12 @@
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from dev import missing_programs
 from tests.use.user import Screen, User
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

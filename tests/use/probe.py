@@ -5,8 +5,6 @@
 Each line on the Unix socket is a question, [function, arguments…] as JSON; the answer is one line of JSON.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import socket

@@ -1,19 +1,14 @@
 """An author of three scripts: tokens made in the window, scripts of different quality, one of them revoked."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 from tests.support.waiting import SECONDS
 from tests.use.user import Screen, User, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Plants = list[tuple[str, str | None]]
 

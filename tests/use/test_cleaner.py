@@ -1,14 +1,9 @@
 """A messy list of 20,000 plants, as spreadsheets leave it, imported and cleaned in the window."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.use.user import Screen, User, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = 20_000
 NAMES = ["Ficus benjamina", "Monstera deliciosa", "Süßkartoffel", "Épinard", "Rosa 'Gertrude Jekyll'", "Basil, sweet"]

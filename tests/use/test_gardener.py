@@ -1,13 +1,8 @@
 """A day as gardener: three hundred plants by the keyboard, with mistakes, notes, corrections and undo."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.use.user import Screen, User, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SPECIES = [
     "Salvia nemorosa 'Caradonna'",

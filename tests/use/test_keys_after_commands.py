@@ -1,9 +1,7 @@
 """Keys right behind a command, at the speed of a fast typist: they go where the command leads, to the right plant."""
 
-from __future__ import annotations
-
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from tests.use.user import Screen, User, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COUNT = 10
 

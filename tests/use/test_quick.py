@@ -1,13 +1,6 @@
 """Quick entry beside the window: real keys, and what the window manager says."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from tests.use.user import until
-
-if TYPE_CHECKING:
-    from tests.use.user import User
+from tests.use.user import User, until
 
 
 def test_quick_entry_takes_keys_at_once_and_gives_the_focus_back(user: User) -> None:

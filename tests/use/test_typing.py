@@ -1,7 +1,5 @@
 """Names typed at the speed of a fast typist and of a barcode reader: each is stored letter by letter."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -9,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +15,6 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from tests.use.user import Screen, User, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: They begin as what is typed, in other cases, with and without more: none may change it.
 KNOWN = ["zamioculcas 01 tuff basil", "Zamioculcas 02 Tuff bAsil red", "Z", "Zamioculcas 1", "tuff", "Zámioculcas 04"]

@@ -1,7 +1,5 @@
 """A user of PlantDesk: types and clicks with real key and mouse events, and looks at the screen and into the store."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
@@ -12,14 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 from tests.support.programs import Home
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    Plant = tuple[int, str, str | None]
+Plant = tuple[int, str, str | None]
 
 Result = TypeVar("Result")
 

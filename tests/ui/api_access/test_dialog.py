@@ -1,16 +1,15 @@
-from __future__ import annotations
-
 import os
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QApplication,
     QLabel,
     QLineEdit,
     QMenu,
@@ -20,31 +19,26 @@ from PySide6.QtWidgets import (
     QTableView,
     QWidget,
 )
+from pytestqt.qtbot import QtBot
 from shiboken6 import delete, isValid
 
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import ErrorNumber, TokenRefusedError
 from plantdesk.domain.records import FORM, Source, SourceKind, now_ms
-from plantdesk.domain.server_state import Failed, Off, On, PortInUseError, Starting
+from plantdesk.domain.server_state import Failed, Off, On, PortInUseError, ServerState, Starting
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import fitted
+from plantdesk.ui.server_control import ApiControl
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import copy_secret
 from plantdesk.ui.widgets.messages import MessageLine
 from tests.support.desk import Desk, plain, rows_of
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.server_state import ServerState
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.server_control import ApiControl
-    from plantdesk.ui.theme.theme import Theme
 
 
 class Switch:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -7,18 +5,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import On
 from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import TOKEN_FILE, Language, snippet
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.store.sqlite.store import Store
 
 
 @pytest.fixture

@@ -1,22 +1,15 @@
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import FORM, Changes, PlantRow, Source, SourceKind
-from plantdesk.domain.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, Starting
+from plantdesk.domain.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, ServerState, Starting
 from plantdesk.ui.api_access.status import ApiStatus
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.server_state import ServerState
-    from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.theme.theme import Theme
 
 ON = On("http://127.0.0.1:8721", 8721)
 GREENHOUSE = Source(3, SourceKind.TOKEN, "greenhouse", 1)

@@ -1,38 +1,29 @@
 """The history window, driven by keys and clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
+from pytestqt.qtbot import QtBot
 
-from plantdesk.domain.edits import DeleteAll, Insert, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, Edit, Insert, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.models import NewPlant
-from plantdesk.domain.records import COMMAND, FORM, PlantRow
+from plantdesk.domain.records import COMMAND, FORM, PlantRow, Source
 from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.queries import Reader
-from plantdesk.ui.feature import OpenStore
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, Column, detail_text
 from plantdesk.ui.history.feature import History, HistoryDialog
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.edits import Edit
-    from plantdesk.domain.records import Source
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 
 class HistoryDesk(Desk):

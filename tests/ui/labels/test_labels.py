@@ -1,40 +1,32 @@
 """Labels: the pages as they are painted, and the dialog as it is used."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import segno
 from PySide6.QtCore import QLocale, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
+from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from plantdesk.domain.records import FORM, PlantRow, Source
 from plantdesk.domain.validation import new_plant
-from plantdesk.ui.feature import OpenStore
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import SHEETS, UNIT, Content, Job, Sheet, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 _PER_MM = 10
 

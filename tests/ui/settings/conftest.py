@@ -1,29 +1,22 @@
 """The settings of a window."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
 
-from plantdesk.domain.server_state import Off, On, PortInUseError, Starting
+from plantdesk.domain.server_state import Off, On, PortInUseError, ServerState, Starting
 from plantdesk.platform.settings import ThemeMode
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.settings.rows import SettingCommands
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.server_state import ServerState
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.server_control import ApiControl
 
 
 class Server:

@@ -1,16 +1,10 @@
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk.platform import login
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.ui.settings.conftest import SettingsDesk
+from tests.ui.settings.conftest import SettingsDesk
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="would change the registry of the user")
 

@@ -1,8 +1,7 @@
 """The settings page: each setting applies at once, wherever it is changed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -21,16 +20,12 @@ from PySide6.QtWidgets import (
 
 from plantdesk.domain.server_state import Failed, On, PortInUseError
 from plantdesk.platform.settings import ThemeMode
+from plantdesk.ui.feature import WindowContext
+from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.window.commands import WindowCommands
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.main_window import MainWindow
-    from tests.ui.settings.conftest import SettingsDesk
+from tests.ui.settings.conftest import SettingsDesk
 
 
 def saved(context: WindowContext, tmp_path: Path) -> Preferences:

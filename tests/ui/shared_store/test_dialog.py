@@ -1,34 +1,27 @@
 """The dialog of a shared store: what its test says about each server, and what it opens, saves and shows."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
+from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from plantdesk.store import PostgresLocation, location_of
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.outcomes import Outcomes, Setup
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.desk import Desk
 from tests.support.ports import free_port
+from tests.support.postgres_server import PostgresServer
 from tests.support.secret_service import secret_service
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
-    from tests.support.postgres_server import PostgresServer
 
 
 class StoreDesk(Desk):

@@ -1,22 +1,17 @@
 """Files of plants where several computers may change them."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.feature import cloud_of, is_network, is_remote
 from plantdesk.ui.widgets.messages import InfoBar
 from tests.test_desktop import running
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
 
 
 @pytest.mark.parametrize(

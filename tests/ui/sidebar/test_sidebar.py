@@ -1,22 +1,15 @@
 """Sidebar and filters in the whole window, driven by keys and clicks."""
 
-from __future__ import annotations
-
 import contextlib
+import sqlite3
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
-from PySide6.QtGui import (
-    QAccessible,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
-)
+from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
@@ -32,16 +25,10 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 NONE = Qt.KeyboardModifier.NoModifier

@@ -1,31 +1,25 @@
 """Tags with slashes as a tree in the sidebar, driven by keys and clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDragMoveEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plant_drag import dragged_tag, tag_data
 from plantdesk.ui.sidebar.entries import Contents, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.view import ENTRY_ROLE
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.workspace import Workspace
 from tests.support.waiting import MILLISECONDS
+from tests.ui.conftest import Adder
 from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
 
 CONTROL, NONE = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
 LEFT = Qt.MouseButton.LeftButton

@@ -1,23 +1,17 @@
 """What the list of the sidebar shows, painted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QBuffer
 from PySide6.QtSvg import QSvgGenerator
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.selections import HasTag
 from plantdesk.ui.filters import TODAY, UNTAGGED
 from plantdesk.ui.sidebar.entries import Contents, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.view import SidebarView
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.theme.theme import Theme
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
 
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.theme.colors import (
@@ -20,10 +18,6 @@ from plantdesk.ui.theme.colors import (
 )
 from plantdesk.ui.theme.theme import Theme
 from tests.support.contrast import contrast
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
-
 
 TEXT = 4.5
 EDGE = 3.0

@@ -1,14 +1,12 @@
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QFontInfo, QImage, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.platform import paths
 from plantdesk.platform.settings import ThemeMode
@@ -16,10 +14,6 @@ from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.theme.metrics import FontRole
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
 
 DRAWINGS = paths.resources_folder() / "icons" / "lucide"
 

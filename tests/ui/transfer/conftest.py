@@ -1,32 +1,24 @@
 """The window with the commands of import and export."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.selections import Selection
-from plantdesk.ui.feature import OpenStore
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
 
 Plants = list[tuple[int, str, str | None, str | None]]
 

@@ -1,8 +1,6 @@
 """Exports in the window."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,12 +9,8 @@ from PySide6.QtWidgets import QComboBox
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.ui.conftest import Adder
-    from tests.ui.transfer.conftest import TransferDesk
+from tests.ui.conftest import Adder
+from tests.ui.transfer.conftest import TransferDesk
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,6 @@
 """Imports in the window: previewed, run, cancelled, undone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -13,12 +11,8 @@ from plantdesk.ui.transfer.import_dialog import RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk, rows_of
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.ui.conftest import Adder
-    from tests.ui.transfer.conftest import TransferDesk
+from tests.ui.conftest import Adder
+from tests.ui.transfer.conftest import TransferDesk
 
 CSV = "Nr.;Sorte;Beet;Bemerkung;Preis\n11;Aster;bed 4;sunny;4,90\n12;Ivy;;;6,50\n;Rose;bed 2;;9,80\n"
 

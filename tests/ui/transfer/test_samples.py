@@ -1,28 +1,21 @@
 """Sample plants in the window: one click adds them, one removes them, and what the user has made of them stays."""
 
-from __future__ import annotations
-
 import contextlib
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.imports import ImportRow, OnConflict
-from plantdesk.domain.records import FORM
+from plantdesk.domain.records import FORM, PlantRow
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.workspace import Workspace
 
 ADD, REMOVE = "Add 20 sample plants", "Remove 20 sample plants"
 

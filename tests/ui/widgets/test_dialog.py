@@ -1,18 +1,12 @@
 """Where dialogs are, and that they fit on a screen that is too narrow for their texts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.ui.qt import fill
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import Dialog
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
 
 
 def test_a_row_that_is_scrolled_is_broken_on_a_narrow_screen(qtbot: QtBot) -> None:

@@ -1,24 +1,17 @@
 """Fields that the wheel does not change, and fields with a button."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QSpinBox
+from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QSpinBox, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.platform.settings import ThemeMode
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import ButtonField, ComboBox, spin_box
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
 
 
 def combo_box() -> QComboBox:

@@ -1,16 +1,9 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
 
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.messages import InfoBar, Tone
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
 
 
 def test_a_state_shows_with_its_ways_on_and_can_be_closed(qtbot: QtBot, theme: Theme) -> None:

@@ -1,16 +1,9 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
 
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
 
 
 @pytest.fixture

@@ -1,19 +1,12 @@
 """Tables of dialogs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QBuffer, Qt
 from PySide6.QtSvg import QSvgGenerator
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
 
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
-
-if TYPE_CHECKING:
-    from pytestqt.modeltest import ModelTester
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
 
 
 def test_the_columns_are_measured_once_for_many_rows(qtbot: QtBot, theme: Theme) -> None:

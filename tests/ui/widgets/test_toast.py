@@ -1,22 +1,16 @@
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.messages import Toast
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
 
 WIDTH = 600
 
