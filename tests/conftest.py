@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
     from tests.support.postgres_server import PostgresServer
 
+#: Runs a command in this process; returns its exit code and what it printed.
+Run = Callable[..., tuple[int, str, str]]
+#: Runs a command that fails; returns what it printed to standard error.
+Refused = Callable[..., str]
+
 # Before anything imports Qt. A test that needs another platform starts a process of its own.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 if sys.platform == "win32":
@@ -91,6 +96,27 @@ def postgres() -> Iterator[PostgresServer]:
 
     with running_server() as server:
         yield server
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    from plantdesk.cli.main import main
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        return code, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refused(run: Run) -> Refused:
+    def refused(*arguments: str) -> str:
+        code, _, errors = run(*arguments)
+        assert code == 1
+        return errors
+
+    return refused
 
 
 class PatientBot(QtBot):

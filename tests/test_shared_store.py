@@ -38,6 +38,7 @@ from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.feature import OtherComputers
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
+from tests.conftest import Refused
 from tests.store.postgres.test_migration import make_old_store
 from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
@@ -331,11 +332,10 @@ def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() ->
                 assert [[row.id for row in page] for page in plants.pages(Selection())] == [[1, 2]]
 
 
-def test_commands_fail_with_a_sentence_where_there_is_no_server(capfd: pytest.CaptureFixture[str]) -> None:
+def test_commands_fail_with_a_sentence_where_there_is_no_server(refused: Refused) -> None:
     url = f"postgresql://anna:secret@127.0.0.1:{free_port()}/plants"
     for command in (["list"], ["add", "--name", "Fern"], ["history"], ["token", "list"]):
-        assert main([*command, "--database", url]) == 1
-        errors = capfd.readouterr().err
+        errors = refused(*command, "--database", url)
         assert "does not answer" in errors
         assert "secret" not in errors
         assert "Traceback" not in errors
@@ -397,13 +397,12 @@ def test_a_desk_file_asks_for_the_user_once(
 
 @pytest.mark.slow
 def test_a_desk_file_without_a_user_is_refused_by_commands(
-    postgres: PostgresServer, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    postgres: PostgresServer, tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = postgres.new_store()
     file = tmp_path / "plants.plantdesk-store"
     file.write_text(location.desk_file())
-    assert main(["list", "--database", str(file)]) == 1
-    assert "names no user" in capfd.readouterr().err
+    assert "names no user" in refused("list", "--database", str(file))
     monkeypatch.setenv("PGUSER", "plants")
     assert main(["list", "--database", str(file)]) == 0
 
@@ -580,9 +579,7 @@ def users_of(postgres: PostgresServer, location: PostgresLocation) -> dict[str, 
     return {role: location.url.replace("plants@", f"{user}@") for role, user in users.items()}
 
 
-def test_the_api_and_commands_of_users_with_fewer_rights(
-    postgres: PostgresServer, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_api_and_commands_of_users_with_fewer_rights(postgres: PostgresServer, refused: Refused) -> None:
     location = postgres.new_store()
     with closing(location.open()) as store:
         token = store.tokens.create("script").result(SECONDS).token
@@ -591,8 +588,7 @@ def test_the_api_and_commands_of_users_with_fewer_rights(
         with serving("--database", urls[role]) as (_, port):
             assert post(port, token) == (status, None)
         for command in (["edit", "70", "--name", "Ivy"], ["delete", "70", "--yes"]):
-            assert main([*command, "--database", urls[role]]) == 1
-            assert "Ask who administrates the server" in capfd.readouterr().err
+            assert "Ask who administrates the server" in refused(*command, "--database", urls[role])
     with closing(location.open_reader()) as plants:
         assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
 

@@ -18,6 +18,7 @@ from plantdesk.cli import options
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.files import file_lock
+from tests.conftest import Refused
 
 
 @pytest.fixture
@@ -88,11 +89,10 @@ def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: p
 
 @pytest.mark.parametrize("name", ["mysql://me:secret@host/plants", "file:plants.db?mode=memory", ":memory:"])
 def test_an_unknown_address_is_no_file(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["add", "--name", "Fern", "--database", name]) == 1
-    error = capfd.readouterr().err
+    error = refused("add", "--name", "Fern", "--database", name)
     assert "begins an address" in error
     assert "secret" not in error
     assert list(tmp_path.iterdir()) == []
@@ -105,11 +105,10 @@ def test_odd_names_of_databases_are_reported(command: str, name: str, capfd: pyt
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_an_empty_file_is_no_database_that_could_be_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_file_is_no_database_that_could_be_read(tmp_path: Path, refused: Refused) -> None:
     file = tmp_path / "empty.db"
     file.touch()
-    assert main(["list", "--database", str(file)]) == 1
-    assert "There is no database" in capfd.readouterr().err
+    assert "There is no database" in refused("list", "--database", str(file))
     assert [each.name for each in tmp_path.iterdir()] == ["empty.db"]
     assert file.stat().st_size == 0
 

@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -20,21 +19,10 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from tests.conftest import Run
 from tests.support.adding import plant
 from tests.support.terminals import Terminal, agree_at_terminal
 from tests.support.waiting import SECONDS
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = main(arguments)
-        printed = capfd.readouterr()
-        return code, printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture(autouse=True)

@@ -5,23 +5,20 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from plantdesk.cli.main import main
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.store import KnownNames, location_of
+from tests.conftest import Run
 from tests.support.adding import plant
 from tests.support.postgres_server import PostgresServer
 from tests.support.terminals import agree_at_terminal
 from tests.support.waiting import SECONDS
-
-Run = Callable[..., tuple[int, str, str]]
 
 PLANTS = [
     (1, "Aloe vera", "Kitchen", None),
@@ -49,13 +46,8 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> StoreLocation:
 
 
 @pytest.fixture
-def run(location: StoreLocation, capfd: pytest.CaptureFixture[str]) -> Run:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = main([*arguments, "--database", location.url])
-        printed = capfd.readouterr()
-        return code, printed.out, printed.err
-
-    return run
+def run(location: StoreLocation, run: Run) -> Run:
+    return lambda *arguments: run(*arguments, "--database", location.url)
 
 
 def groups(run: Run, *arguments: str) -> list[list[int]]:

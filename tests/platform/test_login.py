@@ -14,6 +14,7 @@ from plantdesk import APP_ID
 from plantdesk.cli.main import main
 from plantdesk.platform import login
 from plantdesk.platform.login import AutostartEntry, LaunchAgent, LoginItem
+from tests.conftest import Refused
 
 ODD = ['/home/Ann O\'Nym/50% "quoted"/a$b`c\\d/plantdesk', "--background"]
 
@@ -111,9 +112,8 @@ def test_a_read_only_folder_is_reported(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there, it can")
-def test_path_can_only_be_changed_on_windows(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["integration", "--path", "on"]) == 1
-    assert "--path is for Windows" in capfd.readouterr().err
+def test_path_can_only_be_changed_on_windows(refused: Refused) -> None:
+    assert "--path is for Windows" in refused("integration", "--path", "on")
 
 
 def test_a_start_at_login_is_in_the_background() -> None:

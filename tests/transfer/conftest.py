@@ -1,9 +1,10 @@
 """Files to be imported, and what a store has afterwards."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from plantdesk.domain.selections import Selection
@@ -28,3 +29,15 @@ def write(tmp_path: Path) -> Write:
         return str(file)
 
     return write
+
+
+def write_workbook(file: Path, rows: Iterable[Iterable[object]], formats: dict[str, str] | None = None) -> str:
+    """Write a workbook of one sheet, some cells of which have a number format."""
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(list(row))
+    for cell, number_format in (formats or {}).items():
+        book.active[cell].number_format = number_format
+    book.save(file)
+    return str(file)

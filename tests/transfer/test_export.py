@@ -20,6 +20,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import checked_target, file_source, is_replaced
+from tests.conftest import Refused
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
@@ -109,13 +110,10 @@ def test_an_existing_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["-"], "“-”"), (["plants.ods"], "plants.ods"), (["no/where.csv"], "No such file")],
+    [(["-"], "“-”"), (["plants.ods"], "plants.ods"), (["no/where.csv"], "no/where.csv: No such file")],
 )
-def test_what_cannot_be_written_is_reported(
-    arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["export", *arguments]) == 1
-    assert message in capfd.readouterr().err
+def test_what_cannot_be_written_is_reported(arguments: list[str], message: str, refused: Refused) -> None:
+    assert message in refused("export", *arguments)
 
 
 def test_each_plant_has_its_own_time_and_source(tmp_path: Path) -> None:
@@ -139,18 +137,10 @@ def test_each_plant_has_its_own_time_and_source(tmp_path: Path) -> None:
         assert ("source_name" in json.loads(line)) == ("source_name" in origin)
 
 
-def test_a_folder_that_is_missing_is_reported_by_the_name_of_the_file(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["export", str(tmp_path / "missing" / "plants.csv")]) == 1
-    assert f"{tmp_path / 'missing' / 'plants.csv'}: No such file" in capfd.readouterr().err
-
-
 @pytest.mark.skipif(os.name != "posix", reason="links are POSIX")
-def test_a_link_to_itself_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_link_to_itself_is_reported(tmp_path: Path, refused: Refused) -> None:
     (loop := tmp_path / "plants.csv").symlink_to(loop)
-    assert main(["export", str(loop)]) == 1
-    assert f"{loop}: " in capfd.readouterr().err
+    assert f"{loop}: " in refused("export", str(loop))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes are POSIX")
@@ -226,9 +216,10 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
         assert database.with_name("plants.db-wal").exists()
 
 
-def test_formats_that_are_only_read_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", str(tmp_path / "plants.db")]) == 1
-    assert "Give it a name that ends with .csv, .tsv, .json, .jsonl, .xlsx;" in capfd.readouterr().err
+def test_formats_that_are_only_read_are_refused(tmp_path: Path, refused: Refused) -> None:
+    assert "Give it a name that ends with .csv, .tsv, .json, .jsonl, .xlsx;" in refused(
+        "export", str(tmp_path / "plants.db")
+    )
 
 
 _INTERRUPTED = """
@@ -257,6 +248,7 @@ from pathlib import Path
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
 from tests.support.adding import add_each
+from tests.conftest import Refused
 with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)
 """

@@ -6,6 +6,7 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.transfer.text import FileError
+from tests.conftest import Refused
 from tests.support.pasting import pasted_plants
 from tests.transfer.conftest import stored
 
@@ -29,21 +30,19 @@ def test_the_plant_list_of_open_garden_planner_is_read(tmp_path: Path) -> None:
 MARKDOWN = "| name | tag |\n|:---|---|\n| [Aster](https://a.b/c) | bed 4 |\n"
 
 
-def test_tables_in_markdown_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_tables_in_markdown_are_refused(tmp_path: Path, refused: Refused) -> None:
     for name, reason in (("note.txt", "It is a table in Markdown."), ("note.md", "as CSV")):
         (tmp_path / name).write_text(MARKDOWN, encoding="utf-8")
-        assert main(["import", str(tmp_path / name)]) == 1
-        assert reason in capfd.readouterr().err
+        assert reason in refused("import", str(tmp_path / name))
     with pytest.raises(FileError, match="Copy the table as it is shown"):
         pasted_plants(MARKDOWN, 100)
 
 
 @pytest.mark.parametrize("first", ["#separator:tab", "#html:true", "#notetype column:2"])
-def test_notes_of_anki_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str], first: str) -> None:
+def test_notes_of_anki_are_refused(tmp_path: Path, refused: Refused, first: str) -> None:
     file = tmp_path / "notes.txt"
     file.write_text(f"{first}\n#tags column:3\nAster &amp; <b>Co</b>\tsunny\tbed4\n", encoding="utf-8")
-    assert main(["import", "--no-header", "--map", "name=1", str(file)]) == 1
-    assert "It is an export of Anki." in capfd.readouterr().err
+    assert "It is an export of Anki." in refused("import", "--no-header", "--map", "name=1", str(file))
 
 
 def test_quotes_of_darwin_core_are_text(tmp_path: Path) -> None:

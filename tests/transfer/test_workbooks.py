@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from openpyxl.worksheet.worksheet import Worksheet
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
-from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
@@ -32,35 +31,14 @@ from plantdesk.transfer import workbooks, writing
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
 from plantdesk.transfer.workbooks import WorkbookTable
+from tests.conftest import Refused
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
-
-Plants = list[tuple[int, str, str | None, str | None]]
-
+from tests.transfer.conftest import stored, write_workbook
 
 ROW = b'<row><c t="inlineStr"><is><t>name</t></is></c></row>'
 HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 END = b"</sheetData></worksheet>"
-
-
-def stored_names() -> list[str]:
-    return [name for _, name, *_ in stored()]
-
-
-def stored() -> Plants:
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
-        return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
-
-
-def write(file: Path, rows: Iterable[Iterable[object]], formats: dict[str, str] | None = None) -> str:
-    book = openpyxl.Workbook()
-    assert book.active is not None
-    for row in rows:
-        book.active.append(list(row))
-    for cell, number_format in (formats or {}).items():
-        book.active[cell].number_format = number_format
-    book.save(file)
-    return str(file)
 
 
 def parts(file: Path) -> dict[str, bytes]:
@@ -68,12 +46,13 @@ def parts(file: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def with_part(file: Path, name: str, content: bytes) -> str:
-    """Write the workbook again with another part."""
+def with_part(file: Path, name: str, content: bytes | None) -> str:
+    """Write the workbook again with another part, or without it."""
     contents = {**parts(file), name: content}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for each, data in contents.items():
-            archive.writestr(each, data)
+            if data is not None:
+                archive.writestr(each, data)
     return str(file)
 
 
@@ -87,7 +66,7 @@ def test_a_sheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
         [],
         [900719925474099, "a_x000D_\nb", 1.5, dt.datetime(2026, 3, 1, 12, 30)],  # noqa: DTZ001
     ]
-    assert main(["import", write(tmp_path / "plants.xlsx", rows, {"C5": "000"})]) == 0
+    assert main(["import", write_workbook(tmp_path / "plants.xlsx", rows, {"C5": "000"})]) == 0
     assert stored() == [
         (7, "Aster", "bed 4", "2026-03-01"),
         (8, "Ivy", "12", None),
@@ -99,7 +78,7 @@ def test_a_sheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
 def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
     """Shared texts with runs and a phonetic guide, a row without cells, and hints about the size that are wrong."""
     file = tmp_path / "plants.xlsx"
-    write(file, [["id", "name"], [1, "x"], [2, "y"]])
+    write_workbook(file, [["id", "name"], [1, "x"], [2, "y"]])
     namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     texts = (
         f'<?xml version="1.0"?><sst {namespace}><si><t>id</t></si><si><t>name</t></si><si><r><t>Ro</t></r>'
@@ -178,24 +157,16 @@ def test_a_damaged_sheet_that_is_not_read_harms_nothing(tmp_path: Path) -> None:
         book["Sheet"].append(row)
     book.create_sheet("Other")
     book.save(file)
-    with zipfile.ZipFile(file) as archive:
-        contents = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, content in contents.items():
-            archive.writestr(name, b"<" if name.endswith("sheet2.xml") else content)
+    with_part(file, "xl/worksheets/sheet2.xml", b"<")
     assert main(["import", str(file)]) == 0
     assert stored() == [(1, "Aster", None, None)]
 
 
 def test_shared_texts_may_be_missing(tmp_path: Path) -> None:
     file = tmp_path / "plants.xlsx"
-    write(file, [["x"]])
-    with zipfile.ZipFile(file) as archive:
-        contents = {name: archive.read(name) for name in archive.namelist() if name != "xl/sharedStrings.xml"}
-    contents["xl/worksheets/sheet1.xml"] = HEAD + ROW + ROW.replace(b"name", b"Aster") + END
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, content in contents.items():
-            archive.writestr(name, content)
+    write_workbook(file, [["x"]])
+    with_part(file, "xl/sharedStrings.xml", None)
+    with_part(file, "xl/worksheets/sheet1.xml", HEAD + ROW + ROW.replace(b"name", b"Aster") + END)
     assert main(["import", str(file)]) == 0
     assert stored() == [(1, "Aster", None, None)]
 
@@ -224,7 +195,7 @@ def test_shared_texts_may_be_missing(tmp_path: Path) -> None:
 )
 def test_numbers_have_formats(tmp_path: Path, number: str, code: str, text: str) -> None:
     file = tmp_path / "plants.xlsx"
-    write(file, [["name"], [1]], {"A2": code})
+    write_workbook(file, [["name"], [1]], {"A2": code})
     sheet = parts(file)["xl/worksheets/sheet1.xml"].replace(b"<v>1</v>", f"<v>{number}</v>".encode())
     assert main(["import", with_part(file, "xl/worksheets/sheet1.xml", sheet)]) == 0
     assert [name for _, name, _, _ in stored()] == [text]
@@ -232,7 +203,7 @@ def test_numbers_have_formats(tmp_path: Path, number: str, code: str, text: str)
 
 def test_dates_may_begin_in_1904(tmp_path: Path) -> None:
     file = tmp_path / "plants.xlsx"
-    write(file, [["name"], [0]], {"A2": "yyyy"})
+    write_workbook(file, [["name"], [0]], {"A2": "yyyy"})
     book = parts(file)["xl/workbook.xml"].replace(b"<workbookPr ", b'<workbookPr date1904="1" ')
     assert main(["import", with_part(file, "xl/workbook.xml", book)]) == 0
     assert [name for _, name, _, _ in stored()] == ["1904-01-01"]
@@ -242,8 +213,8 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
     """LibreOffice keeps deleted cells up to the last row and the width of the sheet."""
     far = b'<row r="2"><c t="inlineStr"><is><t>x</t></is></c></row><row r="1048576"><c r="AMJ1048576" s="0"/></row>'
     wide = ROW.replace(b"</row>", b'<c r="AMJ1" s="0"/></row>')
-    write(tmp_path / "plain.xlsx", [["name"], ["x"]])
-    write(tmp_path / "far.xlsx", [["name"]])
+    write_workbook(tmp_path / "plain.xlsx", [["name"], ["x"]])
+    write_workbook(tmp_path / "far.xlsx", [["name"]])
     with_part(tmp_path / "far.xlsx", "xl/worksheets/sheet1.xml", HEAD + wide + far + END)
 
     def read(name: str) -> list[Batch]:
@@ -269,15 +240,14 @@ def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path) -> Non
     assert stored() == [(1, "a", "", None), (2, "b", None, None)]
 
 
-def test_refused_rows_are_named_by_the_row_of_the_sheet(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    file = write(tmp_path / "plants.xlsx", [["id", "name"], [1, "Aster"], ["x", "Ivy"]])
-    assert main(["import", file]) == 1
-    assert "plants.xlsx, line 3: The ID must be a whole number." in capfd.readouterr().err
+def test_refused_rows_are_named_by_the_row_of_the_sheet(tmp_path: Path, refused: Refused) -> None:
+    file = write_workbook(tmp_path / "plants.xlsx", [["id", "name"], [1, "Aster"], ["x", "Ivy"]])
+    assert "plants.xlsx, line 3: The ID must be a whole number." in refused("import", file)
 
 
 def test_a_workbook_comes_through_a_pipe(tmp_path: Path) -> None:
     file = tmp_path / "plants.xlsx"
-    write(file, [["name"], ["Aster"]])
+    write_workbook(file, [["name"], ["Aster"]])
     command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "xlsx"]
     done = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -302,7 +272,7 @@ def test_formulas_and_numbers_stay_texts_in_excel(tmp_path: Path) -> None:
 
 
 def test_what_excel_cannot_hold_is_refused(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(Store(paths.database_file())) as store:
         names = ("Ivy", "x" * 40_000)
@@ -316,8 +286,7 @@ def test_what_excel_cannot_hold_is_refused(
         in capfd.readouterr().err
     )
     monkeypatch.setattr(writing, "_MAX_ROWS", 1)
-    assert main(["export", str(file)]) == 1
-    assert "room for" in capfd.readouterr().err
+    assert "room for" in refused("export", str(file))
     assert [each.name for each in tmp_path.iterdir()] == ["home"]
 
 
@@ -362,7 +331,7 @@ def test_bad_workbooks_are_refused_in_bounded_memory(
     tmp_path: Path, part: str, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "plants.xlsx"
-    write(file, [["name"]])
+    write_workbook(file, [["name"]])
     name = with_part(file, part, content)
     del content
     with closing(Store(paths.database_file())):
@@ -478,22 +447,18 @@ def test_rows_are_the_same_in_pieces_of_any_size(rows: list[bytes], piece: int, 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "not an Excel workbook"),
         (b"\xd0\xcf\x11\xe0" * 1000, "without a password"),
         (b"PK\x03\x04", "damaged"),
         (b"id,name\n1,Aster\n", "not an Excel workbook"),
     ],
 )
-def test_other_files_are_no_workbooks(
-    tmp_path: Path, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_other_files_are_no_workbooks(tmp_path: Path, content: bytes, message: str, refused: Refused) -> None:
     file = tmp_path / "plants.xlsx"
     file.write_bytes(content)
-    assert main(["import", str(file)]) == 1
-    assert message in capfd.readouterr().err
+    assert message in refused("import", str(file))
 
 
-def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str], refused: Refused) -> None:
     other = tmp_path / "other.db"
     with closing(Store(other)) as store:
         first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": "-"})
@@ -505,15 +470,14 @@ def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     assert main(["import", str(other), "--dry-run"]) == 0
     assert "0 new, 2 unchanged" in capfd.readouterr().err
     other.write_bytes(re.sub(b"Aster", b"\xff\xff\xff\xff\xff", other.read_bytes()))
-    assert main(["import", str(other)]) == 1
-    assert "is not valid" in capfd.readouterr().err
+    assert "is not valid" in refused("import", str(other))
     other.write_bytes(b"SQLite format 3\0")
     assert main(["import", str(other)]) == 1
 
 
 def test_cells_beyond_the_header_are_reported_and_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows: list[list[object]] = [["id", "name"], [1, "Fern", None, "sum"], [2, "Ivy"], [None, None, None, None, 7]]
-    assert main(["import", write(tmp_path / "a.xlsx", rows)]) == 0
+    assert main(["import", write_workbook(tmp_path / "a.xlsx", rows)]) == 0
     assert stored() == [(1, "Fern", None, None), (2, "Ivy", None, None)]
     printed = capfd.readouterr().err
     assert "not read: “column D”, “column E”" in printed
@@ -521,12 +485,12 @@ def test_cells_beyond_the_header_are_reported_and_not_read(tmp_path: Path, capfd
 
 
 def test_a_sheet_with_a_header_alone_has_no_plants(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", write(tmp_path / "a.xlsx", [["id", "name"]])]) == 0
+    assert main(["import", write_workbook(tmp_path / "a.xlsx", [["id", "name"]])]) == 0
     assert "Nothing to import." in capfd.readouterr().err
 
 
 def test_a_sheet_without_a_header_is_as_wide_as_its_first_rows(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.xlsx", [[1, "Fern"], [2, "Ivy", "bed"]])
+    file = write_workbook(tmp_path / "a.xlsx", [[1, "Fern"], [2, "Ivy", "bed"]])
     assert main(["import", file, "--no-header", "--map", "id=1", "--map", "name=2", "--map", "tag=3"]) == 0
     assert stored() == [(1, "Fern", None, None), (2, "Ivy", "bed", None)]
 
@@ -536,7 +500,7 @@ def test_a_formula_without_a_value_is_reported_and_never_an_empty_cell(
 ) -> None:
     """As scripts write them; one in a column that is not read is no error."""
     rows = [("name", "tag", "height"), ("Fern", '="a"', 1), ('="Ivy"', None, None), ("Rose", "bed", "=1+1")]
-    file = write(tmp_path / "plants.xlsx", rows)
+    file = write_workbook(tmp_path / "plants.xlsx", rows)
     assert main(["import", file]) == 1
     saving = "has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
     errors = capfd.readouterr().err
@@ -546,12 +510,12 @@ def test_a_formula_without_a_value_is_reported_and_never_an_empty_cell(
     ]
     assert "2 invalid" in errors
     assert main(["import", file, "--skip-invalid"]) == 1
-    assert stored_names() == ["Rose"]
+    assert [name for _, name, *_ in stored()] == ["Rose"]
 
 
 def test_a_formula_whose_value_is_an_empty_text_is_an_empty_cell(tmp_path: Path) -> None:
     file = tmp_path / "plants.xlsx"
-    write(file, [("name", "tag")])
+    write_workbook(file, [("name", "tag")])
     cells = b'<row><c t="inlineStr"><is><t>Fern</t></is></c><c t="str"><f>""</f><v></v></c></row>'
     heading = ROW.replace(b"</row>", b'<c t="inlineStr"><is><t>tag</t></is></c></row>')
     assert main(["import", with_part(file, "xl/worksheets/sheet1.xml", HEAD + heading + cells + END)]) == 0
