@@ -22,7 +22,10 @@ from tests.support.waiting import SECONDS
         b"GET\r\n\r\n",
         b"GET / HTTP/1.2\r\nHost: localhost\r\n\r\n",
         b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n",
+        b"POST /plants HTTP/2.0\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\nanything",
+        b"BREW /plants HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"GET /\r\nHost: localhost\r\n\r\n",
         b"GET / HTTP/1.1\nHost: localhost\n\n",
         b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",
@@ -270,14 +273,13 @@ def test_an_upgrade_offer_in_pieces_is_ignored(api: Api) -> None:
         assert [answer.status for answer in answers(connection)] == [200]
 
 
+OFFER = ("Connection: upgrade", "Upgrade: h2c")
+
+
 def test_many_upgrade_offers_are_ignored(api: Api) -> None:
-    offer = ("Connection: upgrade", "Upgrade: h2c")
-    requests = [api.head(*offer, method="GET", target="/nowhere") for _ in range(50)]
+    requests = [api.head(*OFFER, method="GET", target="/nowhere") for _ in range(50)]
     assert in_turn(api, *requests, api.whole(plant())) == [404] * 50 + [200]
     assert [answer.status for answer in api.exchange(b"".join(requests))] == [404]
-
-
-OFFER = ("Connection: upgrade", "Upgrade: h2c")
 
 
 def test_http_1_0_with_an_upgrade_offer_is_answered_and_closed(api: Api) -> None:
@@ -286,22 +288,7 @@ def test_http_1_0_with_an_upgrade_offer_is_answered_and_closed(api: Api) -> None
     assert [answer.status for answer in found] == [200]
 
 
-def test_http_2_0_with_an_upgrade_offer_is_refused(api: Api) -> None:
-    (answer,) = api.exchange(api.whole(plant(), *OFFER).replace(b"HTTP/1.1", b"HTTP/2.0"))
-    assert answer.number is ErrorNumber.MALFORMED_HTTP
-
-
 def test_there_is_no_websocket(api: Api) -> None:
     lines = ("Connection: Upgrade, close", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA")
     found = api.exchange(api.head(*lines, method="GET", target="/openapi.json"), half_close=True)
     assert [answer.status for answer in found] == [200]
-
-
-def test_there_is_no_proxy(api: Api) -> None:
-    (answer,) = api.exchange(api.head(method="CONNECT", target="localhost:80"), b"anything", half_close=True)
-    assert answer.number is ErrorNumber.MALFORMED_HTTP
-
-
-def test_an_unknown_method_is_refused_as_malformed(api: Api) -> None:
-    (answer,) = api.exchange(api.head(method="BREW"))
-    assert answer.number is ErrorNumber.MALFORMED_HTTP

@@ -101,6 +101,9 @@ def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, rec
         server.move(caught.value.free_port)
     assert server.settled(SECONDS) == On(f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port)
     assert [recorder.next() for _ in range(3)] == [Off(), Starting(0), first]
+    assert isinstance(first, On)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", first.port), timeout=SECONDS)
 
 
 def test_it_is_on_only_when_it_answers(server: Server, recorder: StateRecorder) -> None:
@@ -156,20 +159,6 @@ def test_a_failed_start_is_reported_and_frees_the_port(
     assert type(state.error) is expected
     server.start(port)
     assert isinstance(server.settled(SECONDS), On)
-
-
-def test_it_moves_to_another_port(server: Server) -> None:
-    server.start(0)
-    first = server.settled(SECONDS)
-    with ExitStack() as stack:
-        free = taken_port(stack)
-    server.start(free)
-    second = server.settled(SECONDS)
-    assert isinstance(first, On)
-    assert isinstance(second, On)
-    assert second.port == free
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", first.port), timeout=SECONDS)
 
 
 def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: StateRecorder) -> None:
