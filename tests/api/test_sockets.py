@@ -1,17 +1,13 @@
-"""The sockets of the server, with the errors of bind() and the event loop of Windows, on any system."""
+"""The errors of bind(), on Linux and Windows."""
 
-import asyncio
 import errno
 import socket
-import struct
 from contextlib import ExitStack
 
 import pytest
 
 from plantdesk.api import sockets
 from plantdesk.domain.server_state import PortInUseError, PortReservedError, ServerFailedError
-from tests.api.client import Api, plant
-from tests.api.conftest import Serve
 from tests.support.ports import free_port
 
 
@@ -62,28 +58,3 @@ def test_without_ipv6_it_listens_on_ipv4(number: int, monkeypatch: pytest.Monkey
     with ExitStack() as stack:
         (only,) = [stack.enter_context(each) for each in sockets.listen(0)]
         assert only.getsockname()[0] == "127.0.0.1"
-
-
-# --- the event loop of Windows ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def selecting(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Api:
-    monkeypatch.setattr("plantdesk.api.api_thread._new_loop", asyncio.SelectorEventLoop)
-    return serve()
-
-
-def test_aborted_connections_do_not_stop_the_other_event_loop(selecting: Api) -> None:
-    for _ in range(5):
-        for _ in range(20):
-            with selecting.opened() as gone:
-                gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        assert selecting.post(plant()).status == 200
-
-
-def test_the_other_event_loop_answers_as_the_usual_one(selecting: Api) -> None:
-    (refused,) = selecting.exchange(b"rubbish\r\n\r\n" + b"x" * 1_000_000)
-    assert refused.status == 400
-    assert [answer.status for answer in selecting.exchange(selecting.whole(plant()), half_close=True)] == [200]
-    large = {**plant(), "name": "x" * 1_000_000}
-    assert selecting.post(large).json == {"name": large["name"]}

@@ -3,6 +3,7 @@
 import pytest
 
 from plantdesk.domain.duplicates import PlantGroups, intended
+from plantdesk.domain.folding import natural_key, searched, searched_all
 from plantdesk.domain.records import FORM, PlantRow
 
 
@@ -23,3 +24,27 @@ def test_plants_of_one_change_are_no_mistake(
     rows = {number: PlantRow(number, "Salvia", None, at, FORM, str(number), version) for number, (at, version) in facts}
     groups = PlantGroups.of([list(rows.values())])
     assert intended(groups, lambda ids: {each: rows[each] for each in ids}) == ({0} if is_intended else set())
+
+
+# --- what counts as the same text -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        ["bed", "bed 1", "bed 02", "bed 3", "bed 10", "bed 10 b", "bed a"],
+        ["", "7", "10", "a", "É1", "e2", "é 10"],
+        ["room ²", "room 3", f"room {'9' * 5000}", f"room 1{'0' * 5000}"],
+    ],
+    ids=["numbers", "folded", "extremes"],
+)
+def test_the_natural_order(ordered: list[str]) -> None:
+    mixed = ordered[::-1]
+    assert sorted(mixed, key=natural_key) == ordered
+
+
+@pytest.mark.parametrize(
+    "texts", [[], [None], ["Érable", None, "“Ilse” × x"], ["a\nb", None, "Ç"], ["", "\n", ""], ["\0", "\x1f"]]
+)
+def test_many_texts_are_folded_as_one_by_one(texts: list[str | None]) -> None:
+    assert searched_all(texts) == [None if each is None else searched(each) for each in texts]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from plantdesk.domain.errors import Text
+from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
 from plantdesk.domain.tags import completions, entered, levels, renamed
 
 
@@ -52,3 +54,116 @@ def test_a_hundred_tags_are_offered_at_most() -> None:
 )
 def test_branches_are_renamed_from_the_lowest_level_up(tag: str, new: str) -> None:
     assert renamed(tag, {"a": "A", "a/b": "A/B"}) == renamed(tag, {"a": "A", "a/b": "a/B"}) == new
+
+
+# --- tags that look alike ---------------------------------------------------------------------------------------------
+
+
+TAGS = {
+    "kitchen": 1261,
+    "Kitchen": 31,
+    "kitchen ": 1,
+    "kitchn": 2,
+    "greenhouse": 1912,
+    "Green house": 41,
+    "bed 4": 1206,
+    "Bed 4": 12,
+    "bed  4": 5,
+    "bed 3": 768,
+    "bed 7": 70,
+    "Bed 7": 1,
+    "hall": 9,
+    "bed 1 1": 3,
+    "bed 11": 4,
+    "ab": 1,
+    "ac": 1,
+}
+
+
+def groups(**likeness: bool) -> list[list[str]]:
+    return sorted([*group] for group in similar_groups(TAGS, Likeness(**likeness)))
+
+
+def test_groups_begin_with_the_tag_that_is_used_most() -> None:
+    assert groups() == [
+        ["bed 4", "Bed 4", "bed  4", "bed 3"],
+        ["bed 7", "Bed 7"],
+        ["greenhouse", "Green house"],
+        ["kitchen", "Kitchen", "kitchen ", "kitchn"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("likeness", "expected"),
+    [
+        ({"case": False, "letter": False}, [["bed 4", "bed  4"], ["kitchen", "kitchen "]]),
+        ({"blanks": False, "letter": False}, [["bed 4", "Bed 4"], ["bed 7", "Bed 7"], ["kitchen", "Kitchen"]]),
+        ({"case": False, "blanks": False, "letter": False}, []),
+    ],
+)
+def test_what_is_alike_can_be_chosen(likeness: dict[str, bool], expected: list[list[str]]) -> None:
+    assert groups(**likeness) == expected
+
+
+def test_a_tag_that_is_used_on_purpose_is_told_from_a_mistake() -> None:
+    group = {"bed 4": 9, "bed 3": 1, "Bed 3": 1, "bad 4": 21, "ped 4": 2}
+    own = {other.tag for other in similar_to("bed 4", group) if other.is_own}
+    assert own == {"bed 3", "Bed 3", "bad 4"}
+    assert similar_to("greenhouse", {"greenhouse": 3, "Green house": 400}) == [
+        SimilarTag("Green house", 400, [Text("case"), Text("blanks")], is_own=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tag", "reasons"),
+    [
+        ("Gewachshaus 4", ["accents"]),
+        ("gewachshaus4", ["case", "blanks", "accents"]),
+        ("gewächshaus 4", ["case"]),
+        ("Gewäckshaus 4", ["one letter off"]),
+    ],
+)
+def test_the_reason_for_which_a_tag_looks_like_another_is_said(tag: str, reasons: list[str]) -> None:
+    (other,) = similar_to("Gewächshaus 4", {"Gewächshaus 4": 3, tag: 1})
+    assert other.differs == [*map(Text, reasons)]
+
+
+def test_thousands_of_tags_are_compared_by_what_they_have_in_common() -> None:
+    many = {f"{first}{second} place": 1 for first in "abcdefghijklmnopqrstuvwxyz" for second in range(200)}
+    assert len(similar_groups(many, Likeness())) > 0
+
+
+def test_a_spelling_without_spare_blanks_is_kept_however_few_plants_have_it() -> None:
+    (group,) = similar_groups({"kitchen ": 281, "Kitchen": 279, "kitchen": 248}, Likeness())
+    assert [*group] == ["Kitchen", "kitchen", "kitchen "]
+
+
+def test_branches_that_are_alike_are_a_group_and_tags_that_differ_above_alone_are_none() -> None:
+    tags = {"greenhouse/bench 1": 1116, "Greenhouse/Bench 1": 1133, "greenhouse/bench 2": 1, "Greenhouse/bench 2": 4}
+    assert sorted([*group.items()] for group in similar_groups(tags, Likeness(letter=False))) == [
+        [("Greenhouse", 1137), ("greenhouse", 1117)],
+        [("Greenhouse/Bench 1", 1133), ("greenhouse/bench 1", 1116)],
+    ]
+    (group,) = similar_groups({"greenhouse/bench 2": 1, "Greenhouse/Bench 1": 2}, Likeness())
+    assert group == {"Greenhouse": 2, "greenhouse": 1}
+
+
+def test_a_tag_whose_branch_is_merged_is_in_no_other_group() -> None:
+    tags = {"garden/bed 3": 9, "gardn/bed 3": 2, "garden/bed 1": 8}
+    (group,) = similar_groups(tags, Likeness())
+    assert group == {"garden": 17, "gardn": 2}
+    tags["garden/Bed 3"] = 1
+    groups = sorted([*group] for group in similar_groups(tags, Likeness()))
+    assert groups == [["garden", "gardn"], ["garden/bed 3", "garden/Bed 3", "garden/bed 1"]]
+
+
+def test_a_tag_with_another_number_is_not_one_letter_off() -> None:
+    (other,) = similar_to("garden/bed 1", {"garden/bed 1": 3, "garden/bed 3": 1})
+    assert (other.is_own, other.differs) == (True, [Text("another number, so not ticked")])
+
+
+def test_very_long_tags_are_not_compared_letter_by_letter() -> None:
+    """Their parts would take as many bytes as the square of their letters."""
+    tags = {"a" * 5000 + str(number % 2) + "b" * 5000: 1 for number in range(2)}
+    assert similar_groups(tags, Likeness()) == []
+    assert len(similar_groups({**tags, "C" * 5000: 2, "c" * 5000: 1}, Likeness())) == 1

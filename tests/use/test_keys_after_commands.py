@@ -50,3 +50,17 @@ def test_the_copies_are_renamed(screen: Screen, home: Path) -> None:
             user.types(f"Copy {number}", after=["ctrl+d", "F2"])
             plants.append((f"Copy {number}", None))
             user.has(plants)
+
+
+# --- quick entry beside the window ------------------------------------------------------------------------------------
+
+
+def test_quick_entry_takes_keys_at_once_and_gives_the_focus_back(user: User) -> None:
+    before = user.active_window
+    for name in ("Monstera adansonii", "Alocasia zebrina"):
+        user.command("quick")
+        until(lambda: user.active_window != before, "the window for a plant is active")
+        user.type(name)
+        user.press("Return")
+        until(lambda: user.active_window == before, "the focus is back")
+    user.has([("Monstera adansonii", None), ("Alocasia zebrina", None)])

@@ -3,12 +3,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.messages import Toast
+from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from tests.support.desk import Desk
 
@@ -147,3 +147,140 @@ def test_a_file_without_a_program_for_it_is_reported(desk: ToastDesk, monkeypatc
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
     desk.toast.open_file(Path("labels.pdf"))
     assert desk.toast.text == "No program was found that opens “labels.pdf”."
+
+
+# --- the line below the form ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def line(qtbot: QtBot, theme: Theme) -> MessageLine:
+    return shown_line(qtbot, theme)
+
+
+@pytest.fixture
+def later_line(qtbot: QtBot, theme: Theme) -> MessageLine:
+    return shown_line(qtbot, theme)
+
+
+def shown_line(qtbot: QtBot, theme: Theme) -> MessageLine:
+    """Return a line away from the pointer, whose messages of success go at once."""
+    line = MessageLine(theme, shown_ms=0)
+    qtbot.addWidget(line)
+    line.setGeometry(300, 300, 800, 30)
+    line.set_hint("Type a name.")
+    line.show()
+    return line
+
+
+def until_gone(qtbot: QtBot, line: MessageLine) -> None:
+    line.show_message(Tone.OK, "Copied 2 plants.")
+    assert line.text == "Copied 2 plants."
+    qtbot.waitUntil(lambda: (line.tone, line.text) == (Tone.HINT, "Type a name."))
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def test_a_message_of_success_goes_by_itself(qtbot: QtBot, line: MessageLine) -> None:
+    until_gone(qtbot, line)
+
+
+@pytest.mark.parametrize("tone", [Tone.ERROR, Tone.WARNING])
+def test_a_fault_stays(qtbot: QtBot, line: MessageLine, later_line: MessageLine, tone: Tone) -> None:
+    line.show_message(Tone.OK, "Copied 2 plants.")
+    line.show_message(tone, "Not copied.")
+    until_gone(qtbot, later_line)
+    assert line.text == "Not copied."
+
+
+def test_a_message_stays_while_its_button_has_the_focus(
+    qtbot: QtBot, line: MessageLine, later_line: MessageLine
+) -> None:
+    with qtbot.waitActive(line):
+        line.activateWindow()
+    line.show_message(Tone.OK, "Added.", ("Show it", nothing))
+    (button,) = (each for each in line.findChildren(QPushButton) if each.isVisible())
+    button.setFocus()
+    until_gone(qtbot, later_line)
+    assert line.text == "Added."
+    button.clearFocus()
+    qtbot.waitUntil(lambda: line.tone is Tone.HINT)
+
+
+def test_a_new_hint_does_not_replace_a_message(line: MessageLine) -> None:
+    line.show_message(Tone.ERROR, "Not saved.")
+    line.set_hint("Wait.")
+    assert line.text == "Not saved."
+    line.clear()
+    assert line.text == "Wait."
+
+
+def test_markup_is_shown_as_it_is(line: MessageLine) -> None:
+    line.show_message(Tone.OK, "Added")
+    height = line.sizeHint().height()
+    line.show_message(Tone.OK, "Added “<h1><img src=x height=500>”")
+    assert line.sizeHint().height() == height
+    assert "<h1>" in {each.text()[7:11] for each in line.findChildren(QLabel)}
+
+
+def test_a_screen_reader_announces_the_sentence_and_the_buttons(line: MessageLine, spoken: list[str]) -> None:
+    line.show_message(Tone.ERROR, "ID 1 is taken.", ("Use 2", nothing), ("Show that plant", nothing))
+    line.show_message(Tone.OK, "Added.", ("Show it", nothing))
+    line.show_message(Tone.OK, "Copied.")
+    line.clear()
+    assert spoken == [
+        "ID 1 is taken. Buttons: “Use 2”, “Show that plant”.",
+        "Added. Button: “Show it”.",
+        "Copied.",
+    ]
+
+
+# --- bars -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_state_shows_with_its_ways_on_and_can_be_closed(qtbot: QtBot, theme: Theme) -> None:
+    bar = InfoBar(theme)
+    qtbot.addWidget(bar)
+    assert bar.isHidden()
+    pressed: list[str] = []
+    bar.show_state(Tone.WARNING, "API is off", "The port is taken.", ("Use port 2", lambda: pressed.append("2")))
+    assert (bar.isHidden(), bar.title, bar.text) == (False, "API is off", "The port is taken.")
+    bar.findChildren(QPushButton)[0].click()
+    assert pressed == ["2"]
+    close = next(each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message")
+    close.click()
+    assert bar.isHidden()
+
+
+def test_a_title_that_is_a_question_is_spoken_without_another_mark(
+    qtbot: QtBot, theme: Theme, spoken: list[str]
+) -> None:
+    bar = InfoBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_state(Tone.INFO, "Check for new versions of PlantDesk?", "It asks GitHub.")
+    bar.show_state(Tone.WARNING, "API is off", "The port is taken.")
+    assert spoken == ["Check for new versions of PlantDesk? It asks GitHub.", "API is off. The port is taken."]
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1200, True), (760, False)])
+def test_many_buttons_leave_the_text_its_width(qtbot: QtBot, theme: Theme, width: int, beside: bool) -> None:  # noqa: FBT001
+    bar = InfoBar(theme)
+    qtbot.addWidget(bar)
+    bar.resize(width, 200)
+    buttons = [("Restore a backup…", print), ("Start without plants", print), ("Choose another file…", print)]
+    bar.show_state(Tone.ERROR, "Your plants could not be opened", "The file is gone. " * 10, *buttons, persistent=True)
+    first = bar.findChildren(QPushButton)[0]
+    text = next(each for each in bar.findChildren(QLabel) if each.text() == bar.text)
+    qtbot.waitUntil(lambda: text.width() > width // 3)
+    assert (first.y() < text.geometry().bottom()) is beside
+
+
+def test_the_ways_on_of_the_state_before_are_gone(qtbot: QtBot, theme: Theme) -> None:
+    bar = InfoBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_state(Tone.ERROR, "One", "", ("First", print), persistent=True)
+    bar.show_state(Tone.ERROR, "Two", "", ("Second", print), persistent=True)
+    assert [each.text() for each in bar.findChildren(QPushButton) if not each.isHidden()] == ["Second"]
+    closing = [each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message"]
+    assert all(each.isHidden() for each in closing)
