@@ -1,16 +1,14 @@
-"""Changes of a large store: tags, rewritings, merges and deletes of many plants, their undo and redo, and single edits.
+"""Changes of a large store: tags, rewritings, merges and deletes of many plants, and their undo.
 
     python -m tests.benchmarks.changes [--plants 1000000] [--server]
 
-Prints seconds for the large changes with the growth of memory, and medians in milliseconds for single ones. While a
-large change runs, plants are added one after another, as scripts do, to a store on a server by another desk: all must
-succeed, and their waits are printed.
+Prints seconds with the growth of memory. While a change runs, plants are added one after another, as scripts do, to a
+store on a server by another desk: all must succeed, and their waits are printed.
 """
 
 import argparse
 import itertools
 import resource
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,7 +20,7 @@ from typing import Any
 from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
-from plantdesk.domain.edits import DeleteAll, Edit, MergePlants, RenameTag, Rewrite, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, Edit, MergePlants, Rewrite, SetTag
 from plantdesk.domain.errors import StoreBusyError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
@@ -37,7 +35,6 @@ from tests.support.postgres_server import running_server
 #: Settings of a server that flushes each commit.
 DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "512MB", "max_wal_size": "2GB"}
 _SECONDS = 300
-_ROUNDS = 50
 _TAGS = 10
 _ids = itertools.count(-(10**9))
 
@@ -88,20 +85,6 @@ def _large(store: PlantStore, name: str, start: Callable[[], Future[Any]]) -> No
     print(f"{name}: {seconds:.2f} s, memory +{grown:.0f} MiB, {most}", flush=True)
 
 
-def _single(store: PlantStore, plants: int) -> None:
-    times: dict[str, list[float]] = {"edit": [], "delete": [], "undo": []}
-    with closing(store.reader()) as reader:
-        for plant_id in range(0, plants, max(plants // _ROUNDS, 1)):
-            row = reader.plant(plant_id)
-            assert row is not None
-            edits = {"edit": edited(row, note="Water on Mondays"), "delete": DeleteAll(Selection(ids=[plant_id]))}
-            for name, edit in edits.items():
-                times[name].append(_timed(lambda edit=edit: store.apply([edit], COMMAND)))  # type: ignore[misc]
-            times["undo"].append(_timed(lambda: store.undo(None, COMMAND)))
-    for name, each in times.items():
-        print(f"single {name}: median {statistics.median(each) * 1000:.2f} ms")
-
-
 def _groups(store: PlantStore) -> PlantGroups:
     groups = PlantGroups.of([])
     with closing(store.reader()) as reader:
@@ -112,28 +95,17 @@ def _groups(store: PlantStore) -> PlantGroups:
     return groups
 
 
-def _timed(start: Callable[[], Future[Any]]) -> float:
-    started = time.perf_counter()
-    start().result(_SECONDS)
-    return time.perf_counter() - started
-
-
 def _measure(store: PlantStore, others: PlantStore, plants: int) -> None:
     _fill(store, plants)
-    _single(store, plants)
 
-    def large(name: str, edit: Edit, *, redo: bool = False) -> None:
+    def large(name: str, edit: Edit) -> None:
         _large(others, name, lambda: store.apply([edit], COMMAND))
         _large(others, "undo it", lambda: store.undo(None, COMMAND))
-        if redo:
-            _large(others, "redo it", lambda: store.redo(COMMAND))
-            _large(others, "undo it again", lambda: store.undo(None, COMMAND))
 
     all_plants = Selection(since=0)
-    large(f"rename a tag of {plants // _TAGS:,}", RenameTag("room 1", "hall"))
     large(f"set the tag of {plants:,}", SetTag(all_plants, "hall"))
     rule = Rule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
-    large(f"rewrite {plants:,}", Rewrite(all_plants, rule), redo=True)
+    large(f"rewrite {plants:,}", Rewrite(all_plants, rule))
     groups = _groups(store)
     large(f"merge {len(groups.sizes):,} groups", MergePlants(groups, Kept.LOWEST_ID))
     large(f"delete {plants:,}", DeleteAll(all_plants))

@@ -1,11 +1,10 @@
 """Commands on a store of two plants beside a Python that imports SQLModel, as the store does, run in turn.
 
-    python -m tests.benchmarks.commands [--rounds 11] [--program COMMAND …]
+    python -m tests.benchmarks.commands [--rounds 11]
 
 The first `add` also makes the store.
 
 Prints the median time and processor time of each, in milliseconds and as multiples of that Python's; the goal is 1.3.
-`--program` measures another PlantDesk, such as the frozen one.
 """
 
 import argparse
@@ -23,6 +22,7 @@ from typing import NamedTuple
 from tests.benchmarks.figures import Figure, report
 
 _ROOT = Path(__file__).parents[2]
+_PROGRAM = str(Path(sys.executable).with_name("plantdesk"))
 _PYTHON = [sys.executable, "-c", "import sqlmodel"]
 #: In the order of a round: each finds what those before it have left.
 _COMMANDS = (
@@ -71,13 +71,13 @@ def cost(command: list[str], folder: str, code: int = 0) -> Cost:
     return Cost(seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def measure(program: list[str], rounds: int) -> dict[str, list[Cost]]:
+def measure(rounds: int) -> dict[str, list[Cost]]:
     """Run Python ("") and the commands in turn; the first round only warms the disk cache."""
     costs: dict[str, list[Cost]] = {command: [] for command in ("", *_COMMANDS)}
     for _ in range(rounds + 1):
         with tempfile.TemporaryDirectory() as folder:
             for command, found in costs.items():
-                arguments = [*program, *shlex.split(command)] if command else _PYTHON
+                arguments = [_PROGRAM, *shlex.split(command)] if command else _PYTHON
                 found.append(cost(arguments, folder, _CODES.get(command, 0)))
     return {command: found[1:] for command, found in costs.items()}
 
@@ -86,9 +86,8 @@ def main() -> None:
     """Measure, and print a line for each command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--program", default=shlex.quote(str(Path(sys.executable).with_name("plantdesk"))))
     options = parser.parse_args()
-    costs = measure(shlex.split(options.program), options.rounds)
+    costs = measure(options.rounds)
     bare = _medians(costs.pop(""))
     print(f"{'import sqlmodel':22} {bare.wall * 1000:6.0f} ms {bare.cpu * 1000:11.0f} ms of CPU")
     figures = []

@@ -1,8 +1,8 @@
 """The load generator, in a process of its own: keeps a number of connections busy and checks every answer.
 
-    python generator.py PORT CONNECTIONS SECONDS FIRST_ID [new] < TOKENS
+    python generator.py PORT CONNECTIONS SECONDS FIRST_ID < TOKEN
 
-The tokens take turns. `new` opens a connection for each request. Prints one JSON object: answers, failures (500),
+Prints one JSON object: answers, failures (500),
 seconds, and the median, the 99th and the 99.9th percentile of the latencies in milliseconds. Plain epoll and requests
 made beforehand, so that it takes little of the processor that the server needs.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 _HEAD = (
     "POST /plants HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUser-Agent: load\r\nAccept: */*\r\n"
-    "Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{close}\r\n"
+    "Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
 )
 _BATCH = 2000
 _PATIENCE = 60.0
@@ -38,9 +38,8 @@ class Load:
     """Plants to post, and the results."""
 
     port: int
-    tokens: list[str]
+    token: str
     next_id: int
-    reconnects: bool = False
     latencies: list[float] = field(default_factory=list)
     failures: int = 0
     ready: list[tuple[bytes, bytes]] = field(default_factory=list)
@@ -50,12 +49,10 @@ class Load:
     def prepare(self, count: int) -> None:
         """Prepare requests, each with the body of its answer."""
         made = []
-        close = "Connection: close\r\n" if self.reconnects else ""
         for plant_id in range(self.next_id, self.next_id + count):
             answer = f'{{"name":"Monstera deliciosa {plant_id}","tag":"house plant"}}'
             body = f'{{"id":{plant_id},{answer[1:]}'
-            token = self.tokens[plant_id % len(self.tokens)]
-            head = _HEAD.format(port=self.port, token=token, length=len(body), close=close)
+            head = _HEAD.format(port=self.port, token=self.token, length=len(body))
             made.append(((head + body).encode(), answer.encode()))
         self.next_id += count
         self.ready[:0] = reversed(made)
@@ -104,10 +101,10 @@ class Load:
         if came.endswith(connection.expected) and came.startswith(b"HTTP/1.1 200 "):
             connection.received = b""
             self.latencies.append(now - connection.sent_at)
-            if self.reconnects or now >= until:
+            if now >= until:
                 self._close(connection)
-            if now < until:
-                self._post(self._connect() if self.reconnects else connection)
+            else:
+                self._post(connection)
         elif came.startswith(b"HTTP/1.1 500 "):
             self._failed(connection, until)
         elif came and came.startswith(b"HTTP/1.1 200 "[: len(came)]):
@@ -124,8 +121,8 @@ class Load:
 
 def main() -> None:
     """Read the arguments, post, and print the outcome."""
-    port, connections, seconds, first_id, *options = sys.argv[1:]
-    load = Load(int(port), sys.stdin.read().split(), int(first_id), reconnects="new" in options)
+    port, connections, seconds, first_id = sys.argv[1:]
+    load = Load(int(port), sys.stdin.read().strip(), int(first_id))
     load.prepare(40_000)
     took = load.run(int(connections), float(seconds))
     latencies = sorted(load.latencies)

@@ -3,16 +3,14 @@
     python -m tests.benchmarks.imports [--plants 1000000] [--rounds 3]
 
 Each round runs `sqlite3 .import` into a table with columns and indexes of `plant`, `plantdesk import`, `sqlite3 -csv`
-and `plantdesk export`, one after another, and `sqlite-utils insert` if that is installed. Prints medians of seconds,
-the ratios, and the memory of the largest process. Then it imports in a process that adds plants meanwhile, as scripts
-do, and prints the longest wait of one: with new ids, with conflicting ids that are replaced, and with those that
-get new ids.
+and `plantdesk export`, one after another. Prints medians of seconds, the ratios, and the memory of the largest process.
+Then it imports in a process that adds plants meanwhile, as scripts do, and prints the longest wait of one: with new
+ids, with conflicting ids that are replaced, and with those that get new ids.
 """
 
 import argparse
 import os
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -51,12 +49,7 @@ def _round(folder: Path, number: int) -> dict[str, float]:
     plantdesk = [sys.executable, "-m", "plantdesk"]
     pragmas = "PRAGMA journal_mode = WAL;\nPRAGMA synchronous = FULL;\n"
     script = f"{pragmas}{_SCHEMA}\n.mode csv\n.import {folder / 'full.csv'} plant\n"
-    utils = shutil.which("sqlite-utils")
-    insert = (
-        [] if utils is None else [utils, "insert", str(folder / f"utils-{number}.db"), "plant", "--csv", "--pk", "id"]
-    )
     return {
-        "sqlite-utils insert": _timed([*insert, str(folder / "plants.csv")]) if utils else 0,
         "sqlite3 .import": _timed(["sqlite3", str(other)], script),
         "plantdesk import": _timed([*plantdesk, "import", str(folder / "plants.csv"), "--database", str(ours)]),
         "sqlite3 -csv": _timed(
@@ -98,7 +91,6 @@ def main() -> None:
         for what, seconds in medians.items():
             print(f"{what}: {seconds:.2f} s")
         print(f"import: {medians['plantdesk import'] / medians['sqlite3 .import']:.2f} times")
-        print(f"as sqlite-utils: {medians['sqlite-utils insert'] / medians['plantdesk import']:.2f} times as fast")
         print(f"export: {medians['plantdesk export'] / medians['sqlite3 -csv']:.2f} times")
         print(f"memory of the largest: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MiB")
         for on_conflict, suffix in ((OnConflict.REFUSE, ""), (OnConflict.REPLACE, "!"), (OnConflict.NEW_ID, "?")):

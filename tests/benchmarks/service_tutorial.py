@@ -1,18 +1,16 @@
 """The service that the SQLModel tutorial leads to: a sync endpoint, a session for each request, SQLite as it comes.
 
-    python service_tutorial.py PORT DATABASE [wal]
+    python service_tutorial.py PORT DATABASE
 
 https://sqlmodel.tiangolo.com/tutorial/fastapi/session-with-dependency/
 """
 
-import sqlite3
 import sys
 from collections.abc import Iterator
 from typing import Annotated
 
 import uvicorn
 from fastapi import Depends, FastAPI  # type: ignore[import-not-found, unused-ignore]
-from sqlalchemy import event
 from sqlmodel import Field, Session, SQLModel, create_engine
 
 # More connections than FastAPI has threads: with the default of 15 the threads wait for each other, 30 s at a time, as
@@ -64,12 +62,6 @@ def create_plant(*, session: Annotated[Session, Depends(get_session)], plant: Pl
 
 def main() -> None:
     """Make the table and serve."""
-    if "wal" in sys.argv[3:]:
-
-        @event.listens_for(engine, "connect")
-        def use_wal(connection: sqlite3.Connection, _record: object) -> None:
-            connection.execute("PRAGMA journal_mode = WAL")
-
     SQLModel.metadata.create_all(engine)
     uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning")
 

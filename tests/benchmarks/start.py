@@ -86,7 +86,6 @@ real = desktop.Desktop._fill_window
 desktop.Desktop._fill_window = fill
 """
 _VARIANTS = {
-    "python": "import time; print(time.monotonic_ns(), time.process_time_ns())",
     "empty": _PROBE + EMPTY_WINDOW,
 }
 _VARIANTS |= {
@@ -154,13 +153,12 @@ def _print(at: int, found: dict[str, list[tuple[float, float]]]) -> list[Figure]
     print(f"{kind}:")
     for name, (median, p90) in medians.items():
         print(f"{name:10} {median:7.0f} /{p90:5.0f} ms")
-    python, empty = medians["python"], medians["empty"]
+    empty = medians["empty"]
     figures = []
     for name in ("plantdesk", "complete"):
         median, p90 = medians[name]
         figures.append(Figure(f"{name} / empty window, {kind}", median / empty[0]))
-        print(f"{name} / empty window: {median / empty[0]:.2f} / {p90 / empty[1]:.2f}", end="")
-        print(f"; without the start of Python itself: {(median - python[0]) / (empty[0] - python[0]):.2f}")
+        print(f"{name} / empty window: {median / empty[0]:.2f} / {p90 / empty[1]:.2f}")
     return figures
 
 

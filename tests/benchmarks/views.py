@@ -46,7 +46,6 @@ class Case(NamedTuple):
     column: Column | None
 
 
-#: The cases of `outside`, too.
 CASES = [
     Case("rare word", "rarissima", None),
     Case("no hit", "zzzz", None),
