@@ -298,13 +298,6 @@ def test_a_newer_version_is_reported_to_a_user_who_enabled_it(
             assert desk.bar.title == "PlantDesk 99.0.0 is available"
 
 
-def test_a_plant_of_another_process_appears(desk: ProgramDesk) -> None:
-    desk.until_on()
-    with closing(Store(paths.database_file())) as other:
-        other.add(new_plant({"id": 5, "name": "From elsewhere"}), COMMAND).result(SECONDS)
-        desk.sees("From elsewhere")
-
-
 def test_a_port_in_use_is_reported_with_another_one(qtbot: QtBot, qapp: QApplication) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

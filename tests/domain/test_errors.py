@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plantdesk.domain import errors, imports, protocols, server_state, strict_json
-from plantdesk.domain.errors import ErrorNumber, InvalidField, PlantDeskError, StoreError, Text, joined, shortened
+from plantdesk.domain.errors import InvalidField, PlantDeskError, StoreError, Text, joined, shortened
 from plantdesk.domain.events import PlantContent
 from plantdesk.domain.imports import ImportConflictError
 from plantdesk.domain.records import Source, SourceKind
@@ -71,11 +71,6 @@ def test_a_text_has_a_form_for_one() -> None:
     assert str(ImportConflictError(1)) == "1 row has an ID that is taken, so nothing was imported."
     assert str(ImportConflictError(1000)) == "1,000 rows have an ID that is taken, so nothing was imported."
     assert ImportConflictError(1).text.values == {"count": 1}
-
-
-def test_numbers_are_status_times_100_plus_n() -> None:
-    assert {number.status for number in ErrorNumber} == {400, 401, 404, 405, 408, 500, 503}
-    assert all(number.meaning.endswith(".") for number in ErrorNumber)
 
 
 def test_every_store_error_is_a_503() -> None:

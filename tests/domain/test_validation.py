@@ -2,43 +2,6 @@ import pytest
 
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
-from plantdesk.domain.validation import UnfitNumber, new_plant
-
-
-@pytest.mark.parametrize("plant_id", [SMALLEST_ID, 0, LARGEST_ID])
-@pytest.mark.parametrize("text", ["", " ", "\0", "🌱", "x" * 100_000])
-def test_every_valid_plant_is_accepted(plant_id: int, text: str) -> None:
-    plant = new_plant({"id": plant_id, "name": text, "tag": text, "other": object()})
-    assert (plant.id, plant.name, plant.tag) == (plant_id, text, text)
-    assert new_plant({"id": plant_id, "name": text}).tag is None
-
-
-@pytest.mark.parametrize(
-    ("values", "fields"),
-    [
-        ({}, ["id", "name"]),
-        ({"id": "7", "name": 3, "tag": None}, ["id", "name", "tag"]),
-        ({"id": True, "name": "\ud800", "tag": "\udfff"}, ["id", "name", "tag"]),
-        ({"id": 7.0, "name": ["x"]}, ["id", "name"]),
-        ({"id": LARGEST_ID + 1, "name": "x"}, ["id"]),
-        ({"id": SMALLEST_ID - 1, "name": "x"}, ["id"]),
-        ({"id": UnfitNumber("7.5", is_whole=False), "name": UnfitNumber("1e400", is_whole=True)}, ["id", "name"]),
-        ({"id": None, "name": None}, ["id", "name"]),
-        ({"id": {}, "name": "x", "tag": False}, ["id", "tag"]),
-    ],
-)
-def test_all_invalid_fields_are_named(values: dict[str, object], fields: list[str]) -> None:
-    with pytest.raises(InvalidPlantError) as refusal:
-        new_plant(values)
-    assert [each.field for each in refusal.value.fields] == fields
-    assert str(refusal.value)
-
-
-def test_a_fault_names_the_received_value() -> None:
-    with pytest.raises(InvalidPlantError, match="It is the text “7”"):
-        new_plant({"id": "7", "name": "x"})
-    with pytest.raises(InvalidPlantError, match=r"too large.*It is the number 9999999"):
-        new_plant({"id": UnfitNumber("9" * 1000, is_whole=True), "name": "x"})
 
 
 @pytest.mark.parametrize(
@@ -67,11 +30,3 @@ def test_a_number_that_is_not_whole_is_refused(text: str) -> None:
 def test_an_id_beyond_int64_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidPlantError, match=reason):
         parse_id(text)
-
-
-@pytest.mark.parametrize("field", ["name", "tag"])
-@pytest.mark.parametrize("number", ["99999999999999999999", "-99999999999999999999", "1.5"])
-def test_a_number_is_not_a_string(field: str, number: str) -> None:
-    values = {"id": 1, "name": "Fern", field: UnfitNumber(number, is_whole=number != "1.5")}
-    with pytest.raises(InvalidPlantError, match=f"The {field} must be text. It is the number {number}."):
-        new_plant(values)

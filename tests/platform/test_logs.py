@@ -33,11 +33,6 @@ def run(code: str, file: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
 
-def test_a_message_is_written(log: Path) -> None:
-    logger.info("The server listens")
-    assert "INFO MainThread tests: The server listens" in log.read_text(encoding="utf-8")
-
-
 def test_the_name_of_a_file_may_have_any_bytes(file: Path) -> None:
     done = run(r"logging.info('Listening with %s', 'plants\udcff.db')", file)  # pytest could not report it
     assert r"plants\udcff.db" in file.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QTableView,
     QWidget,
 )
@@ -32,7 +31,6 @@ from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
-from plantdesk.ui.qt import fitted
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -221,13 +219,6 @@ def test_enter_presses_the_focused_button(desk: DialogDesk) -> None:
     assert not desk.dialog.isVisible()
 
 
-def test_a_button_is_named_as_it_reads(desk: DialogDesk) -> None:
-    desk.create("greenhouse")
-    names = [each.text().replace("&", "") for each in desk.dialog.findChildren(QPushButton)]
-    assert {"Copy token", "Copy example"} <= set(names)
-    assert [each for each in names if each != each.strip()] == []
-
-
 def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: DialogDesk) -> None:
     token = desk.create("greenhouse")
     desk.token.selectAll()
@@ -282,15 +273,6 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
         desk.until(lambda: received == [1, 2])
     assert raised == []
     assert caplog.records == []
-
-
-@pytest.mark.parametrize("size", [QSize(800, 600), QSize(640, 480)])
-def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: DialogDesk, size: QSize) -> None:
-    desk.dialog.resize(fitted(desk.dialog, size))
-    area = desk.dialog.findChildren(QScrollArea)[0].viewport()
-    shown = area.rect().translated(area.mapToGlobal(area.rect().topLeft()))
-    field = desk.token_name.rect().translated(desk.token_name.mapToGlobal(desk.token_name.rect().topLeft()))
-    assert shown.contains(field)
 
 
 def test_expanded_examples_are_scrolled_to(desk: DialogDesk) -> None:

@@ -129,14 +129,6 @@ def test_what_has_no_room_ends_in_an_ellipsis_in_both_directions(qtbot: QtBot, l
     assert activity(line).text() == before
 
 
-def test_what_is_shown_for_the_first_time_has_its_ellipsis_at_once(line: ApiStatus) -> None:
-    line.resize(420, 46)
-    line.show_server(ON)
-    line.show_changes(Changes((PlantRow(1, "Ficus elastica", None, time.time_ns() // 1_000_000, GREENHOUSE),)))
-    assert activity(line).text().endswith("…")
-    assert activity(line).fontMetrics().horizontalAdvance(activity(line).text()) <= activity(line).width()
-
-
 def test_the_plants_of_a_program_are_counted_until_it_pauses(line: ApiStatus) -> None:
     now = time.time_ns() // 1_000_000
     for number in range(10):

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QFontInfo, QImage, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from plantdesk.platform import paths
@@ -54,11 +54,6 @@ def test_a_new_theme_replaces_another(theme: Theme, qapp: QApplication) -> None:
     Theme(qapp, ThemeMode.LIGHT)
     assert qapp.palette().color(QPalette.ColorRole.Window) == LIGHT.color("window")
     assert DARK.surface not in qapp.styleSheet()
-
-
-def test_the_same_choice_again_changes_nothing(theme: Theme, qtbot: QtBot) -> None:
-    with qtbot.assertNotEmitted(theme.changed):
-        theme.set_mode(ThemeMode.LIGHT)
 
 
 def test_a_check_box_with_the_focus_has_a_frame(theme: Theme, qtbot: QtBot) -> None:
@@ -115,17 +110,6 @@ def test_text_is_never_smaller_than_twelve_pixels(theme: Theme, qapp: QApplicati
     theme.set_text_scale(0.5)
     assert QFontInfo(qapp.font()).pixelSize() >= 12
     assert QFontInfo(theme.font(FontRole.CAPTION)).pixelSize() >= 12
-
-
-def test_a_label_takes_size_and_colour_from_its_role(theme: Theme, qtbot: QtBot) -> None:
-    label, title = QLabel("Text"), QLabel("Text")
-    title.setProperty("role", "title")
-    title.setProperty("tone", "error")
-    for widget in (label, title):
-        qtbot.addWidget(widget)
-        widget.show()
-    assert title.sizeHint().height() > label.sizeHint().height()
-    assert title.palette().color(QPalette.ColorRole.WindowText) == theme.colors.color("error")
 
 
 @pytest.mark.usefixtures("theme")
