@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLineEdit
 
@@ -137,26 +137,6 @@ def desk(qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQu
     return desk
 
 
-def test_a_name_and_enter_is_all_it_takes(desk: FormDesk) -> None:
-    desk.qtbot.keyClicks(desk.form.focusWidget(), "Echeveria elegans")
-    desk.enter()
-    desk.sees("Added “Echeveria elegans”.")
-    assert desk.rows() == [(1, "Echeveria elegans", None)]
-    desk.qtbot.waitUntil(lambda: desk.next_id == "2")
-    assert (desk.id.text(), desk.name.text(), desk.tag.text(), desk.name.hasFocus()) == ("", "", "", True)
-    assert desk.message.tone is Tone.OK
-
-
-def test_a_plant_that_the_search_does_not_find_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
-    entry.plant_added.connect(entry.show_hidden)
-    desk.type(desk.name, "Basil")
-    desk.enter()
-    desk.sees("Added “Basil”. It does not match the search.")
-    with desk.qtbot.waitSignal(entry.plant_requested) as requested:
-        desk.actions["Show it"].click()
-    assert requested.args == [1]
-
-
 @pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 2**53 + 1, LARGEST_ID])
 def test_every_id_is_kept_digit_for_digit(desk: FormDesk, plant_id: int) -> None:
     desk.type(desk.id, str(plant_id))
@@ -165,13 +145,6 @@ def test_every_id_is_kept_digit_for_digit(desk: FormDesk, plant_id: int) -> None
     desk.enter(desk.tag)
     desk.sees("Added")
     assert desk.rows() == [(plant_id, "Aloe vera", "kitchen")]
-
-
-def test_the_button_adds_as_well(desk: FormDesk) -> None:
-    desk.type(desk.name, "Aloe vera")
-    button = next(each for each in desk.form.findChildren(QAbstractButton) if "Add" in each.text())
-    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    desk.sees("Added")
 
 
 def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(desk: FormDesk) -> None:
@@ -272,13 +245,6 @@ def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantCont
     assert requested.args == [41]
 
 
-def test_the_next_free_id_follows_the_scripts(desk: FormDesk) -> None:
-    desk.type(desk.name, "half a na")
-    desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(SECONDS)
-    desk.qtbot.waitUntil(lambda: desk.next_id == "2")
-    assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
-
-
 def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
     QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
     desk.type(desk.tag, "kitchen")
@@ -286,17 +252,6 @@ def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
     desk.enter()
     desk.sees("Added")
     assert desk.tag.text() == "kitchen"
-
-
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_megabyte_is_not_let_in_and_what_was_typed_stays(desk: FormDesk, place: int) -> None:
-    field = (desk.id, desk.name, desk.tag)[place]
-    desk.type(field, "12")
-    QGuiApplication.clipboard().setText("9" * 1_000_000)
-    field.deselect()
-    field.paste()
-    assert "too long" in desk.message.text
-    assert field.text() == "12"
 
 
 def test_a_plant_submitted_before_the_store_is_there_is_added_then(
@@ -349,15 +304,6 @@ def test_without_an_id_a_plant_never_conflicts_with_one_of_a_script(desk: FormDe
     desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(1, "by a script", None), (2, "Aloe vera", None)]
-
-
-def test_an_emptied_id_is_the_next_free_one(desk: FormDesk) -> None:
-    desk.type(desk.id, "50")
-    desk.type(desk.id, "")
-    desk.type(desk.name, "Aloe vera")
-    desk.enter()
-    desk.sees("Added")
-    assert desk.rows() == [(1, "Aloe vera", None)]
 
 
 def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDesk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from plantdesk.domain.edits import Delete, DeleteAll, edited
-from plantdesk.domain.records import FORM, Changes, PlantRow
+from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
@@ -96,21 +96,6 @@ def test_edits_deletions_and_undo_are_shown_in_every_order(
     qtbot.waitUntil(lambda: names(live) == [name for name in before if name != "Cactus"])
 
 
-def test_a_deletion_keeps_the_other_rows(qtbot: QtBot, live: PlantModel, store: Store, add: Adder) -> None:
-    *_, aloe = add("Basil", "Cactus", "Aloe")
-    shown(qtbot, live, store)
-    await_names(qtbot, live, ["Aloe", "Cactus", "Basil"])
-    basil = QPersistentModelIndex(live.index(2, Column.NAME))
-    with qtbot.assertNotEmitted(live.modelReset):
-        changed(store, Delete(aloe.id, aloe.version, aloe.name))
-        await_names(qtbot, live, ["Cactus", "Basil"])
-    assert basil.row() == 1
-
-
-def test_without_a_store_there_are_no_rows_and_no_number(model: PlantModel) -> None:
-    assert (model.rowCount(), model.total, model.complete) == (0, None, False)
-
-
 def test_reading_a_cell_never_waits_for_the_store(
     qtbot: QtBot, unread_model: PlantModel, store: Store, add: Adder
 ) -> None:
@@ -158,13 +143,6 @@ def test_plants_reported_late_are_in_the_order_of_the_store(
     model.rows_replaced.connect(report_late)  # only the 512 newest rows are here then
     shown(qtbot, model, store)
     assert list(model.ids_between(0, 1999)) == list(range(2000, 0, -1))
-
-
-def test_a_change_reported_twice_adds_nothing(qtbot: QtBot, live: PlantModel, store: Store, add: Adder) -> None:
-    rows = add("Aloe")
-    shown(qtbot, live, store)
-    live.apply(Changes(tuple(rows)))
-    assert (live.rowCount(), live.total) == (1, 1)
 
 
 def test_the_rows_before_stay_until_those_of_a_search_are_there(
@@ -294,24 +272,6 @@ def test_listeners_hear_words_for_what_is_not_there_and_nothing_twice(
     await_names(qtbot, model, ["Aloe"])
     assert model.index(0, Column.TAG).data(Qt.ItemDataRole.AccessibleTextRole) == "no tag"
     assert not model.index(0, Column.NAME).data(Qt.ItemDataRole.AccessibleDescriptionRole)
-
-
-@pytest.mark.parametrize("plant_id", [2**63 - 1, -(2**63), 0])
-def test_the_largest_and_smallest_ids_keep_every_digit(
-    qtbot: QtBot, model: PlantModel, store: Store, plant_id: int
-) -> None:
-    shown(qtbot, model, store)
-    model.apply(Changes((PlantRow(plant_id, "Aloe", None, 0, FORM),)))
-    assert model.index(0, Column.ID).data() == str(plant_id)
-    assert model.row_of(plant_id) == 0
-
-
-def test_closing_twice_is_closing_once(qtbot: QtBot, model: PlantModel, store: Store, add: Adder) -> None:
-    add("Aloe")
-    shown(qtbot, model, store)
-    model.close()
-    model.close()
-    assert model.rowCount() == 0
 
 
 @pytest.mark.parametrize("query", [Query(), Query("a")], ids=str)

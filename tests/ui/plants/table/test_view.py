@@ -198,15 +198,6 @@ def test_the_current_row_stays_visible_when_the_table_gets_lower(qtbot: QtBot, t
     assert table.verticalScrollBar().value() == 1000, "what the user scrolled away from stays away"
 
 
-def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
-    click_row(table, 5)
-    add("Aloe")
-    qtbot.waitUntil(pill(table).isVisible)
-    QTest.keyClick(table, Qt.Key.Key_Home, CONTROL)
-    assert visible_names(table)[0] == "Aloe"
-    assert not pill(table).isVisible()
-
-
 @pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, CONTROL])
 def test_home_and_end_go_to_the_first_and_the_last_row(table: PlantTableView, modifier: Qt.KeyboardModifier) -> None:
     click_row(table, 5)
@@ -429,12 +420,6 @@ def test_a_click_on_a_heading_sorts(qtbot: QtBot, browser: PlantBrowser, table: 
 # --- look ---------------------------------------------------------------------------------------------------------
 
 
-def test_compact_rows_are_lower(table: PlantTableView, theme: Theme) -> None:
-    assert table.rowHeight(0) == theme.metrics.row == 34
-    table.set_compact(compact=True)
-    assert table.rowHeight(0) == theme.metrics.compact_row == 28
-
-
 def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView
 ) -> None:
@@ -461,14 +446,6 @@ def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTableVie
     assert ground in colors(table, 1, Column.TAG)
     assert theme.colors.border in colors(table, 0, Column.TAG)
     assert {ground, theme.colors.border}.isdisjoint(colors(table, 2, Column.TAG))
-
-
-def test_the_id_column_is_as_wide_as_the_widest_id(table: PlantTableView) -> None:
-    table.columns.set_contents("100", has_sources=False)
-    narrow = table.columnWidth(Column.ID)
-    table.columns.set_contents("-9223372036854775808", has_sources=False)
-    needed = table.fontMetrics().horizontalAdvance("-9223372036854775808")
-    assert narrow < needed < table.columnWidth(Column.ID)
 
 
 @pytest.mark.parametrize("scale", [1.1, 1.21, 1.33, 2])
@@ -521,23 +498,6 @@ class _PaintedRegion(QObject):
         if isinstance(event, QPaintEvent):
             self.region = self.region.united(event.region())
         return False
-
-
-def test_a_selected_row_has_round_corners(table: PlantTableView, theme: Theme) -> None:
-    table.keeper.select([table.model().index(2, 0).data(PLANT_ROLE).id])
-    image = table.viewport().grab().toImage()
-    left, top = table.columnViewportPosition(Column.ID), table.rowViewportPosition(2)
-    assert image.pixelColor(left, top) == theme.colors.color("surface")
-    assert image.pixelColor(left + 1, top + table.rowHeight(2) // 2) == theme.colors.color("selection")
-
-
-def test_the_line_above_a_row_comes_back_when_it_is_not_selected_any_more(qtbot: QtBot, table: PlantTableView) -> None:
-    table.selectRow(5)
-    QApplication.processEvents()
-    painted = _PaintedRegion(table.viewport())
-    table.selectRow(0)
-    line = table.rowViewportPosition(5) - 1
-    qtbot.waitUntil(lambda: painted.region.contains(QPoint(table.columnViewportPosition(Column.NAME) + M, line)))
 
 
 def test_rows_are_painted_again_after_a_change_of_very_many(
@@ -609,10 +569,3 @@ def test_odd_names_are_painted_on_their_line(
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     assert table.rowHeight(0) == 34
     assert len(colors(table, 0, Column.NAME)) > 3
-
-
-def test_the_sources_of_plantdesk_have_room(qtbot: QtBot, table: PlantTableView) -> None:
-    table.columns.set_contents("100", has_sources=True)
-    qtbot.waitUntil(lambda: not table.isColumnHidden(Column.SOURCE))
-    text = max(map(table.fontMetrics().horizontalAdvance, ("Form", "Command line")))
-    assert text + 2 * M <= table.columnWidth(Column.SOURCE) <= 140
