@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from tests.support.postgres_server import PostgresServer
+    from tests.support.program_desk import Show
 
 #: Runs a command in this process; returns its exit code and what it printed.
 Run = Callable[..., tuple[int, str, str]]
@@ -146,6 +148,13 @@ class PatientBot(QtBot):
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:  # noqa: ARG001  it must be there
     """Drive widgets as pytest-qt does."""
     return PatientBot(request)
+
+
+@pytest.fixture
+def show(qtbot: QtBot) -> Show:
+    from tests.support.program_desk import running
+
+    return partial(running, qtbot)
 
 
 @pytest.fixture(autouse=True)

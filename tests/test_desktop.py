@@ -1,6 +1,5 @@
 """The whole window program: real store, real server, real window."""
 
-import gc
 import os
 import re
 import signal
@@ -10,12 +9,13 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt, QUrl
+from PySide6.QtCore import QRect, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
@@ -25,7 +25,6 @@ from pytestqt.qtbot import QtBot
 from plantdesk import __version__
 from plantdesk.desktop import Desktop
 from plantdesk.domain.errors import StoreReadOnlyError
-from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import Failed, Off, On, Starting
 from plantdesk.domain.validation import new_plant
@@ -37,125 +36,40 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
-from plantdesk.ui.api_access.status import ApiStatus
-from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.search_field import SearchField
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT, Colors
-from plantdesk.ui.widgets.messages import InfoBar
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.window.help_dialogs import ManualDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import Desk
+from tests.support.program_desk import ProgramDesk, Show, closing_at_end
 from tests.support.programs import post, runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
 
 
-class ProgramDesk(Desk):
-    """The running window program."""
-
-    def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
-        qtbot.waitUntil(lambda: desktop.workspace is not None, timeout=MILLISECONDS)
-        assert desktop.window is not None
-        assert desktop.workspace is not None
-        assert desktop.session is not None
-        super().__init__(qtbot, desktop.window)
-        self.desktop = desktop
-        self.main_window = desktop.window
-        self.session = desktop.session
-        self.workspace = desktop.workspace
-        self.form = self.the(PlantForm)
-        self.status = self.the(ApiStatus)
-
-    @property
-    def bar(self) -> InfoBar:
-        """The one that is shown, if there is one."""
-        return self.the(InfoBar)
-
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
-
-    def until_store(self, name: str) -> None:
-        """Wait until the window shows another store, and use its widgets from now on."""
-        before = self.session
-
-        def is_there() -> bool:
-            now = self.desktop.session
-            return now is not None and now is not before and now.workspace is not None and now.location.name == name
-
-        self.qtbot.waitUntil(is_there, timeout=MILLISECONDS)
-        self.__init__(self.qtbot, self.desktop)  # type: ignore[misc]
-
-    def until_on(self) -> On:
-        self.qtbot.waitUntil(lambda: isinstance(self.session.api.state, On), timeout=MILLISECONDS)
-        self.qtbot.waitUntil(lambda: self.status.text.startswith(("API on", "API waits")), timeout=MILLISECONDS)
-        state = self.session.api.state
-        assert isinstance(state, On)
-        return state
-
-    def until_bar(self, *, shown: bool) -> None:
-        self.qtbot.waitUntil(lambda: self.bar.isVisible() is shown, timeout=MILLISECONDS)
-
-    def names(self) -> list[str]:
-        model = self.table.model()
-        return [model.index(row, 1).data() for row in range(model.rowCount())]
-
-    def sees(self, *names: str) -> None:
-        self.qtbot.waitUntil(lambda: self.names() == list(names), timeout=MILLISECONDS)
-
-
-@contextmanager
-def running(
-    qtbot: QtBot,
-    qapp: QApplication,
-    database: Path | StoreLocation | None,
-    port: int | None = 0,
-    *,
-    background: bool = False,
-) -> Iterator[ProgramDesk]:
-    location = location_of(database) if database is None or isinstance(database, Path) else database
-    desktop = Desktop(qapp, location, port)
-    desktop.preferences.change(seen_version=__version__)
-    assert desktop.start(background=background)
-    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
-        yield desk
-
-
-@contextmanager
-def closing_at_end(desk: ProgramDesk) -> Iterator[ProgramDesk]:
-    try:
-        yield desk
-    finally:
-        close(desk)
-        del desk
-        gc.collect()  # a timer in a reference cycle must not be destroyed by the collector on another thread
-
-
-def close(desk: ProgramDesk) -> None:
-    desk.window.close()
-    desk.desktop.close()
-    desk.window.deleteLater()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+@pytest.fixture
+def token() -> str:
+    with closing(Store(paths.database_file())) as store:
+        return store.tokens.create("greenhouse").result(SECONDS).token
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
-    with running(qtbot, qapp, paths.database_file()) as desk:
+def desk(show: Show) -> Iterator[ProgramDesk]:
+    with show() as desk:
         yield desk
 
 
 def test_start_type_a_name_enter_and_it_is_there(desk: ProgramDesk) -> None:
     assert desk.name.hasFocus()
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
+    desk.until(lambda: desk.id.placeholderText() == "1")
     desk.add("Echeveria elegans")
     desk.sees("Echeveria elegans")
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "2", timeout=MILLISECONDS)
+    desk.until(lambda: desk.id.placeholderText() == "2")
     desk.add("Aloe vera")
     desk.sees("Aloe vera", "Echeveria elegans")
     assert desk.name.hasFocus()
@@ -165,24 +79,24 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     for name in ("One", "Two", "Three"):
         desk.add(name)
-        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=MILLISECONDS)
+        desk.until(lambda: desk.name.text() == "")
     desk.sees("Three", "Two", "One")
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Three”.", timeout=MILLISECONDS)
+    desk.until(lambda: desk.message.text == "Added “Three”.")
     assert "Undo Add “Three”" in desk.enabled("Edit")
     desk.table.setFocus()
     desk.table.selectRow(1)
     desk.press(Qt.Key.Key_Delete)
     desk.sees("Three", "One")
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 1 plant.", timeout=MILLISECONDS)
+    desk.until(lambda: desk.toast.text == "Deleted 1 plant.")
     Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("Three", "Two", "One")
     desk.table.selectAll()
     desk.choose("Edit", "Delete 3 plants")
     desk.sees()
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 3 plants.", timeout=MILLISECONDS)
+    desk.until(lambda: desk.toast.text == "Deleted 3 plants.")
     assert "Undo Delete 3 plants" in desk.enabled("Edit")
     desk.window.activateWindow()
-    desk.qtbot.waitUntil(desk.window.isActiveWindow)
+    desk.until(desk.window.isActiveWindow)
     desk.type(desk.name, "Typed")
     desk.press(Qt.Key.Key_Z, control)  # what was typed is undone first
     assert desk.name.text() == ""
@@ -197,7 +111,7 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
 def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> None:
     for name in ("One", "Two"):
         desk.add(name)
-        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=MILLISECONDS)
+        desk.until(lambda: desk.name.text() == "")
     desk.sees("Two", "One")
     desk.table.selectAll()
     desk.table.setFocus()
@@ -208,23 +122,21 @@ def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> N
     desk.sees("One")
     Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("One", "Two")
-    desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.toast.text, timeout=MILLISECONDS)
+    desk.until(lambda: "1 plant has been changed since" in desk.toast.text)
 
 
-def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDesk) -> None:
+def test_a_plant_of_a_script_appears_without_disturbing_anything(token: str, desk: ProgramDesk) -> None:
     port = desk.until_on().port
     for name in ("One", "Two", "Three"):
         desk.add(name)
-        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=MILLISECONDS)
+        desk.until(lambda: desk.name.text() == "")
     desk.sees("Three", "Two", "One")
     desk.table.selectRow(1)
     desk.qtbot.keyClicks(desk.name, "half a na")
-    with closing(Store(paths.database_file())) as store:
-        token = store.tokens.create("greenhouse").result(SECONDS).token
     assert post(port, token, {"id": 70, "name": "Posted"}) == 200
     desk.sees("Posted", "Three", "Two", "One")
     assert [index.data() for index in desk.table.selectionModel().selectedRows(1)] == ["Two"]
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "71", timeout=MILLISECONDS)
+    desk.until(lambda: desk.id.placeholderText() == "71")
     assert desk.name.text() == "half a na"
     assert desk.name.hasFocus()
     names = [button.accessibleName() for button in desk.status.findChildren(QAbstractButton)]
@@ -232,49 +144,46 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDe
 
 
 @pytest.mark.parametrize(("mode", "colors"), [("light", LIGHT), ("dark", DARK)])
-def test_the_first_frame_has_the_background_of_the_finished_window(
-    qtbot: QtBot, qapp: QApplication, mode: str, colors: Colors
-) -> None:
+def test_the_first_frame_has_the_background_of_the_finished_window(show: Show, mode: str, colors: Colors) -> None:
     settings.save(settings.Settings(theme=mode), paths.settings_file())
-    desktop = Desktop(qapp, location_of(paths.database_file()), 0)
-    assert desktop.start()
-    assert desktop.window is not None
-    frames = [desktop.window.grab().toImage()]
-    assert desktop.workspace is None
-    desk = ProgramDesk(qtbot, desktop)
-    frames.append(desk.window.grab().toImage())
+    frames = []
+
+    def grab(desktop: Desktop) -> None:
+        assert desktop.window is not None
+        assert desktop.workspace is None
+        frames.append(desktop.window.grab().toImage())
+
+    with show(when_started=grab) as desk:
+        frames.append(desk.window.grab().toImage())
     backgrounds = {frame.pixelColor(frame.width() // 2, 4).name().upper() for frame in frames}
     assert backgrounds == {colors.window}
-    close(desk)
 
 
-@contextmanager
-def started_with_keys(qtbot: QtBot, qapp: QApplication, *keys: Qt.Key) -> Iterator[ProgramDesk]:
-    """A window with keys that wait for the event loop while it is filled."""
-    desktop = Desktop(qapp, location_of(paths.database_file()), 0)
-    assert desktop.start()
-    assert desktop.window is not None
-    handle = desktop.window.windowHandle()
-    desktop.window.shown.connect(lambda: [QTest.keyClick(handle, key) for key in keys])
-    desk = ProgramDesk(qtbot, desktop)
-    yield desk
-    close(desk)
+def press(*keys: Qt.Key) -> Callable[[Desktop], object]:
+    """Return what presses keys that wait for the event loop while the window is filled."""
+
+    def wait(desktop: Desktop) -> None:
+        assert desktop.window is not None
+        handle = desktop.window.windowHandle()
+        desktop.window.shown.connect(lambda: [QTest.keyClick(handle, key) for key in keys])
+
+    return wait
 
 
-def test_text_typed_while_the_window_is_filled_goes_to_name(qtbot: QtBot, qapp: QApplication) -> None:
+def test_text_typed_while_the_window_is_filled_goes_to_name(show: Show) -> None:
     keys = (Qt.Key.Key_A, Qt.Key.Key_L, Qt.Key.Key_O, Qt.Key.Key_E, Qt.Key.Key_Return)
-    with started_with_keys(qtbot, qapp, *keys) as desk:
+    with show(when_started=press(*keys)) as desk:
         desk.sees("aloe")
         assert desk.name.hasFocus()
 
 
-def test_a_command_works_by_its_key_while_the_window_is_filled(qtbot: QtBot, qapp: QApplication) -> None:
-    with started_with_keys(qtbot, qapp, Qt.Key.Key_F1) as desk:
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ManualDialog)), timeout=MILLISECONDS)
+def test_a_command_works_by_its_key_while_the_window_is_filled(show: Show) -> None:
+    with show(when_started=press(Qt.Key.Key_F1)) as desk:
+        desk.until(lambda: bool(desk.window.findChildren(ManualDialog)))
 
 
-def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:
-    with running(qtbot, qapp, paths.database_file(), background=True) as desk:
+def test_in_the_background_the_window_waits_and_the_api_is_on(show: Show, qapp: QApplication) -> None:
+    with show(None, background=True) as desk:
         assert desk.window.isMinimized()
         desk.until_on()
         again = Desktop(qapp, location_of(paths.database_file()), 0)
@@ -287,82 +196,65 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp
         desk.sees("Fern")
 
 
-def test_a_newer_version_is_reported_to_a_user_who_enabled_it(
-    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newer_version_is_reported_to_a_user_who_enabled_it(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.save(settings.Settings(ask_for_updates=True), paths.settings_file())
     with release_server(release("v99.0.0")) as (address, _):
         monkeypatch.setattr(updates, "LATEST", address)
-        with running(qtbot, qapp, paths.database_file()) as desk:
+        with show() as desk:
             desk.until_bar(shown=True)
             assert desk.bar.title == "PlantDesk 99.0.0 is available"
 
 
-def test_a_port_in_use_is_reported_with_another_one(qtbot: QtBot, qapp: QApplication) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+@pytest.mark.usefixtures("token")
+def test_a_port_in_use_is_reported_with_another_one(show: Show) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, show(None, taken.getsockname()[1]) as desk:
         port = taken.getsockname()[1]
-        paths.create_folder(paths.database_file().parent)
-        with closing(Store(paths.database_file())) as store:
-            store.tokens.create("greenhouse").result(SECONDS)
-        with running(qtbot, qapp, paths.database_file(), port) as desk:
-            qtbot.waitUntil(lambda: isinstance(desk.session.api.state, Failed), timeout=MILLISECONDS)
-            desk.until_bar(shown=True)
-            assert desk.bar.title == f"API is off: port {port} is in use"
-            assert desk.status.text == f"API off: port {port} is in use"
-            desk.add("Still here")
-            desk.sees("Still here")
-            offered = next(button for text, button in desk.buttons().items() if text.startswith("Use port"))
-            offered.click()
-            assert str(desk.until_on().port) in offered.text()
-            desk.until_bar(shown=False)
+        desk.until(lambda: isinstance(desk.session.api.state, Failed))
+        desk.until_bar(shown=True)
+        assert desk.bar.title == f"API is off: port {port} is in use"
+        assert desk.status.text == f"API off: port {port} is in use"
+        desk.add("Still here")
+        desk.sees("Still here")
+        offered = next(button for text, button in desk.buttons().items() if text.startswith("Use port"))
+        offered.click()
+        assert str(desk.until_on().port) in offered.text()
+        desk.until_bar(shown=False)
 
 
-def test_a_port_that_gets_free_is_used_by_itself(
-    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("token")
+def test_a_port_that_gets_free_is_used_by_itself(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_control, "_RETRY", 50)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken, show(None, taken.getsockname()[1]) as desk:
         port = taken.getsockname()[1]
-        paths.create_folder(paths.database_file().parent)
-        with closing(Store(paths.database_file())) as store:
-            store.tokens.create("greenhouse").result(SECONDS)
-        with running(qtbot, qapp, paths.database_file(), port) as desk:
-            desk.until_bar(shown=True)
-            assert "tried again by itself" in desk.bar.text
-            states: list[object] = []
-            desk.session.bridge.server_changed.connect(states.append)
-            taken.close()
-            assert desk.until_on().port == port
-            desk.until_bar(shown=False)
-            assert not [each for each in states if isinstance(each, Failed)], "attempts are not seen"
+        desk.until_bar(shown=True)
+        assert "tried again by itself" in desk.bar.text
+        states: list[object] = []
+        desk.session.bridge.server_changed.connect(states.append)
+        taken.close()
+        assert desk.until_on().port == port
+        desk.until_bar(shown=False)
+        assert not [each for each in states if isinstance(each, Failed)], "attempts are not seen"
 
 
-def test_the_api_is_starting_until_it_is_on(qtbot: QtBot, qapp: QApplication) -> None:
-    desktop = Desktop(qapp, location_of(None), 0)
+def test_the_api_is_starting_until_it_is_on(show: Show) -> None:
     states: list[object] = []
 
-    def record() -> None:
+    def record(desktop: Desktop) -> None:
         assert desktop.session is not None
         desktop.session.bridge.server_changed.connect(states.append)
 
-    desktop.window_shown.connect(record)
-    assert desktop.start()
-    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
+    with show(when_started=lambda desktop: desktop.window_shown.connect(partial(record, desktop))) as desk:
         desk.until_on()
         assert {type(each) for each in states[:-1]} == {Starting}, "without “Turn on” in between"
 
 
-def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, qapp: QApplication) -> None:
-    with running(qtbot, qapp, paths.database_file()) as desk:
+def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(show: Show) -> None:
+    with show() as desk:
         desk.until_on()
         desk.choose("Tools", "API on")
-        qtbot.waitUntil(lambda: desk.status.text == "API off", timeout=MILLISECONDS)
-    with running(qtbot, qapp, paths.database_file()) as desk:
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
+        desk.until(lambda: desk.status.text == "API off")
+    with show() as desk:
+        desk.until(lambda: desk.id.placeholderText() == "1")
         assert desk.session.api.state == Off()
         desk.choose("Tools", "API on")
         desk.until_on()
@@ -394,12 +286,12 @@ def gone(path: Path) -> None:
     [(damaged, "damaged"), (newer, "newer PlantDesk"), (foreign, "not a PlantDesk store"), (gone, "does not exist")],
 )
 def test_a_file_that_cannot_be_opened_is_reported_with_an_action(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, make: object, expected: str
+    show: Show, tmp_path: Path, make: object, expected: str
 ) -> None:
     path = tmp_path / "kept" / "plants.db"
     path.parent.mkdir()
     make(path)  # type: ignore[operator]
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_bar(shown=True)
         assert expected in desk.bar.text
         desk.add("Typed in vain?")
@@ -410,11 +302,11 @@ def test_a_file_that_cannot_be_opened_is_reported_with_an_action(
         desk.until_bar(shown=False)
 
 
-def test_try_again_pressed_often_opens_the_store_once(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_try_again_pressed_often_opens_the_store_once(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     foreign(path)
     before = set(threading.enumerate())
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_bar(shown=True)
         path.unlink()
         for _ in range(5):
@@ -428,12 +320,10 @@ def test_try_again_pressed_often_opens_the_store_once(qtbot: QtBot, qapp: QAppli
         assert desk.session.api.state == desk.until_on()
 
 
-def test_a_file_that_becomes_usable_is_opened_without_being_asked(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
+def test_a_file_that_becomes_usable_is_opened_without_being_asked(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     foreign(path)
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_bar(shown=True)
         path.unlink()
         desk.until_bar(shown=False)
@@ -441,14 +331,14 @@ def test_a_file_that_becomes_usable_is_opened_without_being_asked(
         desk.sees("Fern")
 
 
-def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_without_a_store_the_window_shows_nothing_false(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     foreign(path)
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_bar(shown=True)
-        qtbot.waitUntil(lambda: desk.status.text == "API off: no plants are open", timeout=MILLISECONDS)
+        desk.until(lambda: desk.status.text == "API off: no plants are open")
         desk.add("Fern")
-        qtbot.waitUntil(lambda: "waits until the store can be opened" in desk.unsaved().values(), timeout=MILLISECONDS)
+        desk.until(lambda: "waits until the store can be opened" in desk.unsaved().values())
         labels = set(desk.texts())
         assert not labels & {"API starting…", "Saved", "Saving…", "…", "Opening your plants…"}
         assert not any("next free ID" in each for each in labels)
@@ -461,50 +351,48 @@ def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApp
         assert desk.action("API on").isChecked()
 
 
-def test_a_file_that_is_gone_can_be_restored_from_the_bar(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_a_file_that_is_gone_can_be_restored_from_the_bar(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
         store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     FileBackups(path).make()
     path.unlink()
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_bar(shown=True)
-        restore_newest(qtbot, desk)
+        restore_newest(desk)
         desk.sees("Fern")
         desk.until_on()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows removes no file that is open")
-def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
+def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_on()
         desk.add("Fern")
         desk.sees("Fern")
         path.unlink()
         desk.until_bar(shown=True)
-        restore_newest(qtbot, desk)
-        qtbot.waitUntil(lambda: "Restored 1 plant." in desk.toast.text, timeout=MILLISECONDS)
+        restore_newest(desk)
+        desk.until(lambda: "Restored 1 plant." in desk.toast.text)
         desk.add("Aloe")
         desk.sees("Aloe", "Fern")
 
 
-def restore_newest(qtbot: QtBot, desk: ProgramDesk) -> None:
+def restore_newest(desk: ProgramDesk) -> None:
     desk.button("Restore a backup…").click()
     restore = Desk(desk.qtbot, desk.the(RestoreDialog)).button("Restore")
-    qtbot.waitUntil(restore.isEnabled, timeout=MILLISECONDS)
+    desk.until(restore.isEnabled)
     restore.click()
 
 
-def test_where_a_file_is_gone_a_new_store_can_be_started(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_where_a_file_is_gone_a_new_store_can_be_started(show: Show, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
         store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     backup = FileBackups(path).make()
     path.unlink()
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_bar(shown=True)
         assert not path.exists()
         qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
@@ -515,9 +403,9 @@ def test_where_a_file_is_gone_a_new_store_can_be_started(qtbot: QtBot, qapp: QAp
     assert backup.path.exists()
 
 
-def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
+def test_where_no_folder_can_be_made_the_window_opens_and_says_so(show: Show, qapp: QApplication, home: Path) -> None:
     home.write_text("in the way")
-    with running(qtbot, qapp, None) as desk:
+    with show() as desk:
         desk.until_bar(shown=True)
         assert "cannot create its folder" in desk.bar.text
         home.unlink()
@@ -530,42 +418,38 @@ def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, 
 
 
 @pytest.mark.parametrize("file", ["plants.db", "no-folder/plants.db"])
-def test_garbage_is_collected_whether_the_store_opens_or_not(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, file: str
-) -> None:
+def test_garbage_is_collected_whether_the_store_opens_or_not(show: Show, tmp_path: Path, file: str) -> None:
     class Cycle:
         def __init__(self) -> None:
             self.itself = self
 
-    with running(qtbot, qapp, tmp_path / file) as desk:
-        qtbot.waitUntil(lambda: isinstance(desk.session.api.state, On | Failed), timeout=MILLISECONDS)
+    with show(tmp_path / file) as desk:
+        desk.until(lambda: isinstance(desk.session.api.state, On | Failed))
         reference = weakref.ref(Cycle())
         kept = [[number] for number in range(100_000)]
-        qtbot.waitUntil(lambda: reference() is None, timeout=MILLISECONDS)
+        desk.until(lambda: reference() is None)
         del kept
 
 
 @pytest.mark.no_qt_log
 def test_a_server_that_cannot_be_made_is_reported_and_can_be_tried_again(
-    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+    show: Show, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_arguments: object, **_named: object) -> None:
         raise OSError("no sockets today")
 
     monkeypatch.setattr("plantdesk.api.server.Server.__init__", fail)
-    with running(qtbot, qapp, paths.database_file()) as desk:
-        qtbot.waitUntil(lambda: desk.status.text.startswith("API off: The server could not"), timeout=MILLISECONDS)
+    with show() as desk:
+        desk.until(lambda: desk.status.text.startswith("API off: The server could not"))
         monkeypatch.undo()
         desk.button("Try again").click()
         desk.until_on()
 
 
-def test_api_access_asked_for_before_the_store_is_open_opens_with_it(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
-    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+def test_api_access_asked_for_before_the_store_is_open_opens_with_it(show: Show, tmp_path: Path) -> None:
+    with show(tmp_path / "plants.db") as desk:
         desk.choose("File", "API access…")
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ApiDialog)), timeout=MILLISECONDS)
+        desk.until(lambda: bool(desk.window.findChildren(ApiDialog)))
         desk.choose("File", "API access…")
         assert len(desk.window.findChildren(ApiDialog)) == 1
         assert desk.window.close(), "the dialog does not keep the window"
@@ -609,21 +493,21 @@ def stuck_window(database: Path) -> Iterator[None]:
 
 
 def test_a_window_that_does_not_answer_is_reported(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    show: Show, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("_TIMEOUT", "_CLOSING_TIMEOUT"):
         monkeypatch.setattr(f"plantdesk.ui.single_window.{name}", 100)
     foreign(tmp_path / "list.txt")
-    with stuck_window(tmp_path / "other.db"), running(qtbot, qapp, tmp_path / "list.txt") as desk:
+    with stuck_window(tmp_path / "other.db"), show(tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
         desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))
-        qtbot.waitUntil(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text, timeout=MILLISECONDS)
+        desk.until(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text)
         again = Desktop(qapp, location_of(tmp_path / "other.db"), 0)
         with pytest.raises(StuckWindowError) as stuck:
             again.start()
         box = again.show_failure(stuck.value)
         assert "does not answer" in box.text
-        qtbot.waitUntil(box.isVisible)
+        desk.until(box.isVisible)
         box.close()
         again.close()
 
@@ -669,15 +553,15 @@ def test_a_start_beside_a_window_that_does_not_answer_ends_with_a_box(
 _DAMAGED = "The settings are back to their defaults"
 
 
-def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None:
+def test_damaged_settings_are_reported(show: Show) -> None:
     paths.create_folder(paths.settings_folder())
     paths.settings_file().write_text("{")
-    with running(qtbot, qapp, paths.database_file()) as desk:
+    with show() as desk:
         desk.until(lambda: [each.title for each in desk.bars if each.isVisible()] == [_DAMAGED])
         assert "settings.damaged.json" in desk.bar.text
 
 
-def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_the_table_of_threads_is_true(show: Show, tmp_path: Path) -> None:
     text = (ROOT / "plantdesk" / "ui" / "README.md").read_text(encoding="utf-8")
     table = text.partition("## Threads")[2].partition("\n## ")[0]
     documented = set(re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE))
@@ -689,34 +573,34 @@ def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path
 
     with closing(Store(tmp_path / "plants.db")) as store:
         store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
-    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+    with show(tmp_path / "plants.db") as desk:
         desk.until_on()
         desk.sees("Fern")
         desk.session.bridge.long_tasks.ask(desk.window, lambda _task: released.wait())
-        qtbot.waitUntil(lambda: running_threads() == documented, timeout=MILLISECONDS)
+        desk.until(lambda: running_threads() == documented)
         released.set()
 
 
 def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(Store(tmp_path / "plants.db")) as store:
         store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     names: list[list[str]] = []
     monkeypatch.setattr("plantdesk.ui.session._SERVE_LATEST_MS", MILLISECONDS)
-    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+    with show(tmp_path / "plants.db") as desk:
         desk.session.bridge.server_changed.connect(lambda _state: names.append(desk.names()))
         desk.until_on()
     assert names[0] == ["Fern"]
     monkeypatch.setattr("plantdesk.ui.session._SERVE_LATEST_MS", 0)
     monkeypatch.setattr("plantdesk.ui.plants.browser.PlantBrowser._notify_shown", lambda _browser: None)
-    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+    with show(tmp_path / "plants.db") as desk:
         desk.until_on()
 
 
-def test_quitting_waits_for_no_long_task(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_quitting_waits_for_no_long_task(show: Show, tmp_path: Path) -> None:
     never = threading.Event()
-    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+    with show(tmp_path / "plants.db") as desk:
         desk.until_on()
         desk.session.bridge.long_tasks.ask(desk.window, lambda _task: never.wait(), print)
         desk.add("Fern")
@@ -725,17 +609,17 @@ def test_quitting_waits_for_no_long_task(qtbot: QtBot, qapp: QApplication, tmp_p
     never.set()
 
 
-def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_another_file_can_be_chosen(show: Show, tmp_path: Path) -> None:
     with closing(Store(tmp_path / "other.db")) as other:
         other.add(new_plant({"id": 9, "name": "Of the other"}), COMMAND).result(SECONDS)
     foreign(tmp_path / "list.txt")
-    with running(qtbot, qapp, tmp_path / "list.txt") as desk:
+    with show(tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
         desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))  # the result of the file dialog
         desk.sees("Of the other")
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "10", timeout=MILLISECONDS)
+        desk.until(lambda: desk.id.placeholderText() == "10")
 
 
 @pytest.mark.no_qt_log
@@ -749,7 +633,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
 
     with logs.writing_to(tmp_path / "window.log"), logs.defect_listener(desk.desktop.report_defect):
         monkeypatch.setattr("plantdesk.store.base.add_as_next", defect)
-        desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
+        desk.until(lambda: desk.id.placeholderText() == "1")
         desk.add("Aloe")
         desk.until_bar(shown=True)
         assert "unexpected" in desk.bar.title
@@ -765,7 +649,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows always knows a home folder")
 def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_user(_uid: int) -> None:
         raise KeyError
@@ -780,8 +664,8 @@ def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
         return True
 
     monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
-    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
+    with show(tmp_path / "plants.db") as desk:
+        desk.until(lambda: desk.id.placeholderText() == "1")
         desk.add("Fern")
         desk.sees("Fern")
         desk.action("Open data folder").trigger()
@@ -802,14 +686,14 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_plant_that_waits_for_the_store_is_added_at_the_next_start(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_plant_that_waits_for_the_store_is_added_at_the_next_start(show: Show) -> None:
     Store(paths.database_file()).close()
     with closing(sqlite3.connect(paths.database_file(), isolation_level=None)) as other_program:
         other_program.execute("BEGIN EXCLUSIVE")
-        with running(qtbot, qapp, paths.database_file()) as desk:
+        with show() as desk:
             desk.type(desk.name, "Aloe")
             desk.press(Qt.Key.Key_Return)
-    with running(qtbot, qapp, paths.database_file()) as desk:
+    with show() as desk:
         desk.sees("Aloe")
         desk.until(lambda: not desk.unsaved())
 
@@ -845,7 +729,7 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
         return Preferences(paths.settings_file()).of_store(location_of(None).key).get(name)
 
     with start("Dill") as typing:
-        qtbot.waitUntil(lambda: remembered("draft") == ["", "Dill", ""], timeout=MILLISECONDS)
+        qtbot.waitUntil(lambda: remembered("draft") == ["", "Dill", ""])
         typing.kill()
     with start("") as adding:  # Enter
         assert (adding.communicate(timeout=MILLISECONDS)[0], adding.returncode) == ("Dill\n", 9)
@@ -856,7 +740,7 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
     with start("x") as after, closing(sqlite3.connect(paths.database_file())) as connection:
         assert after.stdout is not None
         assert after.stdout.readline() == "\n"
-        qtbot.waitUntil(lambda: not remembered("unsaved"), timeout=MILLISECONDS)  # the store has it
+        qtbot.waitUntil(lambda: not remembered("unsaved"))  # the store has it
         after.kill()
         assert connection.execute("SELECT name FROM plant").fetchall() == [("Dill",)]
 
@@ -880,7 +764,7 @@ cli.main(["--port", "0"])
 
 
 def test_size_place_search_and_what_is_typed_are_there_after_a_kill(
-    qtbot: QtBot, qapp: QApplication, environment: dict[str, str]
+    show: Show, qtbot: QtBot, environment: dict[str, str]
 ) -> None:
     def are_remembered() -> bool:
         preferences = Preferences(paths.settings_file())
@@ -890,28 +774,28 @@ def test_size_place_search_and_what_is_typed_are_there_after_a_kill(
 
     with subprocess.Popen([sys.executable, "-c", _VIEW], env=environment) as program:
         try:
-            qtbot.waitUntil(are_remembered, timeout=MILLISECONDS)
+            qtbot.waitUntil(are_remembered)
         finally:
             program.kill()
-    with running(qtbot, qapp, None) as desk:
+    with show() as desk:
         assert desk.window.geometry() == QRect(60, 50, 700, 500)
-        qtbot.waitUntil(lambda: desk.the(SearchField).text() == "fern", timeout=MILLISECONDS)
+        desk.until(lambda: desk.the(SearchField).text() == "fern")
         assert desk.name.text() == "Dill"
 
 
-def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(qtbot: QtBot, qapp: QApplication) -> None:
+def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(show: Show) -> None:
     def search(desk: ProgramDesk) -> tuple[str, list[str]]:
         chips = [each.text().removesuffix("  ✕") for each in desk.the(FilterChips).actions()]
         return desk.the(SearchField).text(), chips
 
-    with running(qtbot, qapp, paths.database_file()) as desk:
+    with show() as desk:
         desk.until_on()
         desk.the(SearchField).setFocus()
         QTest.keyClicks(desk.the(SearchField), "added:today")
         desk.press(Qt.Key.Key_Return)
         QTest.keyClicks(desk.the(SearchField), "fern tag:kitchen")
         assert search(desk) == ("fern tag:kitchen", ["Today"])
-    with running(qtbot, qapp, paths.database_file()) as desk:
+    with show() as desk:
         desk.until_on()
         assert search(desk) == ("fern tag:kitchen", ["Today"])
         desk.the(SearchField).selectAll()
@@ -919,9 +803,9 @@ def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(qtbot: QtBot,
         assert search(desk) == ("rose", ["Today"])
 
 
-def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(show: Show, qtbot: QtBot) -> None:
     database, folder = paths.database_file(), paths.usable(paths.data_folder)
-    with running(qtbot, qapp, database) as desk:
+    with show(database) as desk:
         desk.until_on()
         second = SingleWindow(location_of(database), folder)
         assert not second.take()
@@ -931,9 +815,9 @@ def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qt
         other = second.ask_other()
         other.asked.connect(answers.append)
         other.findChildren(QLocalSocket)[0].errorOccurred.connect(errors.append)
-        qtbot.waitUntil(lambda: bool(answers or errors), timeout=MILLISECONDS)
+        desk.until(lambda: bool(answers or errors))
         assert not answers
-    qtbot.waitUntil(lambda: bool(answers), timeout=MILLISECONDS)
+    qtbot.waitUntil(lambda: bool(answers))
     assert second.is_locked
     second.release()
 
@@ -944,7 +828,7 @@ def test_an_interrupt_while_qt_is_imported_ends_the_program(
     qtbot: QtBot, environment: dict[str, str], library: str
 ) -> None:
     process = started(environment)
-    qtbot.waitUntil(lambda: library in Path(f"/proc/{process.pid}/maps").read_text(), timeout=MILLISECONDS)
+    qtbot.waitUntil(lambda: library in Path(f"/proc/{process.pid}/maps").read_text())
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=SECONDS)
     assert (process.returncode in {0, -signal.SIGINT}, "Traceback" in err) == (True, False)
@@ -953,7 +837,7 @@ def test_an_interrupt_while_qt_is_imported_ends_the_program(
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
     first = started(environment)
-    qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=MILLISECONDS)
+    qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())))
     second = started(environment)
     assert second.wait(SECONDS) == 0
     assert first.poll() is None
@@ -967,28 +851,25 @@ def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot
 
 
 def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
-    qtbot: QtBot, qapp: QApplication, environment: dict[str, str]
+    show: Show, environment: dict[str, str]
 ) -> None:
-    database = paths.database_file()
-    with closing(Store(database)) as store:
+    with closing(Store(paths.database_file())) as store:
         for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
             store.add(new_plant({"id": plant_id, "name": name}), COMMAND).result(SECONDS)
-    desktop = Desktop(qapp, location_of(None), 0, WindowRequest(address="plantdesk:2"))
-    assert desktop.start()
-    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
-        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [2], timeout=MILLISECONDS)
+    with show(request=WindowRequest(address="plantdesk:2")) as desk:
+        desk.until(lambda: [*desk.table.selected_ids()] == [2])
         command = [sys.executable, "-m", "plantdesk", "plantdesk:1"]
         later = subprocess.Popen(command, env=environment)
-        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [1], timeout=MILLISECONDS)
-        qtbot.waitUntil(lambda: later.poll() == 0, timeout=MILLISECONDS)
+        desk.until(lambda: [*desk.table.selected_ids()] == [1])
+        desk.until(lambda: later.poll() == 0)
         hostile = ["plantdesk:3", "--database", "postgresql://evil.example/plants"]  # quotes in a URL
         later = subprocess.Popen([*command[:-1], *hostile], env=environment)
         sentence = "“plantdesk:3 --database postgresql://evil.example/plants” is not the address of a plant."
-        qtbot.waitUntil(lambda: desk.toast.text.startswith(sentence), timeout=MILLISECONDS)
-        qtbot.waitUntil(lambda: later.poll() == 0, timeout=MILLISECONDS)
+        desk.until(lambda: desk.toast.text.startswith(sentence))
+        desk.until(lambda: later.poll() == 0)
         assert [*desk.table.selected_ids()] == [1]
         desk.desktop.open_address("plantdesk:3")  # macOS
-        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [3], timeout=MILLISECONDS)
+        desk.until(lambda: [*desk.table.selected_ids()] == [3])
 
 
 _FILE_OPEN = """
@@ -1026,8 +907,8 @@ def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
 ) -> None:
     desk.until_on()
     asking = subprocess.Popen([sys.executable, "-c", _QUICK], env=environment, stdout=subprocess.PIPE, text=True)
-    desk.qtbot.waitUntil(lambda: quick_window() is not None, timeout=MILLISECONDS)
-    desk.qtbot.waitUntil(lambda: asking.poll() is not None, timeout=MILLISECONDS)
+    desk.until(lambda: quick_window() is not None)
+    desk.until(lambda: asking.poll() is not None)
     printed, _ = asking.communicate()
     assert (asking.returncode, printed) == (0, "\n")
     window = quick_window()
@@ -1040,21 +921,19 @@ def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
 
 
 @contextmanager
-def quick_alone(qtbot: QtBot, qapp: QApplication, location: StoreLocation) -> Iterator[tuple[ProgramDesk, QuickWindow]]:
+def quick_alone(show: Show) -> Iterator[tuple[ProgramDesk, QuickWindow]]:
     """The program with nothing but its small window, as `plantdesk quick` starts it where none runs."""
-    desktop = Desktop(qapp, location, 0, WindowRequest(quick=True))
-    assert desktop.start()
-    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
-        qtbot.waitUntil(lambda: quick_window() is not None, timeout=MILLISECONDS)
+    with show(request=WindowRequest(quick=True)) as desk:
+        desk.until(lambda: quick_window() is not None)
         window = quick_window()
         assert window is not None
         yield desk, window
 
 
-def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(qtbot: QtBot, qapp: QApplication) -> None:
-    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
+def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(show: Show, qtbot: QtBot) -> None:
+    with quick_alone(show) as (desk, window):
         assert not desk.window.isVisible()
-        with qtbot.waitSignal(desk.session.left, timeout=MILLISECONDS):
+        with qtbot.waitSignal(desk.session.left):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
         assert not any(runtimes(paths.runtime_folder()))
@@ -1064,33 +943,33 @@ def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(qtbot: Qt
 
 
 def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_window(
-    qtbot: QtBot, qapp: QApplication, environment: dict[str, str]
+    show: Show, qtbot: QtBot, environment: dict[str, str]
 ) -> None:
-    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
+    with quick_alone(show) as (desk, window):
         QTest.keyClicks(window.focusWidget(), "Half a na")
-        with qtbot.waitSignal(desk.session.left, timeout=MILLISECONDS):
+        with qtbot.waitSignal(desk.session.left):
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
-    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
+    with quick_alone(show) as (desk, window):
         assert window.form.name_field.text() == "Half a na"
         second = started(environment)
-        qtbot.waitUntil(desk.window.isVisible, timeout=MILLISECONDS)
+        qtbot.waitUntil(desk.window.isVisible)
         desk.until_on()
-        qtbot.waitUntil(lambda: second.poll() == 0, timeout=MILLISECONDS)
+        qtbot.waitUntil(lambda: second.poll() == 0)
         second.communicate()
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
         assert desk.window.isVisible()
 
 
-def test_a_plant_of_quick_waits_for_a_store_that_cannot_be_opened(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_plant_of_quick_waits_for_a_store_that_cannot_be_opened(show: Show, qtbot: QtBot) -> None:
     foreign(paths.database_file())
-    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
-        qtbot.waitUntil(lambda: bool(desk.bars), timeout=MILLISECONDS)
-        with qtbot.waitSignal(desk.session.left, timeout=MILLISECONDS):
+    with quick_alone(show) as (desk, window):
+        qtbot.waitUntil(lambda: bool(desk.bars))
+        with qtbot.waitSignal(desk.session.left):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
     paths.database_file().unlink()
-    with running(qtbot, qapp, None) as desk:
-        qtbot.waitUntil(lambda: "Fern" in desk.texts() or desk.names() == ["Fern"], timeout=MILLISECONDS)
+    with show() as desk:
+        desk.until(lambda: "Fern" in desk.texts() or desk.names() == ["Fern"])
 
 
 @pytest.mark.parametrize("has_plants", [True, False])

@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import ErrorNumber, StoreFullError
@@ -33,9 +31,9 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
+from tests.support.program_desk import Show
 from tests.support.samples import some
-from tests.support.waiting import MILLISECONDS, SECONDS
-from tests.test_desktop import running
+from tests.support.waiting import SECONDS
 from tests.test_headless import serving
 
 LOCK_SECONDS = [float(text) for text in os.environ.get("PLANTDESK_LOCK_SECONDS", "1 6").split()]
@@ -188,26 +186,24 @@ def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> N
 
 
 @pytest.mark.slow
-def test_the_window_reports_a_full_disk_until_there_is_space(
-    small_disk: Path, qtbot: QtBot, qapp: QApplication
-) -> None:
+def test_the_window_reports_a_full_disk_until_there_is_space(show: Show, small_disk: Path) -> None:
     paths.create_folder(paths.settings_folder())
     settings.save(settings.Settings(backup_every="never"), paths.settings_file())  # a failing one is reported as well
-    with running(qtbot, qapp, small_disk / "plants.db") as desk:
+    with show(small_disk / "plants.db") as desk:
         desk.add("Aloe")
         desk.sees("Aloe")
         ballast = fill(small_disk)
         for number in range(200):
             desk.add(f"Fern {number} {'x' * 9000}")
             added = f"Added “Fern {number} "
-            qtbot.waitUntil(lambda: desk.message.text.startswith(added) or desk.bar.isVisible(), timeout=MILLISECONDS)  # noqa: B023
+            desk.until(lambda: desk.message.text.startswith(added) or desk.bar.isVisible())  # noqa: B023
             if desk.bar.isVisible():
                 break
         assert "disk is full" in desk.bar.text
-        qtbot.waitUntil(lambda: "Try again" in desk.buttons(), timeout=MILLISECONDS)
+        desk.until(lambda: "Try again" in desk.buttons())
         ballast.unlink()
         desk.until_bar(shown=False)
-        qtbot.waitUntil(lambda: desk.names()[0].startswith(f"Fern {number} "), timeout=MILLISECONDS)
+        desk.until(lambda: desk.names()[0].startswith(f"Fern {number} "))
 
 
 def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
@@ -265,10 +261,10 @@ def test_a_folder_that_goes_and_comes_back(tmp_path: Path) -> None:
 
 
 @posix
-def test_the_window_reports_a_missing_file_until_it_is_back(tmp_path: Path, qtbot: QtBot, qapp: QApplication) -> None:
+def test_the_window_reports_a_missing_file_until_it_is_back(show: Show, tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "stick", tmp_path / "pulled out"
     folder.mkdir()
-    with running(qtbot, qapp, folder / "plants.db") as desk:
+    with show(folder / "plants.db") as desk:
         desk.add("Aloe")
         desk.sees("Aloe")
         folder.rename(elsewhere)

@@ -91,9 +91,7 @@ def test_info_finds_it(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_port_in_use_is_reported_with_a_command(capfd: pytest.CaptureFixture[str]) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+    with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         assert main(["serve", "--port", str(port)]) == 1
     printed, errors = capfd.readouterr()
@@ -110,9 +108,7 @@ def test_a_second_server_names_plantdesk_as_the_owner_of_the_port(capfd: pytest.
 
 
 def test_the_port_of_the_settings_is_used(capfd: pytest.CaptureFixture[str]) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+    with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         settings.save(settings.Settings(port=port), paths.settings_file())
         assert main(["serve"]) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QProcess, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from plantdesk import DEFAULT_PORT
@@ -24,14 +24,14 @@ from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.window.stores import Stores
 from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
+from tests.support.program_desk import ProgramDesk, Show
 from tests.support.programs import runtimes
-from tests.support.waiting import MILLISECONDS, SECONDS
-from tests.test_desktop import ProgramDesk, running
+from tests.support.waiting import SECONDS
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
-    with running(qtbot, qapp, None) as desk:
+def desk(show: Show) -> Iterator[ProgramDesk]:
+    with show() as desk:
         desk.until_on()
         yield desk
 
@@ -121,11 +121,11 @@ def test_a_store_that_is_there_is_not_made_anew(
 
 
 def test_another_store_keeps_the_port_that_was_chosen_for_it(
-    desk: ProgramDesk, qtbot: QtBot, qapp: QApplication, tmp_path: Path, started: list[list[str]]
+    show: Show, desk: ProgramDesk, qtbot: QtBot, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = store_at(tmp_path / "garden.db", "Aloe")
     port = free_port()
-    with running(qtbot, qapp, file, port=0) as other:
+    with show(file, port=0) as other:
         other.until_on()
         other.choose("Edit", "Settings…")
         edit = other.field("Port")
@@ -193,15 +193,13 @@ def test_a_recent_store_that_is_gone_is_reported_and_can_be_removed(
     assert "Clear list" not in recent(desk)
 
 
-def test_own_plants_that_another_window_shows_come_to_the_front(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
+def test_own_plants_that_another_window_shows_come_to_the_front(show: Show, qtbot: QtBot, tmp_path: Path) -> None:
     own = SingleWindow(location_of(None), paths.data_folder())
     assert own.take()
     own.listen()
-    with running(qtbot, qapp, store_at(tmp_path / "garden.db", "Aloe")) as desk:
+    with show(store_at(tmp_path / "garden.db", "Aloe")) as desk:
         desk.sees("Aloe")
-        with qtbot.waitSignal(own.requested, timeout=MILLISECONDS):
+        with qtbot.waitSignal(own.requested):
             desk.choose("File", "Other plants", "My own plants")
         desk.add("Fern")
         desk.sees("Fern", "Aloe")
@@ -209,11 +207,9 @@ def test_own_plants_that_another_window_shows_come_to_the_front(
     own.release()
 
 
-def test_the_title_names_another_store_also_while_it_cannot_be_opened(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
+def test_the_title_names_another_store_also_while_it_cannot_be_opened(show: Show, tmp_path: Path) -> None:
     (tmp_path / "list.db").write_bytes(b"no store" * 1000)
-    with running(qtbot, qapp, tmp_path / "list.db") as desk:
+    with show(tmp_path / "list.db") as desk:
         desk.until_bar(shown=True)
         assert desk.window.windowTitle() == "list.db — PlantDesk"
         assert settings.load(paths.settings_file()).recent_stores == []

@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox
+from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
@@ -43,18 +43,18 @@ from tests.store.postgres.test_migration import make_old_store
 from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
 from tests.support.postgres_server import PostgresServer, running_server
+from tests.support.program_desk import ProgramDesk, Show
 from tests.support.tcp_proxy import proxy_to
-from tests.support.waiting import MILLISECONDS, SECONDS
-from tests.test_desktop import ProgramDesk, running
+from tests.support.waiting import SECONDS
 from tests.test_headless import serving
 
 
 def test_the_window_makes_the_tables_when_asked_and_shows_what_others_do(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+    show: Show, qtbot: QtBot, postgres: PostgresServer
 ) -> None:
     name = postgres.new_database()
     location = location_of(postgres.url(name))
-    with running(qtbot, qapp, location) as desk:
+    with show(location) as desk:
         desk.until_bar(shown=True)
         assert f"The database “{name}” on 127.0.0.1 has no plant store yet" in desk.bar.text
         qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
@@ -67,15 +67,15 @@ def test_the_window_makes_the_tables_when_asked_and_shows_what_others_do(
             desk.sees("Fern", "Aloe")
             other.apply([DeleteAll(Selection(ids=[1]))], COMMAND).result(SECONDS)
             desk.sees("Fern")
-    with running(qtbot, qapp, location) as desk:
+    with show(location) as desk:
         desk.sees("Fern")
 
 
-def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: QtBot, qapp: QApplication) -> None:
+def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(show: Show) -> None:
     with running_server() as server:
         location = server.new_store()
         server.stop()
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.until_bar(shown=True)
             assert desk.bar.title == "127.0.0.1 does not answer"
             assert desk.window.windowTitle() == f"{location.name} on 127.0.0.1 (not connected) — PlantDesk"
@@ -88,7 +88,7 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: Q
             desk.add("Ivy")
             desk.until_bar(shown=True)
             assert desk.bar.title.startswith("The server has not answered since")
-            qtbot.waitUntil(lambda: [*desk.unsaved().values()].count("waits for the server") == 2, timeout=MILLISECONDS)
+            desk.until(lambda: [*desk.unsaved().values()].count("waits for the server") == 2)
             assert "(not connected)" in desk.window.windowTitle()
             assert not desk.action("Import…").isEnabled()
             assert not desk.the(SearchField).isEnabled()
@@ -103,12 +103,10 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: Q
 
 
 @pytest.mark.slow
-def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(
-    qtbot: QtBot, qapp: QApplication
-) -> None:
+def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(show: Show, qtbot: QtBot) -> None:
     with running_server() as server:
         location = server.new_store()
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.until_on()
             desk.add("Aloe")
             desk.sees("Aloe")
@@ -138,10 +136,10 @@ def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(
 
 
 @pytest.mark.slow
-def test_a_card_shows_what_the_list_has_while_the_server_is_away(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_card_shows_what_the_list_has_while_the_server_is_away(show: Show, qtbot: QtBot) -> None:
     with running_server() as server:
         location = server.new_store()
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.until_on()
             desk.add("Aloe")
             show_card(desk)
@@ -163,7 +161,7 @@ def test_a_card_shows_what_the_list_has_while_the_server_is_away(qtbot: QtBot, q
 
 
 @pytest.mark.slow
-def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_note_waits_for_the_server_in_this_window_and_the_next(show: Show, qtbot: QtBot) -> None:
     with running_server() as server:
         location = server.new_store()
         with closing(location.open()) as store:
@@ -173,7 +171,7 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
             with closing(location.open_reader()) as plants:
                 return [row.note for page in plants.pages(Selection()) for row in page] == [note]
 
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.until_bar(shown=False)
             write_unsaved_note(desk, "Dry", server, location)
             Desk(qtbot, desk.the(MessageBox)).button("Show").click()
@@ -185,7 +183,7 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
             Desk(qtbot, desk.the(MessageBox)).button("Close and keep").click()
             desk.until(lambda: not desk.window.isVisible())
         server.start()
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.until(partial(has_note, "Dry soil"))
 
 
@@ -232,13 +230,11 @@ def write_unsaved_note(desk: ProgramDesk, text: str, server: PostgresServer, loc
     assert not desk.window.close()
 
 
-def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
-) -> None:
+def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(show: Show, postgres: PostgresServer) -> None:
     location = postgres.new_store()
     with (
         proxy_to(postgres.port) as proxy,
-        running(qtbot, qapp, location_of(postgres.url(location.name, proxy.port))) as desk,
+        show(location_of(postgres.url(location.name, proxy.port))) as desk,
     ):
         desk.until_on()
         for plant_id, name in (("", "Aloe"), ("7", "Fern")):
@@ -255,16 +251,16 @@ def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(
 
 
 @pytest.mark.slow
-def test_the_api_of_a_window_answers_503_until_the_server_does(qtbot: QtBot, qapp: QApplication) -> None:
+def test_the_api_of_a_window_answers_503_until_the_server_does(show: Show) -> None:
     with running_server() as server:
         location = server.new_store()
         server.stop()
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             port = desk.until_on().port
             assert post(port, "plantdesk_unknown") == (503, "2")
             server.start()
             desk.until_bar(shown=False)
-            qtbot.waitUntil(lambda: post(port, "plantdesk_unknown") == (401, None), timeout=MILLISECONDS)
+            desk.until(lambda: post(port, "plantdesk_unknown") == (401, None))
             assert desk.until_on().port == port
 
 
@@ -280,27 +276,25 @@ def post(port: int, token: str) -> tuple[int, str | None]:
         return response.status, response.headers["Retry-After"]
 
 
-def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(
-    qtbot: QtBot, qapp: QApplication, home: Path
-) -> None:
+def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(show: Show, home: Path) -> None:
     with running_server() as server:
         location = server.new_store()
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.add("Aloe")
             desk.sees("Aloe")
             server.stop()
             for name in ("Fern", "Ivy"):
                 desk.add(name)
-            qtbot.waitUntil(lambda: [*desk.unsaved().values()].count("waits for the server") == 2, timeout=MILLISECONDS)
+            desk.until(lambda: [*desk.unsaved().values()].count("waits for the server") == 2)
         (kept,) = home.rglob(unsaved_file.NAME)
         assert kept.stat().st_mode & 0o77 == 0
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.until_bar(shown=True)
             assert [*desk.unsaved().values()].count("waits until the store can be opened") == 2
             server.start()
             desk.sees("Ivy", "Fern", "Aloe")
             assert not kept.exists(), "after a kill now, the next window would offer to add them again"
-        with running(qtbot, qapp, location) as desk:
+        with show(location) as desk:
             desk.sees("Ivy", "Fern", "Aloe")
 
 
@@ -343,55 +337,53 @@ def test_commands_fail_with_a_sentence_where_there_is_no_server(refused: Refused
 
 @pytest.mark.slow
 def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+    show: Show, qtbot: QtBot, postgres: PostgresServer
 ) -> None:
     location = postgres.new_store()
-    with running(qtbot, qapp, None) as desk:
+    with show() as desk:
         desk.add("Mine")
         desk.sees("Mine")
         desk.choose("File", "Other plants", "Shared store…")
         dialog = Desk(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("Address"), location.url)
         qtbot.keyClick(dialog.field("Address"), Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=MILLISECONDS)
+        desk.until(lambda: dialog.button("Open this store").isEnabled())
         dialog.button("Open this store").click()
         desk.until_store(location.name)
         desk.add("Ours")
         desk.sees("Ours")
         assert f"{location.name} on 127.0.0.1" in desk.window.windowTitle()
         desk.type(desk.name, "Half typed")
-    with running(qtbot, qapp, None) as desk:
+    with show() as desk:
         desk.sees("Ours")
         assert desk.name.text() == "Half typed"
         desk.choose("File", "Other plants", "My own plants")
         desk.until_store("plants.db")
         desk.sees("Mine")
         desk.until_on()
-    with running(qtbot, qapp, None) as desk:
+    with show() as desk:
         desk.sees("Mine")
         assert not desk.action("My own plants").isVisible()
 
 
 @pytest.mark.slow
-def test_a_desk_file_asks_for_the_user_once(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer, tmp_path: Path
-) -> None:
+def test_a_desk_file_asks_for_the_user_once(show: Show, qtbot: QtBot, postgres: PostgresServer, tmp_path: Path) -> None:
     location = postgres.new_store()
     file = tmp_path / "plants.plantdesk-store"
     file.write_text(location.desk_file())
-    with running(qtbot, qapp, file) as desk:
+    with show(file) as desk:
         desk.until_bar(shown=True)
         assert "The file names no user" in desk.bar.text
         desk.button("Sign in…").click()
         dialog = Desk(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("User"), "plants")
         qtbot.keyClick(dialog.field("User"), Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=MILLISECONDS)
+        desk.until(lambda: dialog.button("Open this store").isEnabled())
         dialog.button("Open this store").click()
         desk.until_store(location.name)
         desk.add("Fern")
         desk.sees("Fern")
-    with running(qtbot, qapp, file) as desk:
+    with show(file) as desk:
         desk.sees("Fern")
 
 
@@ -408,13 +400,11 @@ def test_a_desk_file_without_a_user_is_refused_by_commands(
 
 
 @contextmanager
-def office_and_greenhouse(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
-) -> Iterator[tuple[ProgramDesk, PlantStore]]:
+def office_and_greenhouse(show: Show, postgres: PostgresServer) -> Iterator[tuple[ProgramDesk, PlantStore]]:
     """Yield the window of Office, which has added Aloe, and the store as it is open on Greenhouse."""
     url = postgres.new_store().url
     office, greenhouse = (location_of(f"{url}?application_name={name}") for name in ("Office", "Greenhouse"))
-    with closing(greenhouse.open()) as other, running(qtbot, qapp, office) as desk:
+    with closing(greenhouse.open()) as other, show(office) as desk:
         desk.until_on()
         desk.add("Aloe")
         desk.sees("Aloe")
@@ -423,9 +413,9 @@ def office_and_greenhouse(
 
 @pytest.mark.slow
 def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+    show: Show, qtbot: QtBot, postgres: PostgresServer
 ) -> None:
-    with office_and_greenhouse(qtbot, qapp, postgres) as (desk, other):
+    with office_and_greenhouse(show, postgres) as (desk, other):
         other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
         desk.sees("Fern", "Aloe")
         other.apply([DeleteAll(Selection(ids=[50]))], COMMAND).result(SECONDS)
@@ -454,8 +444,8 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
 
 
 @pytest.mark.slow
-def test_the_other_computers_are_in_the_status_bar(qtbot: QtBot, qapp: QApplication, postgres: PostgresServer) -> None:
-    with office_and_greenhouse(qtbot, qapp, postgres) as (desk, other):
+def test_the_other_computers_are_in_the_status_bar(show: Show, postgres: PostgresServer) -> None:
+    with office_and_greenhouse(show, postgres) as (desk, other):
         other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
         computers = desk.the(OtherComputers)
         computers.refresh()
@@ -469,9 +459,9 @@ def names_of_actions(desk: Desk) -> set[str]:
 
 @pytest.mark.slow
 def test_what_another_computer_has_undone_is_not_offered_and_names_it(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+    show: Show, qtbot: QtBot, postgres: PostgresServer
 ) -> None:
-    with office_and_greenhouse(qtbot, qapp, postgres) as (desk, other):
+    with office_and_greenhouse(show, postgres) as (desk, other):
         desk.the(PlantTableView).selectAll()
         desk.until(lambda: desk.action("Delete plant").isEnabled())
         desk.action("Delete plant").trigger()
@@ -486,10 +476,10 @@ def test_what_another_computer_has_undone_is_not_offered_and_names_it(
 
 
 @pytest.mark.slow
-def test_a_password_is_in_no_file_or_report(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
+def test_a_password_is_in_no_file_or_report(show: Show, home: Path) -> None:
     with running_server() as server:
         location = location_of(server.new_store().url.replace("plants@", "plants:s3cret@"))
-        with running(qtbot, qapp, location) as desk, logs.writing_to(home / "plantdesk.log"):
+        with show(location) as desk, logs.writing_to(home / "plantdesk.log"):
             desk.add("Aloe")
             desk.sees("Aloe")
             server.kill()
@@ -508,10 +498,10 @@ def test_a_password_is_in_no_file_or_report(qtbot: QtBot, qapp: QApplication, ho
 
 @pytest.mark.slow
 def test_the_window_reads_an_older_store_and_updates_it_when_asked(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+    show: Show, qtbot: QtBot, postgres: PostgresServer
 ) -> None:
     location = make_old_store(postgres)
-    with running(qtbot, qapp, location) as desk:
+    with show(location) as desk:
         desk.until_bar(shown=True)
         desk.sees("Fern")
         assert "An older PlantDesk has made this shared store." in desk.bar.text
@@ -537,11 +527,11 @@ def shows(dialog: Desk, reason: str) -> bool:
 
 
 @pytest.mark.slow
-def test_the_window_copies_its_store_with_the_searches(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer, tmp_path: Path
+def test_the_window_copies_its_store_with_the_colours(
+    show: Show, qtbot: QtBot, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     target = location_of(postgres.url(postgres.new_database()))
-    with running(qtbot, qapp, location_of(tmp_path / "plants.db")) as desk:
+    with show(location_of(tmp_path / "plants.db")) as desk:
         desk.until_on()
         desk.add("Fern")
         desk.sees("Fern")
@@ -595,12 +585,12 @@ def test_the_api_and_commands_of_users_with_fewer_rights(postgres: PostgresServe
 
 @pytest.mark.slow
 def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+    show: Show, qtbot: QtBot, postgres: PostgresServer
 ) -> None:
     location = postgres.new_store()
     with closing(location.open()) as store:
         store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), COMMAND).result(SECONDS)
-    with running(qtbot, qapp, location_of(users_of(postgres, location)["read"])) as desk:
+    with show(location_of(users_of(postgres, location)["read"])) as desk:
         desk.until_bar(shown=True)
         desk.sees("Fern")
         assert desk.bar.title == "You can read this shared store, but not change it"
@@ -615,11 +605,9 @@ def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
 
 
 @pytest.mark.slow
-def test_the_window_of_a_user_who_may_only_add_says_so(
-    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
-) -> None:
+def test_the_window_of_a_user_who_may_only_add_says_so(show: Show, postgres: PostgresServer) -> None:
     location = postgres.new_store()
-    with running(qtbot, qapp, location_of(users_of(postgres, location)["add"])) as desk:
+    with show(location_of(users_of(postgres, location)["add"])) as desk:
         desk.until_bar(shown=True)
         assert "not change or remove them" in desk.bar.text
         desk.until_on()

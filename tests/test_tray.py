@@ -10,20 +10,19 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QAbstractButton, QMenu, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-from plantdesk.desktop import Desktop
 from plantdesk.domain.errors import StoreFullError, StoreUnreachableError
 from plantdesk.domain.server_state import Off
 from plantdesk.platform import paths, settings
-from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from tests.support.desk import Desk, plain
-from tests.support.waiting import MILLISECONDS, SECONDS
-from tests.test_desktop import ProgramDesk, closing_at_end, quick_window, running, started
+from tests.support.program_desk import ProgramDesk, Show
+from tests.support.waiting import SECONDS
+from tests.test_desktop import quick_window, started
 
 pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
 
@@ -36,8 +35,8 @@ def tray(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
-    with running(qtbot, qapp, None) as desk:
+def desk(show: Show) -> Iterator[ProgramDesk]:
+    with show() as desk:
         desk.until_on()
         yield desk
         desk.window.is_ending = True
@@ -100,7 +99,7 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk:
 def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) -> None:
     make_token(desk)
     desk.window.close()
-    with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
+    with qtbot.waitSignal(desk.window.closing):
         answer(desk, "Quit")
     assert not desk.window.isVisible()
     saved = settings.load(paths.settings_file())
@@ -122,7 +121,7 @@ def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) ->
     desk.desktop.preferences.change(keep_in_tray=True)
     desk.window.activateWindow()
     desk.until(desk.window.isActiveWindow)
-    with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
+    with qtbot.waitSignal(desk.window.closing):
         qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
 
@@ -132,8 +131,8 @@ def test_without_a_token_closing_asks_nothing(desk: ProgramDesk) -> None:
 
 
 @pytest.mark.usefixtures("tray")
-def test_another_store_has_no_icon_and_its_window_closes(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    with running(qtbot, qapp, tmp_path / "balcony.db") as desk:
+def test_another_store_has_no_icon_and_its_window_closes(show: Show, tmp_path: Path) -> None:
+    with show(tmp_path / "balcony.db") as desk:
         desk.desktop.preferences.change(keep_in_tray=True)
         assert icon(desk) is None
         assert desk.window.close()
@@ -178,7 +177,7 @@ def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, de
     assert desk.window.isVisible()
     assert desk.the(SettingsDialog).isVisible()
     desk.window.close()
-    with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
+    with qtbot.waitSignal(desk.window.closing):
         commands(desk)["Quit"].trigger()
 
 
@@ -223,16 +222,9 @@ def test_the_icon_shows_what_to_act_on_until_the_window_is_seen(
     assert icon(desk) is None
 
 
-def start_in_background(qtbot: QtBot, qapp: QApplication) -> ProgramDesk:
-    desktop = Desktop(qapp, location_of(None), 0)
-    desktop.preferences.change(keep_in_tray=True)
-    assert desktop.start(background=True)
-    return ProgramDesk(qtbot, desktop)
-
-
 @pytest.mark.usefixtures("tray")
-def test_a_start_at_login_stays_in_the_tray(qtbot: QtBot, qapp: QApplication) -> None:
-    with closing_at_end(start_in_background(qtbot, qapp)) as desk:
+def test_a_start_at_login_stays_in_the_tray(show: Show) -> None:
+    with show(background=True, keep_in_tray=True) as desk:
         desk.until_on()
         assert not desk.window.isVisible()
         assert icon(desk) is not None
@@ -241,11 +233,9 @@ def test_a_start_at_login_stays_in_the_tray(qtbot: QtBot, qapp: QApplication) ->
         desk.window.is_ending = True
 
 
-def test_where_no_tray_comes_the_window_is_minimised(
-    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_no_tray_comes_the_window_is_minimised(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plantdesk.ui.window.tray._TRAY_TIMEOUT", 10)
-    with closing_at_end(start_in_background(qtbot, qapp)) as desk:
+    with show(background=True, keep_in_tray=True) as desk:
         desk.until(desk.window.isMinimized)
 
 

@@ -69,9 +69,7 @@ def recorder(server: Server) -> StateRecorder:
 
 def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
-    listener.bind((host, 0))
-    listener.listen()
+    listener = stack.enter_context(socket.create_server((host, 0), family=family))
     port: int = listener.getsockname()[1]
     return port
 

@@ -5,13 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED
+from tests.support.program_desk import Show
 from tests.support.samples import some
-from tests.support.waiting import MILLISECONDS
-from tests.test_desktop import running
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
 
@@ -22,25 +19,23 @@ _REFUSED = ("pipe", "link loop", "hot journal", "view for plants", "trigger on p
 
 
 @pytest.mark.parametrize("make", some(_SHOWN.values(), 4, _SHOWN))
-def test_odd_rows_are_shown(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, make: Callable[[Path, Path], None]
-) -> None:
+def test_odd_rows_are_shown(show: Show, tmp_path: Path, make: Callable[[Path, Path], None]) -> None:
     path = tmp_path / "garden.db"
     make(path, tmp_path / "victim")
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_on()
-        qtbot.waitUntil(lambda: len(desk.names()) == 1 and desk.names() != ["…"], timeout=MILLISECONDS)
+        desk.until(lambda: len(desk.names()) == 1 and desk.names() != ["…"])
         desk.add("Moss")
-        qtbot.waitUntil(lambda: desk.names()[0] == "Moss", timeout=MILLISECONDS)
+        desk.until(lambda: desk.names()[0] == "Moss")
         assert not desk.bar.isVisible()
 
 
 @pytest.mark.parametrize("name", _REFUSED)
-def test_a_refused_file_is_reported(qtbot: QtBot, qapp: QApplication, tmp_path: Path, name: str) -> None:
+def test_a_refused_file_is_reported(show: Show, tmp_path: Path, name: str) -> None:
     path, victim = tmp_path / "garden.db", tmp_path / "victim"
     victim.write_text("my only thesis")
     REFUSED[name](path, victim)
-    with running(qtbot, qapp, path) as desk:
+    with show(path) as desk:
         desk.until_bar(shown=True)
         assert desk.names() == []
     assert victim.read_text() == "my only thesis"

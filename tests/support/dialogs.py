@@ -37,7 +37,6 @@ from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, Shortcut
 from plantdesk.ui.window.known_names import NamesDialog
 from tests.support.desk import Desk, plain, rows_of
 from tests.support.other_languages import english
-from tests.support.waiting import MILLISECONDS
 
 _CSV = "id;name;tag;note\n11;Aster;bed 4;sunny\n12;Ivy;;\n;Rose;bed 2;\n1;Fern;;\ntwelve;Thyme;;\n"
 _PLANTS = (("Salvia nemorosa", "bed 4"), ("Mentha × piperita", "kitchen"), ("Monstera deliciosa", None))
@@ -253,7 +252,7 @@ class Dialogs:
         def found() -> list[QDialog]:
             return [each for each in self.desk.window.findChildren(kind) if each.isVisible()]
 
-        self.desk.qtbot.waitUntil(lambda: bool(found()), timeout=MILLISECONDS)
+        self.desk.until(lambda: bool(found()))
         return found()[-1]
 
     def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:

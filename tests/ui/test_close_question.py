@@ -15,7 +15,6 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
-from tests.support.waiting import MILLISECONDS
 
 
 class ImportingDesk(Desk):
@@ -135,7 +134,7 @@ def test_the_window_closes_when_the_import_ends_during_the_question(desk: Import
     desk.press_close()
     desk.until(desk.question.isVisible)
     desk.go_on()
-    desk.qtbot.waitUntil(desk.window.isHidden, timeout=MILLISECONDS)
+    desk.until(desk.window.isHidden)
     assert desk.count() == 1
 
 

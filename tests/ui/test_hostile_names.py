@@ -25,7 +25,7 @@ from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.window.backups import RestoreDialog
-from tests.support.waiting import MILLISECONDS, SECONDS
+from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
 
 NAMES = {
@@ -173,7 +173,5 @@ def test_the_preview_of_a_restore(
     dialog = RestoreDialog(theme, bridge, FileBackups(store.path))
     shown(qtbot, dialog)
     dialog.choose_file(file)
-    qtbot.waitUntil(
-        lambda: any("Goes: 1 plant" in label.text() for label in dialog.findChildren(QLabel)), timeout=MILLISECONDS
-    )
+    qtbot.waitUntil(lambda: any("Goes: 1 plant" in label.text() for label in dialog.findChildren(QLabel)))
     check(dialog)

@@ -61,7 +61,7 @@ def test_into_a_cell(desk: Desk, key: Qt.Key) -> None:
     table.setFocus()
     table.selectRow(0)
     desk.press(key, CONTROL if key == Qt.Key.Key_T else Qt.KeyboardModifier.NoModifier)
-    desk.qtbot.waitUntil(table.editor.isVisible)
+    desk.until(table.editor.isVisible)
     before = table.editor.text()
     desk.press(Qt.Key.Key_V, CONTROL)
     assert table.editor.text() == before

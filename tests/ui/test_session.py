@@ -10,7 +10,6 @@ from plantdesk.store.sqlite.files.file_lock import locked
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.session import StoreOpener
-from tests.support.waiting import MILLISECONDS
 
 
 def _threads(name: str) -> int:
@@ -29,7 +28,7 @@ def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
         opener.use(location_of(tmp_path / "chosen.db"))
         with qtbot.waitSignal(opener.opened):
             opener.open(create=True)
-    qtbot.waitUntil(lambda: not _threads("window-task"), timeout=MILLISECONDS)  # it has opened and closed the other one
+    qtbot.waitUntil(lambda: not _threads("window-task"))  # it has opened and closed the other one
     assert _threads("store-writer") == before + 1
     assert [store.path.name for store in opened] == ["chosen.db"]
     opener.close()

@@ -14,7 +14,6 @@ from plantdesk.platform import window_requests
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 from plantdesk.ui.single_window import SingleWindow
-from tests.support.waiting import MILLISECONDS
 
 unix = pytest.mark.skipif(os.name != "posix", reason="Windows has named pipes of the session")
 
@@ -75,9 +74,9 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     assert first.take()
     first.listen()
     asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
-    with qtbot.waitSignal(first.requested, timeout=MILLISECONDS):
+    with qtbot.waitSignal(first.requested):
         pass
-    qtbot.waitUntil(lambda: asking.poll() is not None, timeout=MILLISECONDS)
+    qtbot.waitUntil(lambda: asking.poll() is not None)
     assert asking.returncode == 0
     first.release()
 
@@ -88,10 +87,10 @@ def test_a_request_reaches_the_window_without_qt_in_the_other_process(qtbot: QtB
     first.listen()
     request = WindowRequest(quick=True, address="plantdesk:42", token="an-activation_TIME7")
     asking = subprocess.Popen([sys.executable, "-c", _SEND, first.key, str(tmp_path), *request[1:]])
-    with qtbot.waitSignal(first.requested, timeout=MILLISECONDS) as received:
+    with qtbot.waitSignal(first.requested) as received:
         pass
     assert received.args == [request]
-    qtbot.waitUntil(lambda: asking.poll() is not None, timeout=MILLISECONDS)
+    qtbot.waitUntil(lambda: asking.poll() is not None)
     assert asking.returncode == 0
     first.release()
 
@@ -106,7 +105,7 @@ def test_what_is_no_request_is_ignored(qtbot: QtBot, tmp_path: Path, line: bytes
         other.connect(window_requests.socket_name(first.key, tmp_path))
         other.sendall(line + b"\n")
         other.setblocking(False)
-        qtbot.waitUntil(lambda: _has_ended(other), timeout=MILLISECONDS)
+        qtbot.waitUntil(lambda: _has_ended(other))
     first.release()
 
 
@@ -236,6 +235,6 @@ def test_a_start_during_closing_waits_and_opens_the_window(qtbot: QtBot, tmp_pat
     asked: list[bool] = []
     second.ask_other().asked.connect(asked.append)
     first.release()
-    qtbot.waitUntil(lambda: asked == [True], timeout=MILLISECONDS)
+    qtbot.waitUntil(lambda: asked == [True])
     assert second.is_locked
     second.release()

@@ -117,7 +117,7 @@ class WindowDesk(Desk):
         return self.the(PlantTableView)
 
     def sees(self, text: str) -> None:
-        self.qtbot.waitUntil(lambda: text in self.message.text)
+        self.until(lambda: text in self.message.text)
 
     def server_is(self, state: ServerState) -> None:
         with self.qtbot.waitSignal(self.bridge.server_changed):
@@ -190,7 +190,7 @@ def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtB
 
 def test_tab_goes_through_the_window_as_one_reads_it(desk: WindowDesk) -> None:
     expected = [*FORM_STOPS, *TABLE_STOPS, *STATUS_STOPS]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+    desk.until(lambda: desk.tab_stops() == expected)
     assert desk.tab_stops(Qt.Key.Key_Backtab) == [expected[0], *reversed(expected[1:])]
 
 
@@ -201,10 +201,10 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
     desk.press(Qt.Key.Key_Return)
     unsaved = ["Plants that are not saved", "Use the next free ID", "Edit", "Discard"]
     expected = [*FORM_STOPS, *unsaved, *TABLE_STOPS, *STATUS_STOPS]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+    desk.until(lambda: desk.tab_stops() == expected)
     desk.button("Edit").click()
     actions = ["Use the next free ID", "Show that plant"]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *actions, *TABLE_STOPS, *STATUS_STOPS])
+    desk.until(lambda: desk.tab_stops() == [*FORM_STOPS, *actions, *TABLE_STOPS, *STATUS_STOPS])
 
 
 def test_closing_says_how_many_plants_and_notes_are_not_saved(
@@ -233,7 +233,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
     desk.name.setText("Dill")
     desk.name.setFocus()
     desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
+    desk.until(lambda: "Discard" in desk.buttons())
     assert not desk.window.close()
     question = Desk(desk.qtbot, desk.the(MessageBox))
     assert "1 plant is not saved." in question.texts()
@@ -250,7 +250,7 @@ def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: Wi
     desk.add("Dill")
     assert desk.name.text() == ""
     bridge.notify_health(None)
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Dill”.")
+    desk.until(lambda: desk.message.text == "Added “Dill”.")
 
 
 @pytest.mark.parametrize(
@@ -279,19 +279,19 @@ def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: Windo
     store.tokens.create("greenhouse").result(SECONDS)
     bar = ["Use port 8722", "Choose…", "Close this message"]
     stops = [*FORM_STOPS, *TABLE_STOPS, *bar, "API off: port 8721 is in use", "Try again"]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == stops)
+    desk.until(lambda: desk.tab_stops() == stops)
 
 
 def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_way(desk: WindowDesk) -> None:
     desk.search.setText("zebra")
     tags, search, _ = TABLE_STOPS
     expected = [*FORM_STOPS, tags, search, "Clear search", "Save this search", "Show all plants", *STATUS_STOPS]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+    desk.until(lambda: desk.tab_stops() == expected)
 
 
 def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDesk) -> None:
     desk.search.setText("basil")
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 1)
+    desk.until(lambda: desk.table.model().rowCount() == 1)
     desk.name.setText("Dill")
     desk.name.setFocus()
     desk.press(Qt.Key.Key_Return)
@@ -299,7 +299,7 @@ def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDe
     assert desk.search.text() == "basil"
     desk.button("Show it").setFocus()
     desk.press(Qt.Key.Key_Space)
-    desk.qtbot.waitUntil(lambda: list(desk.table.selected_ids()) == [4])
+    desk.until(lambda: list(desk.table.selected_ids()) == [4])
     assert desk.table.hasFocus()
     assert "does not match" not in desk.message.text
 
@@ -310,7 +310,7 @@ def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDe
 @pytest.mark.parametrize("place", ["id", "name", "search", "table"])
 def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Adder, place: str) -> None:
     add(*(f"Fern {number}" for number in range(100)))
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 103)
+    desk.until(lambda: desk.table.model().rowCount() == 103)
     desk.table.setCurrentIndex(desk.table.model().index(102, 0))
     desk.name.setText("half a name")
     getattr(desk, place).setFocus()
@@ -445,7 +445,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     copies = ["Copy", "Select all"]
     assert desk.enabled("Edit") == [*copies, *several, *ALWAYS]
     desk.choose("Edit", "Copy")
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 3 plants.")
+    desk.until(lambda: desk.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
 
 

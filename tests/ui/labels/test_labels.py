@@ -25,7 +25,7 @@ from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, Table
-from tests.support.waiting import MILLISECONDS, SECONDS
+from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
 
 _PER_MM = 10
@@ -127,7 +127,7 @@ class LabelDesk(Desk):
     def open(self, *ids: int) -> Desk:
         self.table.selected = list(ids)
         self.qtbot.keyClick(self.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
-        self.qtbot.waitUntil(lambda: bool(self.widget.findChildren(LabelDialog)), timeout=MILLISECONDS)
+        self.until(lambda: bool(self.widget.findChildren(LabelDialog)))
         return Desk(self.qtbot, self.the(LabelDialog))
 
     def save(self, dialog: Desk, file: Path) -> None:
@@ -162,7 +162,7 @@ def test_labels_are_saved_as_a_pdf_and_opened(
     dialog.button("Next page").click()
     dialog.the(QCheckBox, "Tag").click()
     desk.save(dialog, tmp_path / "labels.pdf")
-    desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.toast.text, timeout=MILLISECONDS)
+    desk.until(lambda: "labels.pdf" in desk.toast.text)
     assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
     opened: list[str] = []
 
@@ -215,9 +215,9 @@ def test_the_sheet_is_remembered(desk: LabelDesk, add: Adder) -> None:
     desk.qtbot.keyClick(sheets, Qt.Key.Key_Down)
     chosen = sheets.currentText()
     dialog.button("Cancel").click()
-    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=MILLISECONDS)
+    desk.until(lambda: not desk.widget.findChildren(LabelDialog))
     desk.window.activateWindow()
-    desk.qtbot.waitUntil(desk.window.isActiveWindow)
+    desk.until(desk.window.isActiveWindow)
     assert desk.open(1).the(QComboBox, "Sheet").currentText() == chosen
 
 
@@ -269,9 +269,9 @@ def test_the_own_line_is_typed_and_remembered(desk: LabelDesk, add: Adder) -> No
     dialog.type(line, "Bought {note}")
     assert line.property("invalid") == "false"
     dialog.button("Cancel").click()
-    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=MILLISECONDS)
+    desk.until(lambda: not desk.widget.findChildren(LabelDialog))
     desk.window.activateWindow()
-    desk.qtbot.waitUntil(desk.window.isActiveWindow)
+    desk.until(desk.window.isActiveWindow)
     assert desk.open(1).field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
 
 
@@ -283,7 +283,7 @@ def test_the_dialog_stays_on_a_small_screen_with_large_text_and_a_wrong_line(des
     room = fitted(dialog.widget, QSize(800, 600))
     dialog.type(dialog.field("Own line, with {name}, {tag}, {id} or {note}"), "{foo}")
     dialog.until(lambda: any("{foo} is not known" in text for text in dialog.texts()))
-    desk.qtbot.waitUntil(lambda: dialog.the(MessageLine).height() > 2 * dialog.the(MessageLine).fontMetrics().height())
+    desk.until(lambda: dialog.the(MessageLine).height() > 2 * dialog.the(MessageLine).fontMetrics().height())
     assert dialog.widget.width() <= room.width()
     for button in dialog.buttons().values():
         corner = button.mapTo(dialog.widget, button.rect().bottomRight())
@@ -316,8 +316,8 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
     printing = Desk(desk.qtbot, dialog.the(QPrintDialog))
     printing.the(QLineEdit, "filename").setText(str(tmp_path / "printed.pdf"))
     printing.button("Print").click()
-    desk.qtbot.waitUntil((tmp_path / "printed.pdf").exists, timeout=MILLISECONDS)
-    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=MILLISECONDS)
+    desk.until((tmp_path / "printed.pdf").exists)
+    desk.until(lambda: not desk.widget.findChildren(LabelDialog))
 
 
 def test_the_message_to_select_plants_goes_when_they_are(qtbot: QtBot, bare: Workspace, store: Store) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QCheckBox, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -23,9 +23,8 @@ from plantdesk.ui.widgets.messages import InfoBar
 from tests.support.desk import Desk
 from tests.support.ports import free_port
 from tests.support.postgres_server import PostgresServer
+from tests.support.program_desk import Show
 from tests.support.secret_service import secret_service
-from tests.support.waiting import MILLISECONDS
-from tests.test_desktop import running
 
 
 class StoreDesk(Desk):
@@ -242,7 +241,7 @@ def test_the_password_goes_into_the_keyring_or_the_user_is_told(desk: StoreDesk,
         assert desk.the(QCheckBox).isChecked()
         keyring.is_locked = False
         desk.button("Open this store").click()
-        desk.qtbot.waitUntil(lambda: bool(desk.opened), timeout=MILLISECONDS)
+        desk.until(lambda: bool(desk.opened))
         assert [*keyring.passwords.values()] == ["s3cret"]
 
 
@@ -331,20 +330,18 @@ def test_file_systems_of_other_computers_are_known_by_their_type(tmp_path: Path)
     assert not is_remote(tmp_path)
 
 
-def test_the_notice_offers_a_shared_store_until_the_file_shall_stay(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
+def test_the_notice_offers_a_shared_store_until_the_file_shall_stay(show: Show, qtbot: QtBot, tmp_path: Path) -> None:
     file = tmp_path / "Dropbox" / "plants.db"
     file.parent.mkdir()
     Store(file).close()
     title = "Your plants are in a folder of Dropbox"
-    with running(qtbot, qapp, file) as desk:
+    with show(file) as desk:
         desk.until(lambda: [each.title for each in desk.bars] == [title])
         qtbot.mouseClick(desk.button("Shared store…"), Qt.MouseButton.LeftButton)
         desk.the(SharedStoreDialog).close()
         qtbot.mouseClick(desk.button("Keep it here"), Qt.MouseButton.LeftButton)
         desk.until(lambda: not desk.bars)
-    with running(qtbot, qapp, file) as desk:
+    with show(file) as desk:
         desk.add("Fern")
         desk.sees("Fern")
         desk.until_on()

@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, plain
-from tests.support.waiting import MILLISECONDS, SECONDS
+from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -72,7 +72,7 @@ class SidebarDesk(Desk):
         return sorted(model.index(row, Column.NAME).data() for row in range(model.rowCount()))
 
     def sees(self, *names: str) -> None:
-        self.qtbot.waitUntil(lambda: self.names() == sorted(names), timeout=MILLISECONDS)
+        self.until(lambda: self.names() == sorted(names))
 
     def point(self, text: str) -> QPoint:
         index = next(index for index in self.indexes() if index.data() == text)
@@ -91,7 +91,7 @@ class SidebarDesk(Desk):
         """Move to an entry by the arrow keys."""
         self.window.activateWindow()
         self.view.setFocus()
-        self.qtbot.waitUntil(self.view.hasFocus)
+        self.until(self.view.hasFocus)
         self.press(Qt.Key.Key_Home)
         for _ in range(40):
             if self.view.currentIndex().data() == text:
@@ -175,18 +175,18 @@ def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None
 
 def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_program: sqlite3.Connection) -> None:
     add("Elm", tag="park")
-    desk.qtbot.waitUntil(lambda: (desk.entries().get("park"), desk.entries()["All plants"]) == ("1", "5"))
+    desk.until(lambda: (desk.entries().get("park"), desk.entries()["All plants"]) == ("1", "5"))
     desk.click("kitchen")
     desk.sees("Aloe", "Cactus")
     desk.table.setFocus()
     desk.table.selectAll()
     desk.press(Qt.Key.Key_Delete)
-    desk.qtbot.waitUntil(lambda: "kitchen" not in desk.entries())
+    desk.until(lambda: "kitchen" not in desk.entries())
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
+    desk.until(lambda: desk.entries().get("kitchen") == "2")
     other_program.execute("UPDATE plant SET tag = 'cellar' WHERE tag = 'hall'")
     other_program.commit()
-    desk.qtbot.waitUntil(lambda: (desk.entries().get("cellar"), desk.entries().get("hall")) == ("1", None))
+    desk.until(lambda: (desk.entries().get("cellar"), desk.entries().get("hall")) == ("1", None))
 
 
 def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> None:
@@ -224,7 +224,7 @@ def test_a_click_filters_and_all_plants_shows_all(desk: SidebarDesk) -> None:
     desk.click("kitchen")
     desk.sees("Aloe", "Cactus")
     assert (desk.chips(), desk.active()) == (["kitchen"], ["kitchen"])
-    desk.qtbot.waitUntil(lambda: "2 of 4 plants" in desk.texts())
+    desk.until(lambda: "2 of 4 plants" in desk.texts())
     desk.click_beside("No tag")
     desk.sees("Basil")
     desk.click("All plants")
@@ -308,16 +308,16 @@ def test_a_tag_is_renamed_in_place_and_the_filter_follows(desk: SidebarDesk) -> 
     desk.sees("Aloe", "Cactus")
     desk.press(Qt.Key.Key_F2)
     desk.type_name("cuisine")
-    desk.qtbot.waitUntil(lambda: desk.entries().get("cuisine") == "2")
+    desk.until(lambda: desk.entries().get("cuisine") == "2")
     desk.sees("Aloe", "Cactus")
     assert desk.chips() == ["cuisine"]
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
+    desk.until(lambda: desk.entries().get("kitchen") == "2")
     desk.sees("Aloe", "Cactus")
     assert desk.chips() == ["kitchen"]
     desk.press(Qt.Key.Key_Z, CONTROL | SHIFT)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("cuisine") == "2")
+    desk.until(lambda: desk.entries().get("cuisine") == "2")
     desk.sees("Aloe", "Cactus")
     assert desk.chips() == ["cuisine"]
 
@@ -327,21 +327,21 @@ def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> Non
     desk.go_to("kitchen")
     desk.choose_in_menu("Rename")
     desk.type_name("hall")
-    desk.qtbot.waitUntil(lambda: desk.widget.findChildren(MessageBox) != [])
+    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
     box = desk.the(MessageBox)
     assert box.text == "Change the tag of 2 plants from “kitchen” to “hall”?"
     assert any(text.startswith("1 plant has the tag “hall” already.") for text in Desk(desk.qtbot, box).texts())
     assert Desk(desk.qtbot, box).button("Merge").hasFocus()
     QTest.mouseClick(Desk(desk.qtbot, box).button(answer), Qt.MouseButton.LeftButton)
     expected = ("3", None) if answer == "Merge" else ("1", "2")
-    desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == expected)
+    desk.until(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == expected)
     if answer == "Merge":
         assert desk.toast.text == "Changed the tag of 2 plants from “kitchen” to “hall”."
         desk.window.activateWindow()
         desk.table.setFocus()
-        desk.qtbot.waitUntil(desk.table.hasFocus)
+        desk.until(desk.table.hasFocus)
         desk.press(Qt.Key.Key_Z, CONTROL)
-        desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("1", "2"))
+        desk.until(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("1", "2"))
 
 
 @pytest.mark.parametrize("other", [None, "bath", "hall", "undo"])
@@ -352,7 +352,7 @@ def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
     with contextlib.closing(Store(store.path)) as second:
         cellar = second.apply([set_tag("hall", "cellar")], FORM).result(SECONDS).change
         assert cellar is not None
-        desk.qtbot.waitUntil(lambda: "cellar" in desk.entries())
+        desk.until(lambda: "cellar" in desk.entries())
         desk.go_to(tag)
         desk.press(Qt.Key.Key_F2)
         QTest.keyClicks(desk.editor, "hall")
@@ -363,11 +363,11 @@ def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
         second.add(new_plant({"id": 50, "name": "Elm", "tag": "park"}), FORM).result(SECONDS)
     completer = desk.tag.completer()
     assert isinstance(completer, TagCompleter)
-    desk.qtbot.waitUntil(lambda: "park" in completer.tags.stringList())  # they are counted
+    desk.until(lambda: "park" in completer.tags.stringList())  # they are counted
     QTest.keyClicks(desk.editor, "way")
     QTest.keyClick(desk.editor, Qt.Key.Key_Return)
     text = f"No plant has the tag “{tag}” any more, so it was not renamed to “hallway”."
-    desk.qtbot.waitUntil(lambda: desk.workspace.toast.text == text)
+    desk.until(lambda: desk.workspace.toast.text == text)
     assert desk.entries().get("park") == "1"
     assert {tag, "hallway"}.isdisjoint(desk.entries())
 
@@ -376,9 +376,9 @@ def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
 def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDesk, width: int) -> None:
     desk.window.resize(width, 600)
     if width < 900:
-        desk.qtbot.waitUntil(lambda: not desk.view.isVisible())
+        desk.until(lambda: not desk.view.isVisible())
         desk.button("Tags").click()
-    desk.qtbot.waitUntil(desk.view.isVisible)
+    desk.until(desk.view.isVisible)
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_F2)
     QTest.keyClicks(desk.editor, "cuisine")
@@ -386,7 +386,7 @@ def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDesk, width: int
     desk.press(Qt.Key.Key_Up)
     assert desk.editor.hasFocus()
     desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("cuisine") == "2")
+    desk.until(lambda: desk.entries().get("cuisine") == "2")
     assert desk.chips() == []
     assert desk.view.hasFocus()
 
@@ -397,7 +397,7 @@ def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: Sidebar
     QTest.keyClicks(desk.editor, "cellar")
     desk.workspace.release_store()
     desk.workspace.set_store(store)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("cellar") == "2")
+    desk.until(lambda: desk.entries().get("cellar") == "2")
 
 
 def test_the_action_of_a_screen_reader_on_an_entry_does_what_a_click_does(desk: SidebarDesk) -> None:
@@ -431,21 +431,42 @@ def test_a_tag_without_a_name_is_refused(desk: SidebarDesk) -> None:
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_F2)
     desk.type_name("  ")
-    desk.qtbot.waitUntil(lambda: "Give the tag a name" in desk.workspace.toast.text)
+    desk.until(lambda: "Give the tag a name" in desk.workspace.toast.text)
     assert "kitchen" in desk.entries()
 
 
 def test_a_tag_is_removed_from_its_plants_only(desk: SidebarDesk) -> None:
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_Delete)
-    desk.qtbot.waitUntil(lambda: desk.entries()["No tag"] == "3")
+    desk.until(lambda: desk.entries()["No tag"] == "3")
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
+
+
+def test_a_colour_is_chosen_and_remembered(desk: SidebarDesk, store: Store, theme: object) -> None:
+    desk.go_to("kitchen")
+    desk.choose_color("Pink")
+    tags = desk.view.itemDelegate()
+    assert isinstance(tags, EntryDelegate)
+    desk.workspace.release_store()
+    desk.workspace.set_store(store)
+    assert theme.tags.hue("kitchen") == 11  # type: ignore[attr-defined]
+
+
+def test_the_colour_of_a_removed_tag_returns_with_an_undo(desk: SidebarDesk, theme: Theme) -> None:
+    desk.go_to("kitchen")
+    desk.choose_color("Pink")
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_Delete)
+    desk.until(lambda: "kitchen" not in desk.entries())
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: desk.entries().get("kitchen") == "2")
+    assert theme.tags.hue("kitchen") == 11
 
 
 def test_numbers_in_tags_are_sorted_by_their_value(desk: SidebarDesk, add: Adder) -> None:
     for tag in ("Room 10", "room 2", "room 1"):
         add("Elder", tag=tag)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("room 1") == "1")
+    desk.until(lambda: desk.entries().get("room 1") == "1")
     assert [each for each in desk.entries() if "oom" in each] == ["room 1", "room 2", "Room 10"]
 
 
@@ -453,13 +474,13 @@ def test_selected_plants_are_dropped_on_a_tag(desk: SidebarDesk) -> None:
     desk.table.setFocus()
     desk.table.selectAll()
     drop(desk, "hall")
-    desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries()["No tag"]) == ("4", "0"))
+    desk.until(lambda: (desk.entries().get("hall"), desk.entries()["No tag"]) == ("4", "0"))
     drop(desk, "No tag")
-    desk.qtbot.waitUntil(lambda: desk.entries()["No tag"] == "4")
+    desk.until(lambda: desk.entries()["No tag"] == "4")
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "4")
+    desk.until(lambda: desk.entries().get("hall") == "4")
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "1")
+    desk.until(lambda: desk.entries().get("hall") == "1")
 
 
 @pytest.mark.parametrize("target", ["Today", "All plants", "garden-sync"])
@@ -478,14 +499,14 @@ def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDesk,
     for number in range(20):
         add(f"Plant {number}", tag=f"tag {number}")
     desk.window.resize(1300, 500)
-    desk.qtbot.waitUntil(lambda: desk.view.verticalScrollBar().maximum() > 0 and "tag 19" in desk.entries())
+    desk.until(lambda: desk.view.verticalScrollBar().maximum() > 0 and "tag 19" in desk.entries())
     viewport = desk.view.viewport()
     arguments = Qt.DropAction.CopyAction, plants_data(), Qt.MouseButton.LeftButton, NONE
     desk.view.verticalScrollBar().setValue(0)
     edge = QPoint(50, viewport.height() - 4)
     QApplication.sendEvent(viewport, QDragEnterEvent(edge, *arguments))
     QApplication.sendEvent(viewport, QDragMoveEvent(edge, *arguments))
-    desk.qtbot.waitUntil(lambda: desk.view.verticalScrollBar().value() > 20)
+    desk.until(lambda: desk.view.verticalScrollBar().value() > 20)
     QApplication.sendEvent(viewport, QDragLeaveEvent())
 
 
@@ -525,15 +546,15 @@ def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, stor
     QTest.keyClicks(desk.search, "cac")
     desk.choose("Edit", "Save this search")
     desk.type_name("Spines")
-    desk.qtbot.waitUntil(lambda: desk.entries().get("Spines") == "1")
+    desk.until(lambda: desk.entries().get("Spines") == "1")
     assert desk.active() == ["kitchen", "Spines"]
     add("Cactus two", tag="kitchen")
-    desk.qtbot.waitUntil(lambda: desk.entries().get("Spines") == "2")
+    desk.until(lambda: desk.entries().get("Spines") == "2")
     desk.click("All plants")
     assert desk.search.text() == ""
     desk.workspace.release_store()
     desk.workspace.set_store(store)
-    desk.qtbot.waitUntil(lambda: desk.entries().get("Spines") == "2")
+    desk.until(lambda: desk.entries().get("Spines") == "2")
     desk.click("Spines")
     desk.sees("Cactus", "Cactus two")
     assert (desk.search.text(), desk.chips()) == ("cac", ["kitchen"])
@@ -562,9 +583,9 @@ def test_a_search_that_is_saved_is_lit_and_has_the_ring(desk: SidebarDesk) -> No
 
 def test_in_a_narrow_window_a_button_opens_it_over_the_list(desk: SidebarDesk) -> None:
     desk.window.resize(800, 600)
-    desk.qtbot.waitUntil(lambda: not desk.view.isVisible())
+    desk.until(lambda: not desk.view.isVisible())
     QTest.mouseClick(desk.button("Tags"), Qt.MouseButton.LeftButton)
-    desk.qtbot.waitUntil(desk.view.hasFocus)
+    desk.until(desk.view.hasFocus)
     desk.press(Qt.Key.Key_Escape)
     assert not desk.view.isVisible()
     desk.press(Qt.Key.Key_B, CONTROL)
@@ -590,7 +611,7 @@ def test_many_filters_are_in_a_menu(desk: SidebarDesk) -> None:
     desk.search.setFocus()
     desk.search.setText("tag:kitchen tag:hall added:7d from:form id:1-9")
     desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: len(desk.chips()) < 5)
+    desk.until(lambda: len(desk.chips()) < 5)
     more = desk.button("More filters")
     assert isinstance(more, QToolButton)
     assert more.isVisible()
@@ -625,7 +646,7 @@ def test_odd_tags_do_no_harm(desk: SidebarDesk, store: Store, name: str) -> None
     store.add(
         new_plant({"id": 500, "name": "Odd", "tag": name}), store.tokens.create("x").result(SECONDS).row.source
     ).result(SECONDS)
-    desk.qtbot.waitUntil(lambda: desk.entries()["All plants"] == "5")
+    desk.until(lambda: desk.entries()["All plants"] == "5")
     odd = next(text for text, number in desk.entries().items() if number == "1" and text not in {"hall", "No tag", "x"})
     desk.click(odd)
     desk.sees("Odd")
@@ -648,9 +669,9 @@ def test_tab_goes_from_the_form_to_the_sidebar_and_then_to_the_search(desk: Side
 def test_a_click_shows_all_plants_of_a_tag_whatever_was_typed(desk: SidebarDesk) -> None:
     field = desk.field("Search by name, tag or ID")
     field.setText("nothing has this")
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0)
+    desk.until(lambda: desk.table.model().rowCount() == 0)
     desk.click("kitchen")
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 2)
+    desk.until(lambda: desk.table.model().rowCount() == 2)
     assert field.text() == ""
 
 

@@ -17,7 +17,6 @@ from plantdesk.ui.sidebar.view import ENTRY_ROLE
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.workspace import Workspace
-from tests.support.waiting import MILLISECONDS
 from tests.ui.conftest import Adder
 from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
 
@@ -38,7 +37,7 @@ class TreeDesk(SidebarDesk):
         return [f"{'  ' * level}{each.text} {each.plants}" for each, level in entries if each.tag is not None]
 
     def shows_tree(self, *lines: str) -> None:
-        self.qtbot.waitUntil(lambda: self.tree() == list(lines), timeout=MILLISECONDS)
+        self.until(lambda: self.tree() == list(lines))
 
     def tags(self) -> dict[str, str | None]:
         with closing(self.store.reader()) as reader:

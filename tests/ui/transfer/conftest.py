@@ -18,7 +18,6 @@ from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, Table
-from tests.support.waiting import MILLISECONDS
 
 Plants = list[tuple[int, str, str | None, str | None]]
 
@@ -53,7 +52,7 @@ class TransferDesk(Desk):
         """Choose files by the key of the command, and wait for the counts."""
         self.answer_file_dialogs(*files)
         self.window.activateWindow()  # no window manager does it when a dialog closes
-        self.qtbot.waitUntil(self.window.isActiveWindow)
+        self.until(self.window.isActiveWindow)
         self.qtbot.keyClick(
             self.window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         )
@@ -61,7 +60,7 @@ class TransferDesk(Desk):
 
     def until_dialog_shows(self, text: str) -> None:
         """Wait until a label of the import's dialog has a text."""
-        self.qtbot.waitUntil(lambda: any(text in each for each in self.dialog.texts()), timeout=MILLISECONDS)
+        self.until(lambda: any(text in each for each in self.dialog.texts()))
 
     def pick(self, combo: str, choice: str) -> None:
         """Choose an item of a combo box of the import's dialog, by keys."""
@@ -80,7 +79,7 @@ class TransferDesk(Desk):
         assert button.isEnabled()
         self.dialog.widget.activateWindow()
         button.setFocus()
-        self.qtbot.waitUntil(button.hasFocus)
+        self.until(button.hasFocus)
         self.qtbot.keyClick(button, Qt.Key.Key_Return)
 
     def until_bar(self, title: str) -> None:
@@ -89,7 +88,7 @@ class TransferDesk(Desk):
         def check() -> None:
             assert any(title in bar.title for bar in self.bars), [(bar.title, bar.text) for bar in self.bars]
 
-        self.qtbot.waitUntil(check, timeout=MILLISECONDS)
+        self.until(check)
 
     def toast_button(self, text: str) -> QAbstractButton:
         """Return a button of the toast."""
@@ -101,7 +100,7 @@ class TransferDesk(Desk):
         def check() -> None:
             assert text in self.toast.text, self.toast.text
 
-        self.qtbot.waitUntil(check, timeout=MILLISECONDS)
+        self.until(check)
         assert self.bars == []
 
     def plants(self) -> Plants:

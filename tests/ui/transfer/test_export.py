@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QComboBox
 
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import Desk
-from tests.support.waiting import MILLISECONDS
 from tests.ui.conftest import Adder
 from tests.ui.transfer.conftest import TransferDesk
 
@@ -26,7 +25,7 @@ def choices(desk: TransferDesk) -> list[str]:
 def export(desk: TransferDesk, file: Path, plants: str, form: str) -> list[str]:
     """Choose what and how by keys, and return the lines of the file."""
     save_as(desk, file, form, plants)
-    desk.qtbot.waitUntil(lambda: file.exists() and "Exported" in desk.toast.text, timeout=MILLISECONDS)
+    desk.until(lambda: file.exists() and "Exported" in desk.toast.text)
     return file.read_text(encoding="utf-8").splitlines()
 
 
@@ -89,7 +88,7 @@ def test_format_and_suffix_agree(
 ) -> None:
     desk.choose("File", "Export…")
     save_as(desk, tmp_path / typed, form)
-    desk.qtbot.waitUntil(lambda: desk.toast.text == f"Exported 3 plants to “{written}”.", timeout=MILLISECONDS)
+    desk.until(lambda: desk.toast.text == f"Exported 3 plants to “{written}”.")
     assert (tmp_path / written).read_bytes().startswith(start)
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith("sea")] == [written]
 
@@ -105,7 +104,7 @@ def test_a_file_whose_suffix_was_left_out_is_replaced_after_a_question(desk: Tra
     assert file.read_text(encoding="utf-8") == "precious"
     desk.export_dialog.button("Save as…").click()
     Desk(desk.qtbot, desk.the(MessageBox)).button("Replace").click()
-    desk.qtbot.waitUntil(lambda: "Exported" in desk.toast.text, timeout=MILLISECONDS)
+    desk.until(lambda: "Exported" in desk.toast.text)
     assert file.read_text(encoding="utf-8").startswith("id,name")
 
 

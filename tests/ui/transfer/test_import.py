@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, Q
 from plantdesk.ui.transfer.import_dialog import RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk, rows_of
-from tests.support.waiting import MILLISECONDS
 from tests.ui.conftest import Adder
 from tests.ui.transfer.conftest import TransferDesk
 
@@ -44,7 +43,7 @@ def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path)
     desk.until_toast("Imported 3 plants from “plants-2026.csv”")
     assert desk.plants() == [(11, "Aster", "bed 4", "sunny"), (12, "Ivy", None, None), (13, "Rose", "bed 2", None)]
     desk.toast_button("Undo").click()
-    desk.qtbot.waitUntil(lambda: desk.plants() == [], timeout=MILLISECONDS)
+    desk.until(lambda: desk.plants() == [])
 
 
 def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the_one_before(
@@ -95,7 +94,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     saved = tmp_path / "refused.csv"
     desk.answer_file_dialogs(saved)
     rows.button("Save all with reasons…").click()
-    desk.qtbot.waitUntil(lambda: rows.the(MessageLine).tone is Tone.OK, timeout=MILLISECONDS)
+    desk.until(lambda: rows.the(MessageLine).tone is Tone.OK)
     assert len(saved.read_text(encoding="utf-8").splitlines()) == 3
     rows.button("Close").click()
     desk.pick("Rows whose ID is taken", "Give them a new ID")
@@ -105,7 +104,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     assert [each[:2] for each in desk.plants()] == [(1, "Cactus"), (2, "Daisy"), (8, "Aster"), (7, "Rose")]
     saved.unlink()
     desk.toast_button("Save it with the reason…").click()
-    desk.qtbot.waitUntil(saved.exists, timeout=MILLISECONDS)
+    desk.until(saved.exists)
     assert "x,Ivy" in saved.read_text(encoding="utf-8")
 
 
@@ -133,10 +132,10 @@ def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, tmp_path: Path, add:
     desk.open_import(file)
     clashing, invalid = [each for each in desk.dialog.widget.findChildren(QPushButton) if each.text() == "Show"]
     clashing.click()
-    desk.qtbot.waitUntil(lambda: refused(desk) == [["2", "ID 1 belongs to “Cactus”."]])
+    desk.until(lambda: refused(desk) == [["2", "ID 1 belongs to “Cactus”."]])
     desk.qtbot.keyClick(desk.the(RefusedDialog), Qt.Key.Key_Escape)
     invalid.click()
-    desk.qtbot.waitUntil(lambda: refused(desk) == [["3", "The ID must be a whole number."]])
+    desk.until(lambda: refused(desk) == [["3", "The ID must be a whole number."]])
 
 
 def refused(desk: TransferDesk) -> list[list[str]]:
@@ -188,7 +187,7 @@ def test_columns_that_no_header_names_are_left_out(desk: TransferDesk, tmp_path:
     file = tmp_path / "plants.csv"
     file.write_text("name;c0;Etikett\nAster;v;bed\nIvy;w;bed\n", encoding="utf-8")
     desk.open_import(file)
-    desk.qtbot.waitUntil(desk.dialog.button("Import 2 plants").hasFocus)
+    desk.until(desk.dialog.button("Import 2 plants").hasFocus)
     desk.start_import()
     desk.until_toast("Imported 2 plants")
     assert desk.plants() == [(1, "Aster", "bed", None), (2, "Ivy", "bed", None)]
@@ -199,9 +198,9 @@ def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk, tmp_path: Pa
     file.write_text("Bitki adı;Yer\nGül;bahçe\n", encoding="utf-8")
     desk.open_import(file)
     desk.until_dialog_shows("Each row becomes a plant, also the first one, “Bitki adı”")
-    desk.qtbot.waitUntil(desk.dialog.button("Change how it is read…").hasFocus)
+    desk.until(desk.dialog.button("Change how it is read…").hasFocus)
     desk.dialog.the(MessageLine).findChildren(QPushButton)[0].click()
-    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=MILLISECONDS)
+    desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
     assert not any("Each row becomes a plant" in each for each in desk.dialog.texts())
     desk.start_import()
     desk.until_toast("Imported 1 plant")
@@ -216,7 +215,7 @@ def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk, 
     desk.pick("Delimiter", "semicolon")
     desk.until_dialog_shows("Each row becomes a plant")
     desk.pick("Delimiter", "bar")
-    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=MILLISECONDS)
+    desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
     assert cells(desk)[0] == ["a;b", "name"]
 
 
@@ -235,7 +234,7 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -
     desk.until_dialog_shows("CP1252")
     desk.pick("Field of column 2", "Name")
     desk.dialog.the(QCheckBox, "First row holds the names").click()
-    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=MILLISECONDS)
+    desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
     desk.start_import()
     desk.until_toast("Imported 1 plant")
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
@@ -263,7 +262,7 @@ def test_a_running_import_is_cancelled(desk: TransferDesk, tmp_path: Path) -> No
     file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
     desk.answer_file_dialogs(file)
     desk.choose("File", "Import…")
-    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=MILLISECONDS)
+    desk.until(desk.dialog.button("Import").isEnabled)
     desk.start_import()  # before all is counted
     desk.until_bar("Importing")
     desk.button("Cancel").click()
@@ -276,7 +275,7 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     file.write_text("id,name\n" + "1,Aster\n" * 100_000 + "x,Ivy\n", encoding="utf-8")
     desk.answer_file_dialogs(file)
     desk.choose("File", "Import…")
-    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=MILLISECONDS)
+    desk.until(desk.dialog.button("Import").isEnabled)
     desk.pick("Rows that are invalid", "Do not import anything")
     desk.start_import()
     desk.until_toast("Nothing was imported")
@@ -327,7 +326,7 @@ def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
     desk.choose("Edit", "Paste")
     desk.until_dialog_shows("counted over the whole file")
     assert cells(desk)[1:] == [["Aster", "bed 4"], ["Ivy", "bed 4"]]
-    desk.qtbot.waitUntil(desk.dialog.button("Import 2 plants").hasFocus)
+    desk.until(desk.dialog.button("Import 2 plants").hasFocus)
     desk.start_import()
     desk.until_toast("Imported 2 plants from “clipboard”")
     assert desk.plants() == [(1, "Aster", "bed 4", None), (2, "Ivy", "bed 4", None)]
@@ -348,7 +347,7 @@ def test_bad_files_are_refused_in_the_dialog(desk: TransferDesk, tmp_path: Path,
     file = tmp_path / "plants.csv"
     file.write_bytes(content)
     desk.feature.import_files([file])
-    desk.qtbot.waitUntil(lambda: message in desk.dialog.the(MessageLine).text, timeout=MILLISECONDS)
+    desk.until(lambda: message in desk.dialog.the(MessageLine).text)
     assert not next(each for name, each in desk.dialog.buttons().items() if name.startswith("Import")).isEnabled()
     assert desk.plants() == []
 
@@ -359,14 +358,14 @@ def test_files_that_are_not_what_they_are_called_are_refused(desk: TransferDesk,
     file.parent.mkdir()
     file.write_text("id,name\n1,Aster\n", encoding="utf-8")
     desk.feature.import_files([file])
-    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=MILLISECONDS)
+    desk.until(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR)
     assert name in desk.dialog.the(MessageLine).text
     assert desk.plants() == []
 
 
 def test_a_file_that_vanishes_is_reported(desk: TransferDesk, tmp_path: Path) -> None:
     desk.feature.import_files([tmp_path / "gone.csv"])
-    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=MILLISECONDS)
+    desk.until(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR)
     assert "No such file" in desk.dialog.the(MessageLine).text
 
 

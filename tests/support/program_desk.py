@@ -1,0 +1,121 @@
+"""Starts the window program, with its store and its server, in this process."""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from plantdesk import __version__
+from plantdesk.desktop import Desktop
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.server_state import On
+from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.store import location_of
+from plantdesk.ui.api_access.status import ApiStatus
+from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.widgets.messages import InfoBar
+from tests.support.desk import Desk
+
+
+class ProgramDesk(Desk):
+    """The running window program."""
+
+    def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
+        qtbot.waitUntil(lambda: desktop.workspace is not None)
+        assert desktop.window is not None
+        assert desktop.workspace is not None
+        assert desktop.session is not None
+        super().__init__(qtbot, desktop.window)
+        self.desktop = desktop
+        self.main_window = desktop.window
+        self.session = desktop.session
+        self.workspace = desktop.workspace
+        self.form = self.the(PlantForm)
+        self.status = self.the(ApiStatus)
+
+    @property
+    def bar(self) -> InfoBar:
+        """The one that is shown, if there is one."""
+        return self.the(InfoBar)
+
+    @property
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
+
+    def until_store(self, name: str) -> None:
+        """Wait until the window shows another store, and use its widgets from now on."""
+        before = self.session
+
+        def is_there() -> bool:
+            now = self.desktop.session
+            return now is not None and now is not before and now.workspace is not None and now.location.name == name
+
+        self.until(is_there)
+        self.__init__(self.qtbot, self.desktop)  # type: ignore[misc]
+
+    def until_on(self) -> On:
+        self.until(lambda: isinstance(self.session.api.state, On))
+        self.until(lambda: self.status.text.startswith(("API on", "API waits")))
+        state = self.session.api.state
+        assert isinstance(state, On)
+        return state
+
+    def until_bar(self, *, shown: bool) -> None:
+        self.until(lambda: self.bar.isVisible() is shown)
+
+    def names(self) -> list[str]:
+        model = self.table.model()
+        return [model.index(row, 1).data() for row in range(model.rowCount())]
+
+    def sees(self, *names: str) -> None:
+        self.until(lambda: self.names() == list(names))
+
+
+_WINDOW = WindowRequest()
+
+#: Shows the window of a database, or that of the user; see `running`.
+Show = Callable[..., AbstractContextManager[ProgramDesk]]
+
+
+@contextmanager
+def running(
+    qtbot: QtBot,
+    database: Path | StoreLocation | None = None,
+    port: int | None = 0,
+    *,
+    background: bool = False,
+    request: WindowRequest = _WINDOW,
+    when_started: Callable[[Desktop], object] = id,
+    **preferences: object,
+) -> Iterator[ProgramDesk]:
+    location = location_of(database) if database is None or isinstance(database, Path) else database
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    desktop = Desktop(app, location, port, request)
+    desktop.preferences.change(**{"seen_version": __version__, **preferences})
+    assert desktop.start(background=background)
+    when_started(desktop)
+    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
+        yield desk
+
+
+@contextmanager
+def closing_at_end(desk: ProgramDesk) -> Iterator[ProgramDesk]:
+    try:
+        yield desk
+    finally:
+        close(desk)
+        del desk
+        gc.collect()  # a timer in a reference cycle must not be destroyed by the collector on another thread
+
+
+def close(desk: ProgramDesk) -> None:
+    desk.window.close()
+    desk.desktop.close()
+    desk.window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
