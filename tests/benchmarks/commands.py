@@ -26,27 +26,10 @@ _PROGRAM = str(Path(sys.executable).with_name("plantdesk"))
 _PYTHON = [sys.executable, "-c", "import sqlmodel"]
 #: In the order of a round: each finds what those before it have left.
 _COMMANDS = (
-    "add --name Fern --id 1",
-    "add --name Ivy",
-    "list",
-    "get 1",
-    "edit 1 --name Moss",
-    "tag list",
-    "duplicates",
-    "history",
-    "undo",
-    "token list",
-    "backup",
-    "export plants.csv",
-    "export plants.tsv",
-    "export plants.json",
-    "export plants.jsonl",
-    "export plants.xlsx",
-    "__complete tags",
-    "delete 1",
-    "info",
-    "--version",
-    "--help",
+    *("add --name Fern --id 1", "add --name Ivy", "list", "get 1", "edit 1 --name Moss", "tag list", "duplicates"),
+    *("history", "undo", "token list", "backup"),
+    *(f"export plants.{suffix}" for suffix in ("csv", "tsv", "json", "jsonl", "xlsx")),
+    *("__complete tags", "delete 1", "info", "--version", "--help"),
 )
 #: `info` without a server.
 _CODES = {"info": 3}

@@ -1,5 +1,6 @@
 import json
 import re
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -215,53 +216,24 @@ def test_a_missing_folder_is_reported(refused: Run, tmp_path: Path) -> None:
     assert "does not exist" in refused("token", "create", "x", "--database", str(tmp_path / "missing" / "a.db"))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["fly"],
-        ["add"],
-        ["add", "--name"],
-        ["token"],
-        ["token", "create"],
-        ["token", "create", "x", "--expires", "soon"],
-        ["token", "create", "x", "--expires", "0d"],
-        ["token", "create", "x", "--expires", "999999d"],
-        ["token", "create", "x", "--max-plants", "0"],
-        ["integration", "--login", "maybe"],
-        ["serve", "--port", "65536"],
-        ["serve", "--port", "-1"],
-        ["serve", "--port", "web"],
-        ["serve", "--host", "example.org"],
-        ["openapi", "--port", "1"],
-        ["info", "--wait", "-1"],
-        ["info", "--wait", "long"],
-        ["edit", "3"],
-        ["edit", "3", "--ignore-case"],
-        ["edit", "--name", "x"],
-        ["edit", "3", "--search", "x", "--name", "x"],
-        ["edit", "--search", " ", "--name", "x"],
-        ["edit", "3", "--tag", "x", "--no-tag"],
-        ["edit", "3", "--replace", "", "x"],
-        ["edit", "3", "--replace", "", "x", "--prefix", "y"],
-        ["add", "--tag", "x"],
-        ["merge", "3", "--into", "3"],
-        ["duplicates", "--keep", "newest"],
-        ["duplicates", "--merge", "--json"],
-        ["delete"],
-        ["delete", "3", "--tag", "kitchen"],
-        ["tag"],
-        ["list", "--since", "tomorrow"],
-        ["list", "--json", "--csv"],
-        ["list", "--limit", "0"],
-        ["list", "--search", "rose " * 301],
-        ["delete", "--search", '""'],
-        ["undo", "last"],
-    ],
-    ids=" ".join,
+#: Of which no command can make sense.
+WRONG = (
+    *("fly", "add", "add --name", "add --tag x", "undo last", "tag", "delete", "delete 3 --tag kitchen"),
+    *("delete --search '\"\"'", "merge 3 --into 3", "duplicates --keep newest", "duplicates --merge --json"),
+    *("token", "token create", "token create x --expires soon", "token create x --expires 0d"),
+    *("token create x --expires 999999d", "token create x --max-plants 0", "integration --login maybe"),
+    *("serve --port 65536", "serve --port -1", "serve --port web", "serve --host example.org", "openapi --port 1"),
+    *("info --wait -1", "info --wait long", "list --since tomorrow", "list --json --csv", "list --limit 0"),
+    f"list --search '{'rose ' * 301}'",
+    *("edit 3", "edit 3 --ignore-case", "edit --name x", "edit 3 --search x --name x", "edit --search ' ' --name x"),
+    *("edit 3 --tag x --no-tag", "edit 3 --replace '' x", "edit 3 --replace '' x --prefix y"),
 )
-def test_wrong_usage_is_2_and_names_the_command(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+
+
+@pytest.mark.parametrize("command", WRONG)
+def test_wrong_usage_is_2_and_names_the_command(command: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
-        main(arguments)
+        main(shlex.split(command))
     assert left.value.code == 2
     assert capfd.readouterr().err.startswith("usage: plantdesk")
 

@@ -90,32 +90,18 @@ def test_a_plant_is_shown_and_edited(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "command",
     [
-        ["get", "77"],
-        ["get", "seven"],
-        ["edit", "77", "--name", "x"],
-        ["add", "--like", "77"],
-        ["add", "--like", "3", "--id", "9"],
-        ["merge", "3", "77", "--into", "-1"],
-        ["merge", "3", "--into", "77"],
-        ["merge", "3", "2", "--into", "-1"],
-        ["edit", "3", "--note", "x" * 100_001],
-        ["delete", "3", "77"],
-        ["list", "--from", "nobody"],
-        ["tag", "rename", "attic", "cellar"],
-        ["tag", "rename", "kitchen", "desert"],
-        ["tag", "merge", "kitchen", "attic", "desert"],
-        ["tag", "remove", "attic"],
-        ["undo"],
-        ["undo", "5"],
-        ["redo"],
+        *("get 77", "get seven", "list --from nobody", "undo", "undo 5", "redo"),
+        *("add --like 77", "add --like 3 --id 9", "edit 77 --name x", f"edit 3 --note {'x' * 100_001}", "delete 3 77"),
+        *("merge 3 77 --into -1", "merge 3 --into 77", "merge 3 2 --into -1"),
+        *("tag rename attic cellar", "tag rename kitchen desert", "tag merge kitchen attic desert", "tag remove attic"),
     ],
-    ids=lambda arguments: " ".join(arguments)[:40],
+    ids=lambda command: command[:40],
 )
-def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, arguments: list[str]) -> None:
+def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, command: str) -> None:
     before = run("list", "--json")[1]
-    code, printed, error = run(*arguments)
+    code, printed, error = run(*command.split())
     assert (code, printed) == (1, "")
     assert error.startswith("plantdesk: ")
     assert run("list", "--json")[1] == before
@@ -176,17 +162,7 @@ def test_an_empty_tag_is_a_tag_and_is_said_to_be_one(run: Run, command: tuple[st
 
 def test_many_plants_are_edited_as_one_change(run: Run) -> None:
     before = run("list", "--json")[1]
-    what = [
-        "edit",
-        "--search",
-        "tag:kitchen",
-        "--replace",
-        "E",
-        "e",
-        "--ignore-case",
-        "--note-append",
-        "2026-11-23 fed",
-    ]
+    what = shlex.split("edit --search tag:kitchen --replace E e --ignore-case --note-append '2026-11-23 fed'")
     code, shown, report = run(*what, "--dry-run")
     assert (code, report) == (0, "2 plants would change.\n")
     assert "nothing -> “2026-11-23 fed”" in shown
@@ -370,38 +346,16 @@ def test_csv_is_exact_in_a_pipe_and_safe_on_a_terminal(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "command",
     [
-        ["list"],
-        ["list", "--json"],
-        ["get", "1"],
-        ["edit", "1", "--name", "x"],
-        ["delete", "1"],
-        ["delete", "--tag", "x", "--yes"],
-        ["add", "--like", "1"],
-        ["duplicates"],
-        ["duplicates", "--merge", "--yes"],
-        ["merge", "1", "--into", "2"],
-        ["names", "import", "names.txt"],
-        ["names", "info"],
-        ["names", "remove"],
-        ["tag", "list"],
-        ["tag", "remove", "x"],
-        ["history"],
-        ["token", "list"],
-        ["token", "revoke", "x"],
-        ["export", "-", "--format", "csv"],
-        ["backup"],
-        ["undo"],
-        ["redo"],
-        ["watch"],
+        *("list", "list --json", "get 1", "tag list", "history", "duplicates", "token list", "names info", "watch"),
+        *("export - --format csv", "backup", "undo", "redo", "delete 1", "delete --tag x --yes", "edit 1 --name x"),
+        *("add --like 1", "merge 1 --into 2", "duplicates --merge --yes", "tag remove x", "token revoke x"),
+        *("names import names.txt", "names remove"),
     ],
-    ids=" ".join,
 )
-def test_no_database_is_created_by_a_command_that_only_changes_one(
-    run: Run, tmp_path: Path, arguments: list[str]
-) -> None:
-    code, printed, error = run(*arguments, "--database", str(tmp_path / "typo.db"))
+def test_no_database_is_created_by_a_command_that_only_changes_one(run: Run, tmp_path: Path, command: str) -> None:
+    code, printed, error = run(*command.split(), "--database", str(tmp_path / "typo.db"))
     assert (code, printed) == (1, "")
     assert "typo.db" in error
     assert list(tmp_path.glob("*typo.db*")) == []

@@ -38,62 +38,20 @@ FORM_STOPS = [
     "Pin",
     "&Add",
 ]
+#: The commands of each menu, and - between its sections.
 MENUS = {
-    "&File": [
-        "&Import…",
-        "&Export…",
-        "Print &labels…",
-        "-",
-        "&API access…",
-        "-",
-        "&Other plants",
-        "-",
-        "&Back up now",
-        "&Restore…",
-        "-",
-        "&Close window",
-        "&Quit",
-        "-",
-    ],
-    "&Edit": [
-        "&Undo",
-        "&Redo",
-        "-",
-        "Cu&t",
-        "&Copy",
-        "&Paste",
-        "Select &all",
-        *("-", "Edit na&me", "Edit ta&g", "Dup&licate plant", "&Delete plant", "Add dated &note line"),
-        "-",
-        "&Find",
-        "Sa&ve this search",
-        "Find and replac&e…",
-        "-",
-        "&History…",
-        "-",
-        "Sett&ings…",
-        "-",
-    ],
-    "&View": [
-        *("Ta&gs", "Ca&rd", "-"),
-        *("New &plants (top of the list)", "Col&umns", "-"),
-        *("&Theme", "-"),
-    ],
-    "&Tools": [
-        "&Clean up…",
-        "&Known names…",
-        "-",
-        "&API on",
-        "-",
-    ],
-    "&Help": [
-        "&Find a command…",
-        "&Manual",
-        "What is &new",
-        "&Keyboard shortcuts",
-        "&About PlantDesk",
-        "-",
-    ],
+    "&File": (
+        "&Import… | &Export… | Print &labels… | - | &API access… | - | &Other plants | - | &Back up now | "
+        "&Restore… | - | &Close window | &Quit | -"
+    ),
+    "&Edit": (
+        "&Undo | &Redo | - | Cu&t | &Copy | &Paste | Select &all | - | Edit na&me | Edit ta&g | "
+        "Dup&licate plant | &Delete plant | Add dated &note line | - | &Find | Sa&ve this search | "
+        "Find and replac&e… | - | &History… | - | Sett&ings… | -"
+    ),
+    "&View": "Ta&gs | Ca&rd | - | New &plants (top of the list) | Col&umns | - | &Theme | -",
+    "&Tools": "&Clean up… | &Known names… | - | &API on | -",
+    "&Help": "&Find a command… | &Manual | What is &new | &Keyboard shortcuts | &About PlantDesk | -",
 }
 #: What the Edit menu always has.
 ALWAYS = ["Find", "Find and replace…", "History…", "Settings…"]
@@ -487,7 +445,7 @@ def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
 
 def test_the_menus_have_their_commands_in_order(desk: WindowDesk) -> None:
     found = {
-        menu.title(): [each.text() or "-" for each in menu.actions() if each.isVisible()]
+        menu.title(): " | ".join(each.text() or "-" for each in menu.actions() if each.isVisible())
         for menu in menus_of(desk.menu_bar)
     }
     assert found == MENUS
