@@ -33,49 +33,33 @@ symlinks = pytest.mark.skipif(sys.platform == "win32", reason="symlinks need a r
 AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n",
-        "\ufeffID;Name;Tag;Note\r\n1;Röse;bed;\r\n7;Fern;;wet\r\n",
-        "sep=;\nnr;pflanze;kategorie;bemerkung\n1;Röse;bed\n7;Fern;;wet",
-        "Note\tNom\tÉtiquette\tNuméro\n\tRöse\tbed\t1\n\nwet\tFern\t\t+7\n",
-        "Nombre|Etiqueta|Notas|Identificador|other\nRöse|bed||1|x\nFern||wet|07|y\n",
-        "'id','name','tag','note'\n'1','Röse','bed',\n7,Fern,,wet\n",
-        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16"),
-        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16-le"),
-        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("cp1252"),
-        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-32"),
-        "id,name,tag,note\r1,Röse,bed,\r7,Fern,,wet\r",
-        "#id,name,tag,note\n1.0,Röse,bed,\n7.00,Fern,,wet\n",
-        'id, name, tag, note\n1, "Röse", "bed",\n7, "Fern",, wet\n',
-        "id,name,tag,note\n1,Röse,bed,\n  , ,\t,\n7,Fern,,wet\n",
-        'id,name,tag,note\r1,"Röse" ,bed,\r\n7,Fern,,"wet"  \n',
-        "id,name,tag,note\n1,Röse,bed,\r7,Fern,,wet\r\n",
-        "common_name,plantId,Description,tag\nRöse,1,,bed\nFern,7,wet,\n",
-        "No;Nome;Gruppo;Osservazioni\n1;Röse;bed;\n7;Fern;;wet\n",
-        "№\tНазвание\tКатегория\tПримечание\n1\tRöse\tbed\t\n7\tFern\t\twet\n".encode("utf-16"),
-        "番号,名前,分類,備考\n1,Röse,bed,\n7,Fern,,wet\n",
-        "IDs,Plants,Tags,Notes\n1,Röse,bed,\n7,Fern,,wet\n",
-        "id,name,tag,note\r\n1,Röse,bed,\r\n7,Fern,,wet\r\n\x1a".encode("cp1252"),
-    ],
-    ids=[
-        *(
-            "plain",
-            "semicolon",
-            "sep",
-            "tab",
-            "bar",
-            "single quotes",
-            "utf-16",
-            "utf-16 without BOM",
-            "cp1252",
-            "utf-32",
-        ),
-        *("CR", "ids of pandas", "blanks before quotes", "blank row", "blanks behind quotes"),
-        *("mixed line ends", "headers of plant lists", "Italian", "Russian", "Japanese", "plural", "end of DOS"),
-    ],
-)
+KINDS_OF_CSV = {
+    "plain": "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n",
+    "semicolon": "\ufeffID;Name;Tag;Note\r\n1;Röse;bed;\r\n7;Fern;;wet\r\n",
+    "sep": "sep=;\nnr;pflanze;kategorie;bemerkung\n1;Röse;bed\n7;Fern;;wet",
+    "tab": "Note\tNom\tÉtiquette\tNuméro\n\tRöse\tbed\t1\n\nwet\tFern\t\t+7\n",
+    "bar": "Nombre|Etiqueta|Notas|Identificador|other\nRöse|bed||1|x\nFern||wet|07|y\n",
+    "single quotes": "'id','name','tag','note'\n'1','Röse','bed',\n7,Fern,,wet\n",
+    "utf-16": "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16"),
+    "utf-16 without BOM": "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16-le"),
+    "cp1252": "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("cp1252"),
+    "utf-32": "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-32"),
+    "CR": "id,name,tag,note\r1,Röse,bed,\r7,Fern,,wet\r",
+    "ids of pandas": "#id,name,tag,note\n1.0,Röse,bed,\n7.00,Fern,,wet\n",
+    "blanks before quotes": 'id, name, tag, note\n1, "Röse", "bed",\n7, "Fern",, wet\n',
+    "blank row": "id,name,tag,note\n1,Röse,bed,\n  , ,\t,\n7,Fern,,wet\n",
+    "blanks behind quotes": 'id,name,tag,note\r1,"Röse" ,bed,\r\n7,Fern,,"wet"  \n',
+    "mixed line ends": "id,name,tag,note\n1,Röse,bed,\r7,Fern,,wet\r\n",
+    "headers of plant lists": "common_name,plantId,Description,tag\nRöse,1,,bed\nFern,7,wet,\n",
+    "Italian": "No;Nome;Gruppo;Osservazioni\n1;Röse;bed;\n7;Fern;;wet\n",
+    "Russian": "№\tНазвание\tКатегория\tПримечание\n1\tRöse\tbed\t\n7\tFern\t\twet\n".encode("utf-16"),
+    "Japanese": "番号,名前,分類,備考\n1,Röse,bed,\n7,Fern,,wet\n",
+    "plural": "IDs,Plants,Tags,Notes\n1,Röse,bed,\n7,Fern,,wet\n",
+    "end of DOS": "id,name,tag,note\r\n1,Röse,bed,\r\n7,Fern,,wet\r\n\x1a".encode("cp1252"),
+}
+
+
+@pytest.mark.parametrize("content", KINDS_OF_CSV.values(), ids=KINDS_OF_CSV)
 def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
     assert main(["import", write(content)]) == 0
     assert stored() == AS_READ

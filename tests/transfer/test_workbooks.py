@@ -290,43 +290,40 @@ def test_what_excel_cannot_hold_is_refused(
     assert [each.name for each in tmp_path.iterdir()] == ["home"]
 
 
-@pytest.mark.parametrize(
-    ("part", "content", "message"),
-    [
-        ("xl/worksheets/sheet1.xml", HEAD + ROW + b"<row/>" * 40_000_000 + END, "unpacks to much more"),
-        (
-            "xl/worksheets/sheet1.xml",
-            HEAD + ROW + b"<row><c/>" + b"<c/>" * 800_000 + b"</row>" + END,
-            "A row is longer",
-        ),
-        ("xl/worksheets/sheet1.xml", HEAD + ROW + b"<row>", "damaged Excel workbook"),
-        ("xl/worksheets/sheet1.xml", b'<!DOCTYPE x [<!ENTITY a "b">]>' + HEAD + END, "XML that no workbook needs"),
-        ("xl/worksheets/sheet1.xml", HEAD + END, "first sheet is empty"),
-        ("xl/worksheets/sheet1.xml", HEAD + b'<row><c t="s"><v>9</v></c></row>' + END, "damaged Excel workbook"),
-        ("xl/workbook.xml", b"<x>", "damaged Excel workbook"),
-        ("xl/styles.xml", b" " * 20_000_000, "too large"),
-        ("_rels/.rels", b"", "damaged Excel workbook"),
-        ("xl/worksheets/sheet1.xml", HEAD + ROW + b'<row r="1048577"/>' + END, "more than 1,048,576 rows"),
-        ("xl/worksheets/sheet1.xml", HEAD + b'<row><c r="XFE1"><v>1</v></c></row>' + END, "more than 16,384 columns"),
-        ("xl/worksheets/sheet1.xml", b"<a>" * 500_000, "XML that no workbook needs"),
-        ("xl/styles.xml", b"<styleSheet><cellXfs>" + b"<xf/>" * 200_000, "more formats"),
-    ],
-    ids=[
-        "zip bomb",
-        "wide row",
-        "truncated",
-        "entities",
-        "empty",
-        "no shared text",
-        "no workbook",
-        "styles",
-        "relations",
-        "rows",
-        "columns",
-        "depth",
-        "formats",
-    ],
-)
+BAD = {
+    "zip bomb": ("xl/worksheets/sheet1.xml", HEAD + ROW + b"<row/>" * 40_000_000 + END, "unpacks to much more"),
+    "wide row": (
+        "xl/worksheets/sheet1.xml",
+        HEAD + ROW + b"<row><c/>" + b"<c/>" * 800_000 + b"</row>" + END,
+        "A row is longer",
+    ),
+    "truncated": ("xl/worksheets/sheet1.xml", HEAD + ROW + b"<row>", "damaged Excel workbook"),
+    "entities": (
+        "xl/worksheets/sheet1.xml",
+        b'<!DOCTYPE x [<!ENTITY a "b">]>' + HEAD + END,
+        "XML that no workbook needs",
+    ),
+    "empty": ("xl/worksheets/sheet1.xml", HEAD + END, "first sheet is empty"),
+    "no shared text": (
+        "xl/worksheets/sheet1.xml",
+        HEAD + b'<row><c t="s"><v>9</v></c></row>' + END,
+        "damaged Excel workbook",
+    ),
+    "no workbook": ("xl/workbook.xml", b"<x>", "damaged Excel workbook"),
+    "styles": ("xl/styles.xml", b" " * 20_000_000, "too large"),
+    "relations": ("_rels/.rels", b"", "damaged Excel workbook"),
+    "rows": ("xl/worksheets/sheet1.xml", HEAD + ROW + b'<row r="1048577"/>' + END, "more than 1,048,576 rows"),
+    "columns": (
+        "xl/worksheets/sheet1.xml",
+        HEAD + b'<row><c r="XFE1"><v>1</v></c></row>' + END,
+        "more than 16,384 columns",
+    ),
+    "depth": ("xl/worksheets/sheet1.xml", b"<a>" * 500_000, "XML that no workbook needs"),
+    "formats": ("xl/styles.xml", b"<styleSheet><cellXfs>" + b"<xf/>" * 200_000, "more formats"),
+}
+
+
+@pytest.mark.parametrize(("part", "content", "message"), BAD.values(), ids=BAD)
 def test_bad_workbooks_are_refused_in_bounded_memory(
     tmp_path: Path, part: str, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
