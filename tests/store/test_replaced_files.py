@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ import pytest
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind
-from plantdesk.domain.errors import StoreError, StoreMovedError, TokenRefusedError
+from plantdesk.domain.errors import StoreError, StoreGoneError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.changes import add_as_next
@@ -251,6 +252,52 @@ def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
         add(store, *range(first, first + count))
     store.close()
     assert ids_in(path) == [1, *range(10, 10 + count), *range(20, 20 + count)]
+
+
+@pytest.fixture
+def older(tmp_path: Path, path: Path) -> Path:
+    """A copy of the store at `path`, which has more plants since."""
+    with closing(Store(path)) as store:
+        add(store, *range(100))
+    copy = shutil.copy(path, tmp_path / "older.db")
+    with closing(Store(path)) as store:
+        add(store, *range(100, 150))
+    return Path(copy)
+
+
+@pytest.mark.parametrize("content", ["older", "other"])
+def test_an_overwritten_file_is_opened_again_as_it_is(content: str, older: Path, other: Path, path: Path) -> None:
+    """A checkpoint would copy pages of the log into the other content."""
+    copied = {"older": older, "other": other}[content]
+    known = ids_in(copied)
+    with closing(Store(path)) as store:
+        add(store, *range(150, 200))
+        needs_reload: SimpleQueue[bool] = SimpleQueue()
+        store.subscribe(lambda changes: needs_reload.put(changes.needs_reload))
+        shutil.copyfile(copied, path)
+        while not needs_reload.get(timeout=SECONDS):
+            pass
+        add(store, 5000)
+    assert ids_in(path) == [*known, 5000]
+    assert replaced_backups(path) == []
+
+
+def test_an_emptied_file_is_reported_at_the_next_plant(path: Path) -> None:
+    store = Store(path)
+    add(store, 1)
+    path.write_bytes(b"")
+    for plant_id in (2, 3):
+        (outcome,) = add_each(store, plants(plant_id))  # type: ignore[arg-type]
+        assert isinstance(outcome, StoreGoneError)
+    with pytest.raises(UnsavedError):
+        store.close()
+
+
+def test_a_file_that_is_overwritten_just_before_the_end_stays_as_it_is(older: Path, path: Path) -> None:
+    with closing(Store(path)) as store:
+        add(store, *range(150, 200))
+        shutil.copyfile(older, path)
+    assert ids_in(path) == [*range(100)]
 
 
 def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(

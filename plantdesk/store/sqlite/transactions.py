@@ -70,6 +70,7 @@ class Transactions:
     """Begins transactions, publishes what others commit, and keeps the store's health up to date.
 
     What a replaced or removed file held is saved as a backup first, once, from the connection that is still open to it.
+    An overwritten file holds it no more: its log is quarantined when the file is opened again.
     """
 
     def __init__(self, file: StoreFile, publish: Callable[[Changes], None], health: Health) -> None:
@@ -99,8 +100,11 @@ class Transactions:
         if self._open is None:
             return
         try:
-            if not self._file.is_current:
-                self._save(self._open.sqlite)
+            with translate_errors():
+                if not self._file.is_current:
+                    self._save(self._open.sqlite)
+                elif self._open.is_overwritten:
+                    self._file.reopen()  # else SQLite would move the log into the other content
         except StoreError as error:
             raise UnsavedError(error) from error
         finally:
@@ -110,7 +114,7 @@ class Transactions:
 
     def connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
-        if self._open is not None and self._file.is_current and self._file.has_index:
+        if self._open is not None and self._is_usable(self._open):
             self._is_saved = False  # any process may write to it from now on
             connection = self._open
         else:
@@ -120,6 +124,9 @@ class Transactions:
             self._health.set(None)
             self.notify(Changes(needs_reload=True, tokens=True))
         return connection
+
+    def _is_usable(self, connection: WriteConnection) -> bool:
+        return self._file.is_current and self._file.has_index and not connection.is_overwritten
 
     def _reopened(self) -> WriteConnection:
         if self._failure is not None:
@@ -148,7 +155,8 @@ class Transactions:
 
     def _leave(self, connection: WriteConnection) -> None:
         try:
-            self._save(connection.sqlite)
+            if not (self._file.is_current and connection.is_overwritten):
+                self._save(connection.sqlite)
         except (BackupFolderError, StoreBusyError, StoreFullError, StoreReadOnlyError) as error:
             if not self._file.is_there:  # the first thing to know
                 raise StoreMovedError from error
@@ -197,7 +205,9 @@ class Transactions:
                 connection = self.connection()
                 with connection.transaction(self.notify):
                     yield connection
-            self._file.check()
+                self._file.check()
+                if connection.is_overwritten:
+                    raise StoreMovedError
         except StoreError as error:
             if isinstance(error, StoreMovedError):
                 self._is_new = True  # if the file returns, what was committed to it is published

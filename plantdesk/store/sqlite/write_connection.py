@@ -28,7 +28,7 @@ from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.log_origin import state_without_log
-from plantdesk.store.sqlite.numbers import begin_log, count_commit, position
+from plantdesk.store.sqlite.numbers import FileState, begin_log, count_commit, position
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -57,6 +57,8 @@ class WriteConnection:
         self._commits, self._rows = 0, self.sqlite.total_changes
         #: Whether the next commit may begin a log, as after a checkpoint.
         self._begins_log = True
+        #: Time and size of the file when its content was found to be that of its log.
+        self._checked: tuple[int, int] | None = None
         try:
             self._version = self._data_version()
             #: The state after the last commit that was read or made.
@@ -116,6 +118,30 @@ class WriteConnection:
     # --- the log ---
 
     @property
+    def is_overwritten(self) -> bool:
+        """Whether another program has emptied the file, or has written another content into it, as `cp` does.
+
+        Takes a few µs, and a millisecond after a checkpoint. Raises sqlite3.Error.
+        """
+        written = self._file.last_written
+        if written == self._checked:
+            return False
+        base = state_without_log(self._file.path)  # None while another process runs a checkpoint
+        is_known = None if base is None else self._knows(base)
+        if is_known:
+            self._checked = written
+        return is_known is False or (written is not None and not written[1])  # SQLite never empties a file
+
+    def _knows(self, base: FileState) -> bool | None:
+        """Return whether the last commit is in the file, whose state is `base`, or in a log that continues it.
+
+        None if others have committed since the last poll.
+        """
+        if self._data_version() != self._version:
+            return None
+        return FileState(base.store, self.position.commits, base.schema).continues(base) is not False
+
+    @property
     def has_pending(self) -> bool:
         """Whether the log has commits that are not in the file yet."""
         return self._commits > 0
@@ -135,7 +161,7 @@ class WriteConnection:
         with contextlib.suppress(sqlite3.Error):
             self.sqlite.execute("BEGIN IMMEDIATE")
             try:
-                is_whole = self._file.checkpoint()
+                is_whole = not self.is_overwritten and self._file.checkpoint()
             finally:
                 self.sqlite.execute("ROLLBACK")
         self._commits, self._rows = 0 if is_whole else 1, self.sqlite.total_changes  # to try again when idle

@@ -115,6 +115,14 @@ class StoreFile:
         return not is_busy and pages == copied
 
     @property
+    def last_written(self) -> tuple[int, int] | None:
+        """Time (ns) and size of the file without its log, which checkpoints change; None if it is gone."""
+        with contextlib.suppress(OSError):
+            status = self.path.stat()
+            return status.st_mtime_ns, status.st_size
+        return None
+
+    @property
     def log_size(self) -> int:
         """Bytes of the log, also of what is not needed any more."""
         with contextlib.suppress(OSError):
