@@ -527,7 +527,7 @@ def shows(dialog: Desk, reason: str) -> bool:
 
 
 @pytest.mark.slow
-def test_the_window_copies_its_store_with_the_colours(
+def test_the_window_copies_its_store_with_the_searches(
     show: Show, qtbot: QtBot, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     target = location_of(postgres.url(postgres.new_database()))

@@ -184,7 +184,15 @@ SMUGGLING = (
     (" Transfer-Encoding: chunked",),
 )
 
-_COSTLY = (idle, dribbled_head, dribbled_body, almost_whole_body, header_flood, endless_head, announced_gigabyte)
+_COSTLY: tuple[Callable[[Target], Iterator[bytes]], ...] = (
+    idle,
+    dribbled_head,
+    dribbled_body,
+    almost_whole_body,
+    header_flood,
+    endless_head,
+    announced_gigabyte,
+)
 _COSTLY += (chunked_gigabyte, tiny_chunks, foreign_gigabyte)
 _WRONG = (bad_chunks, smuggled, pipelined, pipelined_and_unread, half_closed, rubbish, vanishing, wrong_token)
 _RIGHTFUL = (large_plant, costly_json)

@@ -442,25 +442,17 @@ def test_a_tag_is_removed_from_its_plants_only(desk: SidebarDesk) -> None:
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
 
 
-def test_a_colour_is_chosen_and_remembered(desk: SidebarDesk, store: Store, theme: object) -> None:
-    desk.go_to("kitchen")
-    desk.choose_color("Pink")
-    tags = desk.view.itemDelegate()
-    assert isinstance(tags, EntryDelegate)
+def test_the_search_is_remembered_for_each_store(desk: SidebarDesk, store: Store) -> None:
+    desk.click("kitchen")
+    desk.sees("Aloe", "Cactus")
     desk.workspace.release_store()
     desk.workspace.set_store(store)
-    assert theme.tags.hue("kitchen") == 11  # type: ignore[attr-defined]
+    desk.sees("Aloe", "Cactus")
+    assert desk.chips() == ["kitchen"]
+    desk.until(lambda: desk.active() == ["kitchen"])  # when the tags are counted
 
 
-def test_the_colour_of_a_removed_tag_returns_with_an_undo(desk: SidebarDesk, theme: Theme) -> None:
-    desk.go_to("kitchen")
-    desk.choose_color("Pink")
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_Delete)
-    desk.until(lambda: "kitchen" not in desk.entries())
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.until(lambda: desk.entries().get("kitchen") == "2")
-    assert theme.tags.hue("kitchen") == 11
+# --- narrow windows ---------------------------------------------------------------------------------------------------
 
 
 def test_numbers_in_tags_are_sorted_by_their_value(desk: SidebarDesk, add: Adder) -> None:
