@@ -36,11 +36,11 @@ from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.restoring import difference, exchange, fill_new
-from plantdesk.store.rows import add_source, id_before_new
+from plantdesk.store.rows import id_before_new, stored_source
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, check_is_new, copy_database, unusable
+from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, copy_database, unusable
 from plantdesk.store.sqlite.files.disk import flush, is_low, put, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -85,7 +85,8 @@ class MadeBackups(Backups, ABC):
     def copy_to(self, file: Path) -> None:
         """Copy the store to a new file; no token is valid in it. Raises StoreError."""
         try:
-            check_is_new(file)
+            if os.path.lexists(file):
+                raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=file.name)
             with self._state() as state:
                 state.write(file)
         except OSError as error:
@@ -327,18 +328,10 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     except (sqlite3.Error, StoreError):
         return False
     for name, *values in tokens:
-        source = _token_source(connection, str(name))
+        source = stored_source(runner(connection), Source(0, SourceKind.TOKEN, str(name))).id
         connection.execute(
             """INSERT OR IGNORE INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
                VALUES (?, ?, ?, ?, ?, ?, ?)""",
             (str(name), source, *values),
         )
     return True
-
-
-def _token_source(connection: sqlite3.Connection, name: str) -> int:
-    sql = "SELECT min(id) FROM source WHERE kind = ? AND label = ?"
-    (source,) = connection.execute(sql, (SourceKind.TOKEN, name)).fetchone()
-    if source is None:
-        return add_source(runner(connection), SourceKind.TOKEN, name).id
-    return int(source)

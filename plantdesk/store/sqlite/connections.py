@@ -86,7 +86,7 @@ def connect(path: Path, *, read_only: bool = False, immutable: bool = False) -> 
     )
     connection.text_factory = _decode
     # Python's signal handlers run in it, so that Ctrl+C ends a query of any length.
-    connection.set_progress_handler(_go_on, _PROGRESS_STEPS)
+    connection.set_progress_handler(int, _PROGRESS_STEPS)  # 0: it goes on
     return connection
 
 
@@ -163,10 +163,6 @@ def translate_errors() -> Iterator[None]:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
             raise InterruptedError from error
         raise store_error(error) from error
-
-
-def _go_on() -> int:
-    return 0
 
 
 # --- the Python functions that SQL of a file calls ---

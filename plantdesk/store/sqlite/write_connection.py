@@ -28,6 +28,7 @@ from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.log_origin import state_without_log
+from plantdesk.store.sqlite.files.open_checks import log_size
 from plantdesk.store.sqlite.numbers import FileState, begin_log, count_commit, position
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class WriteConnection:
                 self.sqlite.execute("ROLLBACK")
         self._commits, self._rows = 0 if is_whole else 1, self.sqlite.total_changes  # to try again when idle
         self._begins_log = True
-        return is_whole and self._file.log_size > self._max_log
+        return is_whole and log_size(self._file.path) > self._max_log
 
     def is_locked(self) -> bool:
         """Return whether another connection writes now, or something else keeps this one from writing."""

@@ -10,12 +10,12 @@ import hashlib
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from plantdesk.domain.backups import Backup, BackupKind
-from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, StoreUnreachableError, Text
+from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
@@ -196,27 +196,15 @@ def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: boo
     """Copy what `source` sees into the empty file `temporary`, and check it. Raises StoreError."""
     with translate_errors(), contextlib.closing(connect(temporary)) as copy:
         copy.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
-        with _locked(source):
+        with snapshot(source):
+            source.execute("SELECT 1 FROM sqlite_schema").fetchone()  # raises if it is locked: `backup` would wait
             source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         check_whole(copy)
-        _detach(copy)
+        if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'store'").fetchone() is not None:
+            renumber(copy)
         if revoke_tokens:
             copy.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
-
-
-def _detach(copy: sqlite3.Connection) -> None:
-    """Give a copy of a store, of any version, a number that no log continues. Raises sqlite3.Error."""
-    if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'store'").fetchone() is not None:
-        renumber(copy)
-
-
-@contextlib.contextmanager
-def _locked(connection: sqlite3.Connection) -> Iterator[None]:
-    """Hold a read transaction. It raises if the file is locked: a backup without one would wait for ever."""
-    with snapshot(connection):
-        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
-        yield
 
 
 def _folder(path: Path) -> Path:
@@ -280,12 +268,6 @@ def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[
 
 def _order(backup: Backup) -> tuple[int, int, str]:
     return backup.number, backup.made_at, backup.path.name
-
-
-def check_is_new(file: Path) -> None:
-    """Raise StoreUnreachableError if a copy of a store would replace something."""
-    if file.exists() or file.is_symlink():
-        raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=file.name)
 
 
 def unusable(place: Path, error: OSError) -> StoreError:

@@ -55,11 +55,6 @@ def identity(path: Path) -> FileIdentity:
     return FileIdentity(file_id(path), file_id(f"{path}-wal"))
 
 
-def has_identity(path: str, expected: FileIdentity) -> bool:
-    """Return whether the files of `expected` are under the names of a store now. Takes a few µs."""
-    return file_id(path) == expected.database and file_id(path + "-wal") == expected.wal
-
-
 def file_id(path: str | Path) -> FileId | None:
     """Return which file is at `path` now."""
     try:

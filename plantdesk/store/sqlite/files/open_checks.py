@@ -139,12 +139,17 @@ def is_writable(path: Path) -> bool:
     return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=effective)
 
 
+def log_size(path: Path) -> int:
+    """Return the bytes of the write-ahead log beside the file, also of what is not needed any more; 0 without one."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size
+    except OSError:
+        return 0
+
+
 def has_log(path: Path) -> bool:
     """Return whether a write-ahead log with content is beside the file."""
-    try:
-        return path.with_name(f"{path.name}-wal").stat().st_size > 0
-    except OSError:
-        return False
+    return log_size(path) > 0
 
 
 def _check_side_files(path: Path) -> None:

@@ -16,7 +16,7 @@ from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyEr
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.disk import replaced_file
-from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
+from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -41,7 +41,6 @@ class StoreFile:
         """
         with naming(path):
             self.path = resolved(path)
-            self._name = str(self.path)
             self._opened, self.generation = open_file(self.path, create=create), 0
 
     @property
@@ -63,12 +62,12 @@ class StoreFile:
     @property
     def is_current(self) -> bool:
         """Whether the opened files are still there under their names. Takes a few µs."""
-        return self._opened.read_only or has_identity(self._name, self._opened.identity)
+        return self._opened.read_only or identity(self.path) == self._opened.identity
 
     @property
     def has_index(self) -> bool:
         """Whether the index of the log is still there; if not, other processes may begin another one."""
-        return self._opened.read_only or file_id(f"{self._name}-shm") == self._opened.log_index
+        return self._opened.read_only or file_id(f"{self.path}-shm") == self._opened.log_index
 
     def refuse_outdated(self) -> None:
         """Raise StoreReadOnlyError for a store of an older PlantDesk that cannot be updated: no query fits it."""
@@ -121,13 +120,6 @@ class StoreFile:
             status = self.path.stat()
             return status.st_mtime_ns, status.st_size
         return None
-
-    @property
-    def log_size(self) -> int:
-        """Bytes of the log, also of what is not needed any more."""
-        with contextlib.suppress(OSError):
-            return self.path.with_name(f"{self.path.name}-wal").stat().st_size
-        return 0
 
     def reopen(self) -> None:
         """Open what is under the name now, after it was replaced or has become writable. Raises StoreError.
