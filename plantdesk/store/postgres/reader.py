@@ -100,7 +100,8 @@ class ReadConnection:
 
     def cancel(self, user: object) -> None:
         """Cancel the query of `user`, if it runs, without waiting for the server."""
-        threading.Thread(target=self._cancel, args=(user,), name="query-cancel", daemon=True).start()
+        if self._user is user:
+            threading.Thread(target=self._cancel, args=(user,), name="query-cancel", daemon=True).start()
 
     def close(self) -> None:
         """Close it, after the query that runs is ended; later ones raise StoreClosedError."""
@@ -152,8 +153,7 @@ class PostgresReader(StoreReader):
 
     def __init__(self, shared: ReadConnection) -> None:
         self._shared = shared
-        self._lock = threading.Lock()
-        self._is_asking = self._is_interrupted = False
+        self._is_interrupted = False
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
@@ -206,10 +206,8 @@ class PostgresReader(StoreReader):
 
     @override
     def interrupt(self) -> None:
-        with self._lock:
-            if self._is_asking:
-                self._is_interrupted = True
-                self._shared.cancel(self)
+        self._is_interrupted = True
+        self._shared.cancel(self)
 
     @override
     def close(self) -> None:
@@ -217,17 +215,13 @@ class PostgresReader(StoreReader):
 
     @override
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
-        with self._lock:
-            self._is_asking, self._is_interrupted = True, False
+        self._is_interrupted = False
         try:
             return self._shared.ask(self, partial(self._uninterrupted, query), snapshot=snapshot)
         except Exception:
             if self._is_interrupted:
                 raise InterruptedError from None
             raise
-        finally:
-            with self._lock:
-                self._is_asking = False
 
     def _uninterrupted(self, query: Callable[[Runner], _Result], connection: Connection) -> _Result:
         if self._is_interrupted:  # while it waited for its turn
