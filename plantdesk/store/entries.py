@@ -223,6 +223,8 @@ def _by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
     return {row[0]: change_of(row) for row in rows}
 
 
+# --- what is outdated ---
+
 #: Milliseconds for which before-images and keys are stored.
 _MAX_AGE, _KEY_AGE = 90 * 86_400_000, 30 * 86_400_000
 #: Newest changes that stay whatever their age: a clock that was wrong once must not remove them all.

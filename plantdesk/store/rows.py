@@ -139,6 +139,8 @@ _TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(
 )
 
 
+# --- the next id: larger than all that its plants ever had, so that none is given twice ---
+
 #: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
 NO_ROOM = 2**62
 

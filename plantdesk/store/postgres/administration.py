@@ -108,6 +108,8 @@ def roles_sql(address: Address) -> str:
     return _SQL.format(**quoted, **texts)
 
 
+# --- the test of an address, and what makes it possible ---
+
 #: Seconds that each statement of a test may take.
 _TIMEOUT = 5
 _SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")

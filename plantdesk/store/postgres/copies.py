@@ -128,6 +128,8 @@ def _types(table: Table) -> list[str]:
     return [names[type(column.type)] for column in table.columns]
 
 
+# --- backups ---
+
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection
 
+_log = logging.getLogger(__name__)
+
 #: The role of the connection that makes or updates the tables.
 _ROLE = "migration"
 #: Characters of a desk's name.
@@ -116,7 +118,7 @@ def update_tables(address: Address) -> None:
             raise
 
 
-_log = logging.getLogger(__name__)
+# --- listening ---
 
 #: Seconds after which the store is read without a notification, and between two attempts to connect.
 _POLL_INTERVAL, _RETRY_DELAY = 30, 1

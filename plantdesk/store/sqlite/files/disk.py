@@ -154,6 +154,8 @@ def _literal(name: str) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in name)
 
 
+# --- room ---
+
 #: Bytes that stay free at least; on a small disk a tenth of it.
 _RESERVE = 500 * 1024 * 1024
 _RESERVE_FRACTION = 0.01
