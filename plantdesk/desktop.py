@@ -245,7 +245,7 @@ def _remember(location: StoreLocation, preferences: Preferences) -> None:
 
         preferences.change(shared_store=location.url)
         if isinstance(location, PostgresLocation):
-            preferences.change_store(location.key, user=location.address.user)
+            preferences.change_store(location.key, user=location.user)
 
 
 def _begin_logging(desktop: Desktop, running: ExitStack) -> None:

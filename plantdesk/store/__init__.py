@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from plantdesk.store.base import UnreachedStore as UnreachedStore
     from plantdesk.store.known_names import KnownNames as KnownNames
     from plantdesk.store.known_names import NamesList as NamesList
-    from plantdesk.store.postgres.address import Address as Address
     from plantdesk.store.postgres.administration import Probe as Probe
     from plantdesk.store.postgres.administration import Stage as Stage
     from plantdesk.store.postgres.administration import hba_line as hba_line
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 #: The modules of names that are imported at their first use: the window needs a location before its first paint.
 _LAZY = {
-    "Address": "postgres.address",
     "Probe": "postgres.administration",
     "Stage": "postgres.administration",
     "UnreachedStore": "base",

@@ -211,20 +211,14 @@ class DeskFileError(StoreUnreachableError):
 
 
 @dataclass(frozen=True)
-class PostgresLocation:
+class PostgresLocation(Address):
     """A StoreLocation: a database on a server."""
 
-    address: Address
     #: Whether the user's name must be asked for first: libpq would try that of the system, again and again.
     needs_user: bool = False
 
     is_own = False
     folder = None
-
-    @classmethod
-    def parse(cls, url: str) -> PostgresLocation:
-        """Return the location that a URL of libpq names. Raises AddressSyntaxError."""
-        return cls(Address.parse(url))
 
     @classmethod
     def of_file(cls, file: Path) -> PostgresLocation:
@@ -233,46 +227,25 @@ class PostgresLocation:
             if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
                 raise DeskFileError(file=file.name)
             content = json.loads(file.read_bytes()[:_MAX_SIZE])
-            address = Address.parse(content["address"])
+            found = replace(cls.parse(content["address"]), secrets=())
         except FileNotFoundError as error:
             raise DeskFileError(Text("There is no file “{file}”."), file=file.name) from error
         except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
             raise DeskFileError(file=file.name) from error
-        found = replace(address, secrets=())
         if found.user or "service" in dict(found.parameters):
-            return cls(found)
+            return found
         user = of_store(read_saved(), found.key).get("user")
-        return cls(found).with_user(user) if user and isinstance(user, str) else cls(found, needs_user=True)
+        return found.with_user(user) if user and isinstance(user, str) else replace(found, needs_user=True)
 
     def with_user(self, user: str) -> PostgresLocation:
         """Return the location for this user."""
-        return type(self)(replace(self.address, user=user))
+        return replace(self, user=user, needs_user=False)
 
     def desk_file(self) -> str:
         """Return the content of a file with which other desks open the store: without user, password, and own name."""
-        shared = tuple(each for each in self.address.parameters if each[0] != "application_name")
-        address = replace(self.address, user="", parameters=shared, secrets=())
+        shared = tuple(each for each in self.parameters if each[0] != "application_name")
+        address = replace(self, user="", parameters=shared, secrets=())
         return json.dumps({"format": "PlantDesk store", "version": 1, "address": address.url}, indent=2) + "\n"
-
-    @property
-    def url(self) -> str:
-        """The address without a password."""
-        return self.address.url
-
-    @property
-    def name(self) -> str:
-        """The name of the database."""
-        return self.address.name
-
-    @property
-    def server(self) -> str:
-        """The first host."""
-        return self.address.server
-
-    @property
-    def key(self) -> str:
-        """Server and database, independent of the user and of how to connect."""
-        return self.address.key
 
     @property
     def names_file(self) -> Path:
@@ -284,7 +257,7 @@ class PostgresLocation:
         """The backups on this computer."""
         from plantdesk.store.postgres.copies import SharedBackups
 
-        return SharedBackups(self.address)
+        return SharedBackups(self)
 
     def exists(self) -> bool:
         """Return True: only opening shows whether there is a store, and creates nothing unless requested."""
@@ -299,14 +272,14 @@ class PostgresLocation:
         from plantdesk.store.postgres.store import PostgresStore
 
         self._check_user()
-        return PostgresStore(self.address, create=create)
+        return PostgresStore(self, create=create)
 
     def open_reader(self) -> PlantReader:
         """Open the store without a writer."""
         from plantdesk.store.postgres.reader import ServerReader
 
         self._check_user()
-        return ServerReader(self.address)
+        return ServerReader(self)
 
     def _check_user(self) -> None:
         if self.needs_user and "PGUSER" not in os.environ:
@@ -324,28 +297,28 @@ class PostgresLocation:
         """Return SQL for an administrator; opens no connection."""
         from plantdesk.store.postgres.administration import roles_sql
 
-        return roles_sql(self.address)
+        return roles_sql(self)
 
     def needed_update(self) -> TablesUpdate | None:
         """Return the update of the tables that this PlantDesk needs."""
         from plantdesk.store.postgres.desks import needed_update
 
-        return needed_update(self.address)
+        return needed_update(self)
 
     def update(self) -> None:
         """Update the tables for all desks."""
         from plantdesk.store.postgres.desks import update_tables
 
-        update_tables(self.address)
+        update_tables(self)
 
     def all_rows(self) -> AbstractContextManager[StoreRows]:
         """Read all rows of the store in one snapshot."""
         from plantdesk.store.postgres.copies import all_rows
 
-        return all_rows(self.address)
+        return all_rows(self)
 
     def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
         """Fill a store without plants, history and tokens; make its tables if there are none."""
         from plantdesk.store.postgres.copies import fill_database
 
-        return fill_database(self.address, source, progress)
+        return fill_database(self, source, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from plantdesk import LARGEST_PORT
@@ -46,7 +47,7 @@ class Address:
     secrets: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
-    def parse(cls, url: str) -> Address:
+    def parse(cls, url: str) -> Self:
         """Return the address that a URL of libpq names. Raises AddressSyntaxError."""
         match = _URL.fullmatch(url)
         if match is None or "\0" in url:
@@ -116,7 +117,7 @@ class Address:
 
         return kept_password(self.account)
 
-    def with_password(self, password: str) -> Address:
+    def with_password(self, password: str) -> Self:
         """Return the address with this password instead of any other; empty: with none."""
         secrets = {**dict(self.secrets), "password": password} if password else {}
         return replace(self, secrets=tuple(secrets.items()))

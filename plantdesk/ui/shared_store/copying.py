@@ -127,7 +127,7 @@ class CopyDialog(Dialog):
         if user := self._user_edit.text().strip():
             target = target.with_user(user)
         if password := self._password_edit.text():
-            target = PostgresLocation(target.address.with_password(password))
+            target = target.with_password(password)
         return target
 
     def _on_progress(self, fraction: float) -> None:

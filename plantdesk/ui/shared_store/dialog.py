@@ -15,7 +15,6 @@ from typing_extensions import override
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
 from plantdesk.store import (
     DESK_FILE_SUFFIX,
-    Address,
     PostgresLocation,
     Stage,
     is_loopback,
@@ -96,7 +95,7 @@ class SharedStoreDialog(Dialog):
         self._connect()
         self._computer.setText(preferences.settings.computer_name)
         if location is not None:
-            self._fill(location.address)
+            self._fill(location)
         self._forget()
         self._focus(self._host if not self._host.text() else self._password if self._user.text() else self._user)
 
@@ -119,7 +118,7 @@ class SharedStoreDialog(Dialog):
             self.tr("Names and the password can be read on the network."), tone="warning", wrapped=True
         )
 
-    def _fill(self, address: Address) -> None:
+    def _fill(self, address: PostgresLocation) -> None:
         """Show an address; what has no field of its own is kept."""
         given = address.conninfo
         self._password.setText(dict(address.secrets).get("password", ""))
@@ -155,10 +154,10 @@ class SharedStoreDialog(Dialog):
             parameters.append(("application_name", name))
         host = "" if named else f"[{hosts}]" if hosts.count(":") > 1 else hosts
         place = f"{host}:{port}" if port and not named else host
-        address = Address(
+        location = PostgresLocation(
             self._user.text().strip(), place, self._database.text().strip(), (*parameters, *self._parameters)
         )
-        return PostgresLocation(address.with_password(self._password.text()))
+        return location.with_password(self._password.text())
 
     @Slot()
     def _on_host_edited(self) -> None:
@@ -173,7 +172,7 @@ class SharedStoreDialog(Dialog):
         if "://" not in text and "@" not in text:
             return True
         try:
-            self._fill(Address.parse(text))
+            self._fill(PostgresLocation.parse(text))
         except StoreUnreachableError as error:
             self._message.show_message(Tone.ERROR, error_text(error))
             return False
@@ -194,8 +193,7 @@ class SharedStoreDialog(Dialog):
         self._tested_label.clear()
         self._message.show_message(Tone.HINT, "")
         self._outcomes.show_untried()
-        address = self._location.address
-        self._setup.show_address(address, "")
+        self._setup.show_address(self._location, "")
         is_open = self._mode.currentIndex() == len(_MODES) - 1
         self._warning.setVisible(is_open and not is_loopback(self._host.text().strip()))
         self._show_buttons()
@@ -226,7 +224,7 @@ class SharedStoreDialog(Dialog):
         location = self._location
         self._tested_label.setText(self.tr("Testing…"))
         self._task = self._bridge.long_tasks.ask(
-            self, lambda _task: probe(location.address), partial(self._on_tested, location), self._on_failed
+            self, lambda _task: probe(location), partial(self._on_tested, location), self._on_failed
         )
         self._show_buttons()
 
@@ -242,7 +240,7 @@ class SharedStoreDialog(Dialog):
         self._outcomes.show_probe(found, location)
         if found.error is not None:
             client = str(found.error.text.values.get("client", ""))
-            self._setup.show_address(location.address, client)
+            self._setup.show_address(location, client)
             if needs_administrator(found.error):
                 self._setup_header.set_open(is_open=True)
             announce(self, error_text(found.error))
@@ -283,7 +281,7 @@ class SharedStoreDialog(Dialog):
             self._request(location)
             return
         self.setEnabled(False)
-        account = location.address.account
+        account = location.account
         self._bridge.long_tasks.ask(
             self,
             lambda _task: keep_password(account, password),
@@ -352,8 +350,8 @@ class SharedStoreDialog(Dialog):
         except PlantDeskError as error:
             self._message.show_message(Tone.ERROR, error_text(error))
             return
-        user = location.address.user or self._user.text()
-        self._fill(location.with_user(user).address)
+        user = location.user or self._user.text()
+        self._fill(location.with_user(user))
         self._user.setFocus()
 
     def _filter(self) -> str:

@@ -17,7 +17,7 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from plantdesk.store import Address, PostgresLocation, Probe
+    from plantdesk.store import PostgresLocation, Probe
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -68,8 +68,8 @@ class Outcomes(QFrame):
         if stage is Stage.ENCRYPTION:
             return self._encryption(found, location)
         if stage is Stage.SIGN_IN:
-            user = self.tr("Signed in as {user}").format(user=location.address.user)
-            return (user if location.address.user else self._name(stage)), self._rights(found)
+            user = self.tr("Signed in as {user}").format(user=location.user)
+            return (user if location.user else self._name(stage)), self._rights(found)
         if found.plants is None:
             return self.tr("The database is empty"), self.tr("Opening makes it a store.")
         details = self._use(found) if found.refusal is None else error_text(found.refusal)
@@ -83,9 +83,9 @@ class Outcomes(QFrame):
         return template.format(version=found.server.split(" ")[0], milliseconds=time)
 
     def _encryption(self, found: Probe, location: PostgresLocation) -> tuple[str, str]:
-        if not (found.is_encrypted if found.server else is_encrypted(location.address)):
+        if not (found.is_encrypted if found.server else is_encrypted(location)):
             return self.tr("Not encrypted"), self.tr("as chosen, or on this computer")
-        is_checked = dict(location.address.parameters).get("sslmode", "verify-full").startswith("verify")
+        is_checked = dict(location.parameters).get("sslmode", "verify-full").startswith("verify")
         details = self.tr("certificate checked") if is_checked else self.tr("certificate not checked")
         return self._name(Stage.ENCRYPTION), details
 
@@ -137,7 +137,7 @@ class Setup(QWidget):
         self._line = _Code(theme, "pg_hba.conf", self.tr("Copy the line of pg_hba.conf"))
         fill(QVBoxLayout(self), self._sql, self._line, margins=0, spacing=S)
 
-    def show_address(self, address: Address, client: str) -> None:
+    def show_address(self, address: PostgresLocation, client: str) -> None:
         """Show the commands that create user and database and admit the user from `client`, this computer's address."""
         self._sql.show_text(setup_sql(address))
         self._line.show_text(hba_line(address, client))

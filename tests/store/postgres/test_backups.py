@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def backups(location: PostgresLocation) -> SharedBackups:
-    return SharedBackups(location.address)
+    return SharedBackups(location)
 
 
 def test_a_backup_goes_to_an_empty_database_with_its_history(

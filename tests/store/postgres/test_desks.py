@@ -118,7 +118,7 @@ def test_commands_have_the_name_and_the_user_of_the_window(
     file.write_text(location.desk_file())
     assert main(["list", "--database", str(file)]) == 1
     assert "names no user" in capfd.readouterr().err
-    known = with_store(Settings(computer_name="Shed"), location.key, {"user": location.address.user})
+    known = with_store(Settings(computer_name="Shed"), location.key, {"user": location.user})
     save(known, paths.settings_file())
     assert main(["edit", "1", "--name", "Moss", "--database", str(file)]) == 0
     assert main(["history", "--json", "--database", str(file)]) == 0

@@ -68,7 +68,7 @@ class DesksBesideDict(StoreBesideDict):
     def prune(self) -> None:
         with (
             mock.patch.multiple(entries, _MAX_SIZE=0, _STEP=3),
-            connect(self.location.address, "test") as connection,
+            connect(self.location, "test") as connection,
         ):
             while entries.prune(runner(connection)):
                 pass

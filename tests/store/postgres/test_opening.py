@@ -101,7 +101,7 @@ def test_a_weaker_commit_than_a_durable_one_is_overridden(
     postgres: PostgresServer, location: PostgresLocation, given: str, used: str
 ) -> None:
     postgres.execute(f"ALTER DATABASE {location.name} SET synchronous_commit = {given}")
-    with connect(location.address, "test") as connection:
+    with connect(location, "test") as connection:
         assert connection.execute("SHOW synchronous_commit").fetchone() == (used,)
 
 
@@ -159,7 +159,7 @@ def test_what_cannot_be_a_name_belongs_to_no_computer() -> None:
 
 @pytest.mark.network
 def test_of_several_hosts_one_with_an_unknown_name_is_left_out(location: PostgresLocation) -> None:
-    port = location.address.conninfo["port"]
+    port = location.conninfo["port"]
     hosts = f"plants.invalid:{port},127.0.0.1:{port}"
     with closing(location_of(f"postgresql://plants@{hosts}/{location.name}?sslmode=disable").open_reader()) as reader:
         assert reader.count() == 0
