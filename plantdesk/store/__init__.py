@@ -12,6 +12,8 @@ from plantdesk.store.locations import DESK_FILE_SUFFIX as DESK_FILE_SUFFIX
 from plantdesk.store.locations import PostgresLocation as PostgresLocation
 from plantdesk.store.locations import location_of as location_of
 from plantdesk.store.locations import remembered_location as remembered_location
+from plantdesk.store.postgres.address import is_loopback as is_loopback
+from plantdesk.store.postgres.address import system_name as system_name
 
 if TYPE_CHECKING:
     from plantdesk.store.base import UnreachedStore as UnreachedStore
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from plantdesk.store.postgres.administration import needs_administrator as needs_administrator
     from plantdesk.store.postgres.administration import probe as probe
     from plantdesk.store.postgres.administration import setup_sql as setup_sql
-    from plantdesk.store.postgres.connections import is_loopback as is_loopback
-    from plantdesk.store.postgres.desks import system_name as system_name
     from plantdesk.store.postgres.passwords import keep_password as keep_password
     from plantdesk.store.sqlite.files.open_checks import is_database as is_database
     from plantdesk.store.sqlite.restore_source import plants_of_file as plants_of_file
@@ -37,12 +37,10 @@ _LAZY = {
     "UnreachedStore": "base",
     "hba_line": "postgres.administration",
     "is_encrypted": "postgres.administration",
-    "is_loopback": "postgres.connections",
     "keep_password": "postgres.passwords",
     "needs_administrator": "postgres.administration",
     "probe": "postgres.administration",
     "setup_sql": "postgres.administration",
-    "system_name": "postgres.desks",
     "KnownNames": "known_names",
     "NamesList": "known_names",
     "is_database": "sqlite.files.open_checks",

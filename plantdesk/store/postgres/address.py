@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from ipaddress import ip_address
 from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from plantdesk import LARGEST_PORT
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
+from plantdesk.platform.settings import read_saved
 
 _URL = re.compile(
     r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^@/?#]*))?@)?(?P<hosts>[^@/?#]*)(?:/(?P<database>[^@?#]*))?"
@@ -19,6 +21,8 @@ _URL = re.compile(
 #: Parameters of libpq that are secrets.
 _SECRET = {"password", "sslpassword", "oauth_client_secret"}
 _DEFAULT_PORT = "5432"
+#: Characters of a desk's name.
+_MAX_DESK = 60
 
 
 class ParameterError(StoreUnreachableError):
@@ -85,6 +89,15 @@ class Address:
         return self.conninfo.get("host", "").split(",")[0] or "localhost"
 
     @cached_property
+    def desk(self) -> str:
+        """The name of this desk: `application_name` of the address, else what the user has set, else `system_name`.
+
+        Window and commands of a user have the same name, so that each can undo what the other did.
+        """
+        given = dict(self.parameters).get("application_name", "").strip()
+        return (given or read_saved().computer_name.strip() or system_name())[:_MAX_DESK]
+
+    @cached_property
     def refusals(self) -> list[tuple[StoreError, float]]:
         """The last refusal to sign in, and until when it holds: servers ban who tries again and again."""
         return []
@@ -139,6 +152,23 @@ class Address:
             hosts.append((host if is_port else each).strip("[]"))
             ports.append(port if is_port else "")
         return {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else ""}
+
+
+def system_name() -> str:
+    """Return the name of the computer."""
+    import platform  # takes longer than all else here
+
+    return (platform.node() or "PlantDesk")[:_MAX_DESK]
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this computer: a loopback address, or the folder of a Unix domain socket."""
+    if not host or host.startswith(("/", "@")) or host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _has_matching_brackets(host: str) -> bool:

@@ -12,6 +12,7 @@ from getpass import getuser
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
+from plantdesk.store.postgres.address import is_loopback
 from plantdesk.store.postgres.connections import (
     CertificateRefusedError,
     ConnectionFileError,
@@ -24,7 +25,6 @@ from plantdesk.store.postgres.connections import (
     ServerUnreachableError,
     SignInRefusedError,
     connect,
-    is_loopback,
     translate_errors,
 )
 from plantdesk.store.postgres.schema import check_readable, version_of, write_refusal

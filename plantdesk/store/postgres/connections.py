@@ -21,7 +21,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +45,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.platform import paths
 from plantdesk.store.database import TablesChangedError
-from plantdesk.store.postgres.address import AddressSyntaxError, ParameterError
+from plantdesk.store.postgres.address import AddressSyntaxError, ParameterError, is_loopback
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, SHOW_AS_CURRENT
 
 if TYPE_CHECKING:
@@ -442,16 +441,6 @@ def encryption(conninfo: Mapping[str, str]) -> dict[str, str]:
         return {}
     has_root = "sslrootcert" in options or _own_root().exists()
     return {"sslmode": mode} if has_root else {"sslmode": mode, "sslrootcert": _system_root()}
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this computer: a loopback address, or the folder of a Unix domain socket."""
-    if not host or host.startswith(("/", "@")) or host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_local(options: Mapping[str, str]) -> bool:

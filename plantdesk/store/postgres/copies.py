@@ -28,7 +28,7 @@ from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import rows_of, transfer
 from plantdesk.store.postgres.connections import LONG, READER, NulRefusedError, connect, execute, translate_errors
 from plantdesk.store.postgres.database import DATABASE, runner
-from plantdesk.store.postgres.desks import create_tables, desk_name
+from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
@@ -76,7 +76,7 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
         raise NulInStoreError(*with_nul)
     address = patient(address)
     create_tables(address)
-    with closing(Transactions(address, desk_name(address), is_large=True)) as transactions:
+    with closing(Transactions(address, is_large=True)) as transactions:
         copied = transactions.write(partial(_fill, address, source, progress))
         with translate_errors(address):
             connection = transactions.open()
@@ -176,7 +176,7 @@ class SharedBackups(MadeBackups):
             loaded = load(reading, backup)
             address = patient(self._address)
             with (
-                closing(Transactions(address, desk_name(address), is_large=True)) as transactions,
+                closing(Transactions(address, is_large=True)) as transactions,
                 translate_errors(address),
             ):
                 connection = transactions.open()

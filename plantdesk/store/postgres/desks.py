@@ -11,7 +11,6 @@ to read, which is read after each reconnection and every 30 s anyway.
 from __future__ import annotations
 
 import logging
-import platform
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -22,7 +21,6 @@ import psycopg
 from plantdesk import __version__
 from plantdesk.domain.desks import Desk, TablesUpdate
 from plantdesk.domain.errors import StoreError
-from plantdesk.platform.settings import read_saved
 from plantdesk.store.postgres.connections import (
     LONG,
     NOW,
@@ -41,8 +39,6 @@ _log = logging.getLogger(__name__)
 
 #: The role of the connection that makes or updates the tables.
 _ROLE = "migration"
-#: Characters of a desk's name.
-_MAX_NAME = 60
 #: Milliseconds for which a desk counts, and for which it is at work: it notes itself every 30 s.
 _LATELY = 30 * 86_400_000
 AT_WORK = 60_000
@@ -54,20 +50,6 @@ _COMMITTED = f"""SELECT desk AS name, '' AS version, 0 AS tables, max(made_at) A
 _LISTED = f"""SELECT DISTINCT ON (name) name, version, tables, last_seen
               FROM ({{found}}) AS found WHERE last_seen > {NOW} - %(lately)s ORDER BY name, tables DESC"""
 _NOTED = "SELECT name, version, tables, last_seen FROM desk"
-
-
-def desk_name(address: Address) -> str:
-    """Return the name of this desk: `application_name` of the address, else what the user has set, else `system_name`.
-
-    Window and commands of a user have the same name, so that each can undo what the other did.
-    """
-    given = dict(address.parameters).get("application_name", "").strip()
-    return (given or read_saved().computer_name.strip() or system_name())[:_MAX_NAME]
-
-
-def system_name() -> str:
-    """Return the name of the computer."""
-    return (platform.node() or "PlantDesk")[:_MAX_NAME]
 
 
 def note_desk(connection: Connection, name: str) -> None:
@@ -100,7 +82,7 @@ def needed_update(address: Address) -> TablesUpdate | None:
         found = check_readable(version_of(connection), address.name, address.server)
         if found.version >= SCHEMA_VERSION:
             return None
-        listed = desks(connection, desk_name(address))
+        listed = desks(connection, address.desk)
         worst_first = sorted(listed, key=lambda desk: (not desk.is_own, desk.tables, -desk.last_seen))
         return TablesUpdate(found.version, SCHEMA_VERSION, tuple(worst_first))
 
@@ -129,9 +111,9 @@ _PAUSE = 0.05
 class CommitListener:
     """A thread with a connection of its own, which calls `poll` when another process of the server has committed."""
 
-    def __init__(self, address: Address, desk: str, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
+    def __init__(self, address: Address, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
         """Start the thread. `own_backend` is the server process of this desk's writer: its commits are known."""
-        self._address, self._desk, self._poll, self._own_backend = address, desk, poll, own_backend
+        self._address, self._poll, self._own_backend = address, poll, own_backend
         self._closing = threading.Event()
         self._connection: Connection | None = None
         self._has_listened = False
@@ -167,7 +149,7 @@ class CommitListener:
                     connection.execute("LISTEN plantdesk")
                 while not self._closing.is_set():
                     self._poll()
-                    note_desk(connection, self._desk)
+                    note_desk(connection, self._address.desk)
                     while notes := [*connection.notifies(timeout=_POLL_INTERVAL, stop_after=1)]:
                         if any(note.pid != self._own_backend() for note in notes):
                             self._poll()

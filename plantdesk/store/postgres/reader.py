@@ -26,7 +26,7 @@ from plantdesk.store.entries import DESK, history_summary
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import READER, connect, execute, translate_errors
 from plantdesk.store.postgres.database import DATABASE, runner
-from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
+from plantdesk.store.postgres.desks import AT_WORK, desks
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
 from plantdesk.store.reader import StoreReader
 
@@ -194,7 +194,7 @@ class PostgresReader(StoreReader):
 
     @override
     def desks_at_work(self) -> list[Desk]:
-        return self.ask(lambda runner: desks(runner.connection, desk_name(self._shared.address), AT_WORK))
+        return self.ask(lambda runner: desks(runner.connection, self._shared.address.desk, AT_WORK))
 
     @override
     def history_summary(self) -> HistorySummary:

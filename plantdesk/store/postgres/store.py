@@ -33,7 +33,7 @@ from plantdesk.store.postgres.connections import (
 )
 from plantdesk.store.postgres.copies import SharedBackups
 from plantdesk.store.postgres.database import runner
-from plantdesk.store.postgres.desks import CommitListener, create_tables, desk_name
+from plantdesk.store.postgres.desks import CommitListener, create_tables
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.transactions import OutcomeUnknownError, Transactions
 from plantdesk.store.sqlite.backups import AutomaticBackups
@@ -217,11 +217,10 @@ class PostgresStore(WrittenStore):
         """Open the store; `create` makes its tables if the database has none. Raises StoreError."""
         super().__init__()
         self._address = address
-        self._desk = desk_name(address)
         if create:
             create_tables(address)
         self._reads = ReadConnection(address)
-        self._transactions = Transactions(address, self._desk)
+        self._transactions = Transactions(address)
         self._lock = threading.Lock()
         self._closing: threading.Thread | None = None
         self._closed = threading.Event()
@@ -236,7 +235,7 @@ class PostgresStore(WrittenStore):
     @property
     @override
     def desk(self) -> str:
-        return self._desk
+        return self._address.desk
 
     @property
     @override
@@ -245,15 +244,13 @@ class PostgresStore(WrittenStore):
 
     @override
     def new_import(self) -> PostgresImport:
-        return PostgresImport(Transactions(self._address, self._desk, is_large=True), self._writer)
+        return PostgresImport(Transactions(self._address, is_large=True), self._writer)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
         with self._lock:
             if self._listener is None:
-                self._listener = CommitListener(
-                    self._address, self._desk, self._writer.poll, lambda: self._transactions.backend
-                )
+                self._listener = CommitListener(self._address, self._writer.poll, lambda: self._transactions.backend)
         return super().subscribe(listener)
 
     @override

@@ -160,13 +160,13 @@ class _Tried(NamedTuple):
 class Transactions:
     """Writes on one connection, which is opened again after it was lost."""
 
-    def __init__(self, address: Address, desk: str, *, is_large: bool = False) -> None:
+    def __init__(self, address: Address, *, is_large: bool = False) -> None:
         """Connect. Raises StoreError.
 
         `is_large`: for one large change; each of its statements may take an hour. It does not continue on another
         connection, which would lack its temporary tables.
         """
-        self._address, self._desk, self._is_large = address, desk, is_large
+        self._address, self._is_large = address, is_large
         self._connection: Connection | None = None
         self._is_abandoned = False
         #: Why the tables must only be read, as of the last connection or `poll`.
@@ -256,7 +256,7 @@ class Transactions:
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                found = add_group(connection, entries, key, self._desk)
+                found = add_group(connection, entries, key, self._address.desk)
                 return _Tried(dict(enumerate(found.outcomes)), found.added, found.position)
         except Exception:
             if _rolled_back(connection):
@@ -314,7 +314,7 @@ class Transactions:
                     connection.execute("BEGIN")
                     state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
-                writer = PostgresChange(connection, seq, change, self._desk)
+                writer = PostgresChange(connection, seq, change, self._address.desk)
                 result = action(writer)
                 if changes_tokens:
                     writer.tokens, writer.has_changed = 1, True
@@ -361,7 +361,7 @@ class Transactions:
         connection = writer.connection
         values = {
             "key": key,
-            "desk": self._desk,
+            "desk": self._address.desk,
             "seq": writer.last_seq,
             "change": writer.last_change,
             "plants": writer.plants,
@@ -384,7 +384,7 @@ class Transactions:
         """
 
         def position_of(connection: Connection) -> int | None:
-            if execute(connection, _SETTLE, {"key": key, "desk": self._desk}).fetchone() is not None:
+            if execute(connection, _SETTLE, {"key": key, "desk": self._address.desk}).fetchone() is not None:
                 return None
             row = execute(connection, "SELECT position FROM commits WHERE key = %s", (key,)).fetchone()
             return None if row is None or row[0] is None else int(row[0])

@@ -1,4 +1,4 @@
-"""Adding plants."""
+"""Adding plants; and what two thousand operations leave, in each kind of store and each version of PlantDesk."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import threading
 from contextlib import closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
-
 import pytest
-
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import IdTakenError, SamePlantError
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
@@ -17,12 +15,12 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.postgres.connections import NulRefusedError
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
+from tests.support.recorded_run import OPERATIONS, RECORD, SEEN, lines_of
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantStore
     from tests.store.contract.conftest import Open
-
 
 def stored(store: PlantStore) -> list[tuple[int, str, str | None, Source]]:
     """All plants in insertion order."""
@@ -152,3 +150,13 @@ def test_the_store_gives_the_next_free_id_itself(store: PlantStore) -> None:
     assert [received.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
     store.add(plant(20), FORM).result(SECONDS)
     assert [row.id for row in received.get(timeout=SECONDS).added] == [20]
+
+
+@pytest.mark.parametrize(
+    "operations", [300, pytest.param(OPERATIONS, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
+)
+def test_a_store_has_after_each_hundred_operations_what_is_recorded(store: PlantStore, operations: int) -> None:
+    """Where PlantDesk is to do something else, `python -m tests.support.recorded_run` writes the record anew."""
+    recorded = RECORD.read_text(encoding="utf-8").splitlines()[: operations // SEEN]
+    for found, expected in zip(lines_of(store, operations), recorded, strict=True):
+        assert found == expected

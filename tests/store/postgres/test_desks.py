@@ -24,7 +24,6 @@ from plantdesk.platform import paths
 from plantdesk.platform.settings import Settings, save, with_store
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.desks import desk_name
 from tests.store.contract.test_changes import add
 from tests.support.cases import number
 from tests.support.waiting import SECONDS
@@ -56,10 +55,10 @@ def desks(location: PostgresLocation) -> Iterator[list[PlantStore]]:
 
 def test_a_desk_is_named_by_the_address_or_the_computer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.node", lambda: "laptop")
-    assert desk_name(Address.parse("postgresql://host/plants")) == "laptop"
-    assert desk_name(Address.parse("postgresql://host/plants?application_name=%20")) == "laptop"
-    assert desk_name(Address.parse("postgresql://host/plants?application_name=Anna%27s%20desk")) == "Anna's desk"
-    assert len(desk_name(Address.parse("postgresql://host/plants?application_name=" + "x" * 99))) == 60
+    assert Address.parse("postgresql://host/plants").desk == "laptop"
+    assert Address.parse("postgresql://host/plants?application_name=%20").desk == "laptop"
+    assert Address.parse("postgresql://host/plants?application_name=Anna%27s%20desk").desk == "Anna's desk"
+    assert len(Address.parse("postgresql://host/plants?application_name=" + "x" * 99).desk) == 60
 
 
 def test_each_change_has_the_name_of_its_desk(desks: list[PlantStore]) -> None:

@@ -150,7 +150,7 @@ def test_old_before_images_and_keys_of_commits_are_removed_but_for_the_last(
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     for tag in ("hall", "attic", "cellar"):
         store.apply([SetTag(Selection(), tag)], FORM).result(SECONDS)
-    with closing(Transactions(location, "test")) as transactions:
+    with closing(Transactions(location)) as transactions:
         assert not transactions.prune()
         assert postgres.execute("SELECT count(size) FROM plantdesk.change", location.name) == [(3,)]
         monkeypatch.setattr(entries, "_MIN_CHANGES", 1)

@@ -13,6 +13,7 @@ import pytest
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import passwords
+from plantdesk.store.postgres.address import is_loopback
 from plantdesk.store.postgres.connections import (
     CertificateRefusedError,
     ConnectionFileError,
@@ -23,7 +24,6 @@ from plantdesk.store.postgres.connections import (
     ServerUnreachableError,
     SignInRefusedError,
     encryption,
-    is_loopback,
 )
 from plantdesk.store.postgres.passwords import KeyringUnusableError
 from tests.support.postgres_server import running_server
