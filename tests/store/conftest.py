@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.store.sqlite.store import Store
+
+if TYPE_CHECKING:
+    from plantdesk.domain.protocols import PlantStore, TokenLookup
 
 NOBODY = 65534
 
@@ -21,9 +26,14 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> Iterator[Store]:
-    store = Store(path)
-    yield store
-    store.close()
+    with closing(Store(path)) as store:
+        yield store
+
+
+@pytest.fixture
+def checker(store: PlantStore) -> Iterator[TokenLookup]:
+    with closing(store.tokens.checker()) as checker:
+        yield checker
 
 
 @pytest.fixture

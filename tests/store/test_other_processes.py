@@ -49,12 +49,6 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with closing(Store(path)) as store:
-        yield store
-
-
-@pytest.fixture
 def changes(store: Store) -> SimpleQueue[Changes]:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)

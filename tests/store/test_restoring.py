@@ -6,36 +6,43 @@ import os
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
+
 import pytest
-from plantdesk.domain.edits import DeleteAll
-from plantdesk.domain.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
+
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import (
+    BackupUnusableError,
+    NothingToUndoError,
+    StoreBusyError,
+    StoreError,
+    StoreGoneError,
+    TokenRefusedError,
+    UndoConflictError,
+)
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
-from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import plant_fields
+from plantdesk.domain.validation import new_plant, plant_fields
+from plantdesk.store import entries
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as hostile_store
-from tests.store.test_backups import damage, ids_in, make_older
-from tests.support.waiting import SECONDS
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
-from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
-from plantdesk.domain.imports import ImportRow, OnConflict
-from plantdesk.domain.records import FORM, PlantRow
-from plantdesk.domain.validation import new_plant
-from plantdesk.store import entries
 from tests.store.contract.test_changes import add, apply, rows, undo
-from tests.store.test_backups import until
+from tests.store.test_backups import damage, ids_in, make_older, until
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from plantdesk.domain.backups import Backup
     from plantdesk.domain.records import Source
 
-def add(store: Store, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:
+
+def put(store: Store, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:
     store.add(NewPlant(id=plant_id, name=name), source).result(SECONDS)
 
 
@@ -47,7 +54,7 @@ def change(path: Path, *statements: str) -> None:
         database.commit()
 
 
-def rows(path: Path) -> list[tuple[object, ...]]:
+def rows_in(path: Path) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         sql = """SELECT plant.id, name, tag, seq, added_at, kind, label
@@ -58,12 +65,12 @@ def rows(path: Path) -> list[tuple[object, ...]]:
 @pytest.fixture
 def backup(store: Store, path: Path) -> Backup:
     """Of a store with plants 1, 2, 3, of which since then 1 is gone, 2 has another name, and 4 has come."""
-    add(store, 1, "Aloe")
-    add(store, 2, "Basil", FORM)
-    add(store, 3, "Cactus", store.tokens.create("greenhouse").result(SECONDS).row.source)
+    put(store, 1, "Aloe")
+    put(store, 2, "Basil", FORM)
+    put(store, 3, "Cactus", store.tokens.create("greenhouse").result(SECONDS).row.source)
     made = FileBackups(path).make()
     change(path, "DELETE FROM plant WHERE id = 1", "UPDATE plant SET name = 'Mint' WHERE id = 2")
-    add(store, 4, "Daisy")
+    put(store, 4, "Daisy")
     return made
 
 
@@ -79,9 +86,9 @@ def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path
 def test_a_token_has_added_its_plants_also_after_a_restore(store: Store, path: Path, backup: Backup) -> None:
     source = store.tokens.create("counting").result(SECONDS).row.source
     for number in (900, 901, 902):
-        add(store, number, "Aloe", source)
+        put(store, number, "Aloe", source)
     FileBackups(path).restore(backup.path)
-    add(store, 903, "Aloe", source)
+    put(store, 903, "Aloe", source)
     assert {row.name: row.plants_added for row in store.tokens.list()}["counting"] == 4
 
 
@@ -98,7 +105,7 @@ def test_a_backup_of_an_older_plantdesk_is_restored_and_left_as_it_is(path: Path
 @pytest.mark.parametrize("what", ["missing", "foreign", "damaged", "newer", "folder"])
 @pytest.mark.usefixtures("store")
 def test_what_cannot_be_restored_changes_nothing(path: Path, backup: Backup, what: str) -> None:
-    before = rows(path)
+    before = rows_in(path)
     file = backup.path
     if what == "missing":
         file.unlink()
@@ -114,28 +121,28 @@ def test_what_cannot_be_restored_changes_nothing(path: Path, backup: Backup, wha
     for refused in (backups.preview, backups.restore):
         with pytest.raises(BackupUnusableError):
             refused(file)
-    assert rows(path) == before
+    assert rows_in(path) == before
     assert len(Backups(path).newest_first()) <= 1
 
 
 def test_without_a_backup_of_the_present_state_nothing_is_restored(path: Path, backup: Backup) -> None:
-    before = rows(path)
+    before = rows_in(path)
     aside = backup.path.rename(path.with_name("aside.db"))
     Backups(path).folder.rmdir()
     Backups(path).folder.write_text("in the way")
     with pytest.raises(StoreError, match=r"plants\.db-backups"):
         FileBackups(path).restore(aside)
-    assert rows(path) == before
+    assert rows_in(path) == before
 
 
 def test_a_locked_store_is_reported_and_left(path: Path, backup: Backup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plantdesk.store.sqlite.connections.LOCK_SECONDS", 0.05)
-    before = rows(path)
+    before = rows_in(path)
     with closing(connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError):
             FileBackups(path).restore(backup.path)
-    assert rows(path) == before
+    assert rows_in(path) == before
 
 
 # --- a damaged store, or none --------------------------------------------------------------------
@@ -157,13 +164,13 @@ def test_a_damaged_store_is_quarantined_and_replaced(path: Path, store: Store, b
     restored = FileBackups(path).restore(backup.path)
     assert restored.saved is not None
     assert restored.saved.read_bytes() == damaged
-    assert rows(path) == rows(backup.path)
+    assert rows_in(path) == rows_in(backup.path)
     Store(path).close()
 
 
 def test_a_store_that_replaces_a_damaged_one_gives_no_id_twice(path: Path, store: Store) -> None:
     for plant_id in (7, 8, 9):
-        add(store, plant_id)
+        put(store, plant_id)
     store.apply([DeleteAll(Selection(ids=[9]))], COMMAND).result(SECONDS)
     backup = FileBackups(path).make()
     store.close()
@@ -182,7 +189,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
         file.write(b"\x5a" * 4096)
     monkeypatch.setattr("plantdesk.store.sqlite.files.opening._CHECKED_SIZE", 0)
     restored = FileBackups(path).restore(backup.path)
-    assert rows(path) == rows(backup.path)
+    assert rows_in(path) == rows_in(backup.path)
     assert restored.saved is not None
 
 
@@ -191,7 +198,7 @@ def test_a_store_that_is_gone_comes_back(path: Path, store: Store, backup: Backu
     path.unlink()
     restored = FileBackups(path).restore(backup.path)
     assert restored.saved is None
-    assert rows(path) == rows(backup.path)
+    assert rows_in(path) == rows_in(backup.path)
 
 
 @pytest.mark.parametrize("way", ["restored", "made anew"])
@@ -199,7 +206,7 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
     path: Path, store: Store, backup: Backup, way: str
 ) -> None:
     for plant_id in range(100, 150):
-        add(store, plant_id, "x" * 2000)
+        put(store, plant_id, "x" * 2000)
     log = path.with_name(f"{path.name}-wal")
     left = log.read_bytes()  # as after a kill
     store.close()
@@ -212,9 +219,9 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
         with pytest.raises(StoreGoneError):
             Store(path)
     opened = Store(path, create=True)
-    add(opened, 7, "Fern")
+    put(opened, 7, "Fern")
     opened.close()
-    assert [row[0] for row in rows(path)] == ([1, 2, 3, 7] if way == "restored" else [7])
+    assert [row[0] for row in rows_in(path)] == ([1, 2, 3, 7] if way == "restored" else [7])
     assert left in [kept.read_bytes() for kept in Backups(path).folder.glob("*-wal")]
 
 

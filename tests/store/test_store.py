@@ -9,11 +9,15 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import chain
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from plantdesk.domain.errors import (
     IdTakenError,
     StoreBusyError,
@@ -23,32 +27,27 @@ from plantdesk.domain.errors import (
     StoreFullError,
     TokenRefusedError,
 )
-from plantdesk.domain.records import COMMAND, FORM, Changes
-from plantdesk.store.sqlite import transactions
-from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.store import Store
-from tests.store.test_backups import until
-from tests.support.adding import plant
-from tests.support.waiting import SECONDS
-from contextlib import closing
-from itertools import chain
-from typing import TYPE_CHECKING
-from hypothesis import given
-from hypothesis import strategies as st
-from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
+from plantdesk.store.sqlite import transactions
+from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.queries import all_ids
+from plantdesk.store.sqlite.store import Store
+from tests.store.test_backups import until
+from tests.support.adding import plant
 from tests.support.cases import cases
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
+
     from plantdesk.domain.protocols import TokenLookup
-    from plantdesk.store.sqlite.store import Store
+
 
 def stored(path: Path) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(path)) as database:
@@ -237,13 +236,6 @@ def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: 
 
     store.subscribe_health(listen)
     assert received[-1] is None
-
-
-@pytest.fixture
-def checker(store: Store) -> Iterator[TokenLookup]:
-    checker = store.tokens.checker()
-    yield checker
-    checker.close()
 
 
 def test_only_the_digest_is_kept(store: Store, path: Path) -> None:

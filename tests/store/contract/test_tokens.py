@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from queue import SimpleQueue
@@ -22,13 +21,6 @@ from tests.support.waiting import SECONDS
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore, TokenLookup
     from tests.store.contract.conftest import Open
-
-
-@pytest.fixture
-def checker(store: PlantStore) -> Iterator[TokenLookup]:
-    checker = store.tokens.checker()
-    yield checker
-    checker.close()
 
 
 def test_a_token_has_256_bits_and_a_prefix_for_scanners(store: PlantStore) -> None:
