@@ -17,9 +17,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError, Text
+from plantdesk.domain.errors import (
+    OutOfMemoryError,
+    PlantDeskError,
+    SamePlantError,
+    StoreClosedError,
+    StoreError,
+    Text,
+    id_taken,
+)
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.changes import add_as_next, make_change
 from plantdesk.store.rows import stored_source
 from plantdesk.store.tokens import StoreTokens
@@ -31,7 +40,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.models import NewPlant, Plant
-    from plantdesk.domain.records import Changes, PlantRow, Source
+    from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.reader import StoreReader
 
@@ -147,6 +156,14 @@ class Outcome(NamedTuple):
     outcomes: list[PlantRow | PlantDeskError]
     added: tuple[PlantRow, ...] = ()
     position: int | None = None
+
+
+def outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantRow | PlantDeskError:
+    """Return the outcome for a plant with the id of `owner`: a program may add the same plant again."""
+    refusal = id_taken(owner, plant.name, plant.tag)
+    if not isinstance(refusal, SamePlantError) or source.kind is SourceKind.FORM:
+        return refusal
+    return owner._replace(source=Source(*owner.source[:3]))  # as it is read; it may be of the same group
 
 
 class Health:

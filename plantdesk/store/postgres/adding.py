@@ -10,10 +10,10 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
+from plantdesk.domain.errors import PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import searched
-from plantdesk.domain.records import PlantRow, SourceKind
-from plantdesk.store.base import Outcome
+from plantdesk.domain.records import PlantRow
+from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.database import VERSION_SQL, TablesChangedError
 from plantdesk.store.postgres.connections import LOCK, NOW, execute
 from plantdesk.store.rows import row_of
@@ -127,9 +127,7 @@ def _outcome(entry: Entry, row: Sequence[Any]) -> PlantRow | PlantDeskError:
         return TokenRefusedError()
     if not is_taken:
         return TokenUsedUpError(max_plants) if max_plants is not None else TablesChangedError()
-    owner = row_of(row[_OWNER:])
-    refusal = id_taken(owner, plant.name, plant.tag)
-    return owner if isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM else refusal
+    return outcome_of_taken(row_of(row[_OWNER:]), plant, source)
 
 
 def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantRow:

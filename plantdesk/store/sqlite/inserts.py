@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
+from plantdesk.domain.errors import PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import searched_texts
-from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
-from plantdesk.store.base import Outcome
+from plantdesk.domain.records import PlantRow, Source, now_ms
+from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.models import PLANT
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sqlite.database import DATABASE, runner
@@ -53,7 +53,7 @@ def add_group(
         if source.token_id is not None and source not in valid:
             outcomes.append(TokenRefusedError())
         elif row is not None:
-            outcomes.append(_outcome_of_taken(row, plant, source))
+            outcomes.append(outcome_of_taken(row, plant, source))
         elif (refusal := _refusal(valid.get(source), added_by[source], token_refusal)) is not None:
             outcomes.append(refusal)
         else:
@@ -72,18 +72,6 @@ def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[
     sql = "SELECT id FROM plant WHERE id IN (SELECT value FROM json_each(?))"
     known = [plant_id for (plant_id,) in connection.execute(sql, (json.dumps([*ids]),))]
     return rows_by_id(runner(connection), known) if known else {}
-
-
-def _outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantRow | PlantDeskError:
-    """Return the outcome for a plant with the id of `owner`: a program may add the same plant again."""
-    refusal = id_taken(owner, plant.name, plant.tag)
-    is_retry = isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM
-    return _as_read(owner) if is_retry else refusal
-
-
-def _as_read(row: PlantRow) -> PlantRow:
-    """Return the row as it is read from the file; the plant may have been added by the same group."""
-    return row._replace(source=Source(row.source.id, row.source.kind, row.source.label))
 
 
 class _Token(NamedTuple):
