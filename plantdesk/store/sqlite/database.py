@@ -86,7 +86,7 @@ class SqliteDatabase(Database):
     def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
         rows, name, columns = iter(rows), self.place_of(table), len(table.c)
         while values := [*chain.from_iterable(islice(rows, _AT_ONCE))]:
-            runner.connection.execute(_insert(name, columns, len(values) // columns), values)
+            runner.connection.execute(insert_of(name, columns, len(values) // columns), values)
 
 
 #: The only one: it keeps the statements that it has compiled.
@@ -99,6 +99,6 @@ def runner(connection: sqlite3.Connection) -> Runner:
 
 
 @cache
-def _insert(table: str, columns: int, rows: int) -> str:
+def insert_of(table: str, columns: int, rows: int) -> str:
     """Return the statement for so many rows. Core binds values by name, which takes twice as long."""
     return f"INSERT INTO {table} VALUES {', '.join([f'({placeholders(columns)})'] * rows)}"

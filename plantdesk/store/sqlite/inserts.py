@@ -15,9 +15,8 @@ from plantdesk.domain.errors import PlantDeskError, TokenRefusedError, TokenUsed
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.store.base import Outcome, outcome_of_taken
-from plantdesk.store.models import PLANT
 from plantdesk.store.rows import rows_by_id
-from plantdesk.store.sqlite.database import DATABASE, runner
+from plantdesk.store.sqlite.database import insert_of, runner
 from plantdesk.store.sqlite.numbers import last_seq
 
 if TYPE_CHECKING:
@@ -26,8 +25,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant
 
 
+#: Plants in one statement.
+_AT_ONCE = 500
 #: Characters of a row on average, above which each is inserted by a statement of its own.
 _MAX_TEXT = 1000
+_TABLE, _COLUMNS = "plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)", 8
 
 
 def add_group(
@@ -104,12 +106,19 @@ def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], n
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
     """Insert rows together; large ones one by one, as each prepared statement of sqlite3 keeps its last values."""
     length = sum(len(row.name) + len(row.tag or "") for row in rows)
-    at_once = 1 if length > _MAX_TEXT * len(rows) else len(rows)
-    for start in range(0, len(rows), at_once or 1):
-        DATABASE.fill(runner(connection), PLANT, map(_values, rows[start : start + at_once]))
-
-
-def _values(row: PlantRow) -> tuple[object, ...]:
-    """Return the values of all columns."""
-    facts = -row.version, row.added_at, row.source.id
-    return row.id, row.name, row.tag, *facts, None, 0, *searched_texts(row.name, row.tag)
+    at_once = 1 if length > _MAX_TEXT * len(rows) else _AT_ONCE
+    for start in range(0, len(rows), at_once):
+        values: list[object] = []
+        for row in rows[start : start + at_once]:
+            searched_name, searched_tag, _ = searched_texts(row.name, row.tag)
+            values += (
+                row.id,
+                row.name,
+                row.tag,
+                -row.version,
+                row.added_at,
+                row.source.id,
+                searched_name,
+                searched_tag,
+            )
+        connection.execute(insert_of(_TABLE, _COLUMNS, len(values) // _COLUMNS), values)
