@@ -51,8 +51,6 @@ _PORTS = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 _MODES = ("verify-full", "require", "disable")
 #: The parameters of an address that have a field of their own.
 _SHOWN = {"sslmode", "host", "port", "user", "dbname", "application_name"}
-#: Key of a store's settings: the user has read that the keyring cannot be used.
-_NO_KEYRING = "keyring_missing"
 #: Lines of text that the reason of a failed test may have before the height changes.
 _REASON_LINES = 2
 
@@ -285,21 +283,14 @@ class SharedStoreDialog(Dialog):
         self._bridge.long_tasks.ask(
             self,
             lambda _task: keep_password(account, password),
-            lambda _none: self._on_kept(location),
-            partial(self._on_not_kept, location),
+            lambda _none: self._request(location),
+            self._on_not_kept,
         )
 
-    def _on_kept(self, location: PostgresLocation) -> None:
-        self._preferences.change_store(location.key, **{_NO_KEYRING: False})
-        self._request(location)
-
-    def _on_not_kept(self, location: PostgresLocation, error: Exception) -> None:
-        """Report once that the password was not saved; later the store is opened without the report."""
+    def _on_not_kept(self, error: Exception) -> None:
+        """Report that the password was not saved; opening the store again does not try it once more."""
         self.setEnabled(True)
-        if self._preferences.of_store(location.key).get(_NO_KEYRING) is True:
-            self._request(location)
-            return
-        self._preferences.change_store(location.key, **{_NO_KEYRING: True})
+        self._keep.setChecked(False)
         self._message.show_message(Tone.WARNING, error_text(error))
         self._fit()
         self._open_button.setFocus()
