@@ -51,7 +51,7 @@ _PORTS = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 _MODES = ("verify-full", "require", "disable")
 #: The parameters of an address that have a field of their own.
 _SHOWN = {"sslmode", "host", "port", "user", "dbname", "application_name"}
-#: Lines of text that the reason of a failed test may have before the height changes.
+#: Lines of text for which the dialog has room in the reason of a failed test; a longer one is scrolled.
 _REASON_LINES = 2
 
 
@@ -357,7 +357,6 @@ class SharedStoreDialog(Dialog):
             field.textChanged.connect(self._forget)
         self._mode.activated.connect(self._on_mode_chosen)
         self._mode.currentIndexChanged.connect(self._forget)
-        self._outcomes.resized.connect(self._grow)
         self._setup_header.toggled.connect(self._fit)
         self._file_button.clicked.connect(self._save_file)
 
@@ -402,23 +401,13 @@ class SharedStoreDialog(Dialog):
         return grid
 
     @Slot()
-    def _grow(self) -> None:
-        """Become higher if a reason needs it; never lower, so that nothing moves with a test."""
-        if self._needed_height() > self.height():
-            self._fit()
-
-    @Slot()
     def _fit(self) -> None:
-        """Be as high as the content and a reason, within the screen."""
-        shown = self.fontMetrics().lineSpacing() * (0 if self._outcomes.has_reason else _REASON_LINES)
-        self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._needed_height() + shown))
-
-    def _needed_height(self) -> int:
-        """Return the height of the content."""
+        """Be as high as the content and the reason of a failed test, so that nothing moves with a test."""
         layout, foot = self._content.layout(), self.layout()
         if layout is None or foot is None:
-            return 0
+            return
         activate_layouts(self)
         self._area.setMinimumHeight(0)
-        height = needed_height(layout, self._theme.metrics.scaled(_WIDTH))
-        return height + foot.sizeHint().height() - self._area.sizeHint().height()
+        width = self._theme.metrics.scaled(_WIDTH)
+        height = needed_height(layout, width) + foot.sizeHint().height() - self._area.sizeHint().height()
+        self.resize_to_fit(QSize(width, height + _REASON_LINES * self.fontMetrics().lineSpacing()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 
 class Outcomes(QFrame):
-    """The four lines, all always visible. `resized`: they need another height."""
-
-    resized = Signal()
+    """The four lines, all always visible."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -32,16 +30,10 @@ class Outcomes(QFrame):
         self._lines = {stage: _Line(theme) for stage in Stage}
         fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
 
-    @property
-    def has_reason(self) -> bool:
-        """Whether a line shows why it failed."""
-        return any(line.has_reason for line in self._lines.values())
-
     def show_untried(self) -> None:
         """Show that nothing was tested."""
         for stage, line in self._lines.items():
             line.show_state("circle", "text_2", self._name(stage), self.tr("not tried"))
-        self.resized.emit()
 
     def show_probe(self, found: Probe, location: PostgresLocation) -> None:
         """Show the result of a test."""
@@ -51,7 +43,6 @@ class Outcomes(QFrame):
                 line.show_state("circle-x", "error", self._name(stage), "", error_text(found.error))
                 break
             line.show_state("circle-check", "ok", *self._success(stage, found, location))
-        self.resized.emit()
 
     def _name(self, stage: Stage) -> str:
         return {
@@ -112,11 +103,6 @@ class _Line(QWidget):
         first = fill(QHBoxLayout(), self._title, (self._details, 1), spacing=M)
         texts = fill(QVBoxLayout(), first, self._reason, spacing=XS)
         fill(QHBoxLayout(self), (self._icon, Qt.AlignmentFlag.AlignTop), (texts, 1), margins=0, spacing=S + 2)
-
-    @property
-    def has_reason(self) -> bool:
-        """Whether it shows why it failed."""
-        return not self._reason.isHidden()
 
     def show_state(self, icon: str, tone: str, title: str, details: str, reason: str = "") -> None:
         """Show a state; `reason` is why it failed and what to do."""
