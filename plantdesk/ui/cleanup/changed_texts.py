@@ -8,7 +8,7 @@ from contextlib import closing
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
     QPalette,
@@ -25,7 +25,7 @@ from typing_extensions import override
 from plantdesk.domain.rewriting import FIELDS, replaced
 from plantdesk.domain.validation import is_blank
 from plantdesk.ui.texts import one_line, translate
-from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable
+from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -156,14 +156,13 @@ def field_text(field: str) -> str:
     return translate("ChangedTexts", "Name") if field == "name" else translate("ChangedTexts", "Note")
 
 
-class ChangedTexts(QAbstractTableModel):
+class ChangedTexts(RowModel[ChangedText]):
     """The texts of a preview, and which of them stay. `marks_changed`: the user has ticked or cleared some."""
 
     marks_changed = Signal()
 
     def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._rows: tuple[ChangedText, ...] = ()
+        super().__init__((self.tr("ID"), self.tr("In"), self.tr("Change", "a heading")), parent)
         self._others = 0, 0
         #: Whether texts are ticked unless they are in `_marked`, including those that are not listed.
         self._ticks_all = True
@@ -171,19 +170,17 @@ class ChangedTexts(QAbstractTableModel):
 
     def show(self, preview: Preview) -> None:
         """Show other rows; if they are of the same texts, update only what has changed in them."""
-        is_same = [row.key for row in preview.rows] == [row.key for row in self._rows]
-        if not is_same:
-            self.beginResetModel()
-        self._rows = preview.rows
+        is_same = [row.key for row in preview.rows] == [row.key for row in self.rows]
         shown = [row for row in preview.rows if not row.is_blank]
         self._others = (
             preview.places - sum(row.places for row in shown),
             preview.changed - len({row.id for row in shown}),
         )
-        if not is_same:
-            self.endResetModel()
+        if is_same:
+            self.rows = [*preview.rows]
+            self.report_changed()
         else:
-            self._report_rows()
+            self.replace(preview.rows)
 
     def tick_all(self, *, ticked: bool) -> None:
         """Tick all texts, or none, including those that are not listed."""
@@ -193,7 +190,7 @@ class ChangedTexts(QAbstractTableModel):
 
     def toggle(self, index: Index) -> None:
         """Tick the text of a row, or clear its mark."""
-        row = self._rows[index.row()]
+        row = self.rows[index.row()]
         if not row.is_blank:
             self._marked ^= {row.key}
             self._report()
@@ -205,7 +202,7 @@ class ChangedTexts(QAbstractTableModel):
     @property
     def state(self) -> Qt.CheckState:
         """Whether all texts are ticked, some, or none."""
-        states = {self.is_ticked(row) for row in self._rows if not row.is_blank}
+        states = {self.is_ticked(row) for row in self.rows if not row.is_blank}
         if self._others != (0, 0):
             states.add(self._ticks_all)
         return Qt.CheckState.PartiallyChecked if len(states) > 1 else _CHECKED if True in states else _UNCHECKED
@@ -213,40 +210,27 @@ class ChangedTexts(QAbstractTableModel):
     @property
     def counts(self) -> tuple[int, int, int]:
         """The numbers of ticked matches, of plants with ticked texts, and of listed texts that are left out."""
-        ticked = [row for row in self._rows if self.is_ticked(row)]
+        ticked = [row for row in self.rows if self.is_ticked(row)]
         places, plants = self._others if self._ticks_all else (0, 0)
         return (
             places + sum(row.places for row in ticked),
             plants + len({row.id for row in ticked}),
-            len(self._rows) - len(ticked),
+            len(self.rows) - len(ticked),
         )
 
     @property
     def only(self) -> list[int] | None:
         """The ids of the plants that are to be changed; None if unlisted texts are ticked as well."""
-        return None if self._ticks_all else sorted({row.id for row in self._rows if self.is_ticked(row)})
+        return None if self._ticks_all else sorted({row.id for row in self.rows if self.is_ticked(row)})
 
     @property
     def left(self) -> Collection[tuple[int, str]]:
         """The ids and fields that stay as they are."""
-        return frozenset(row.key for row in self._rows if not self.is_ticked(row))
-
-    @override
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
-
-    @override
-    def columnCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else 3
-
-    @override
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
-        return (self.tr("ID"), self.tr("In"), self.tr("Change", "a heading"))[section] if is_title else None
+        return frozenset(row.key for row in self.rows if not self.is_ticked(row))
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        row = self._rows[index.row()]
+        row = self.rows[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 text = one_line(row.text(after=self.is_ticked(row)))
@@ -282,12 +266,8 @@ class ChangedTexts(QAbstractTableModel):
         return text.format(**values, reason=self.end_text(row))
 
     def _report(self) -> None:
-        self._report_rows()
+        self.report_changed()
         self.marks_changed.emit()
-
-    def _report_rows(self) -> None:
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 2))
 
 
 class ChangedTextTable(PlainTable):

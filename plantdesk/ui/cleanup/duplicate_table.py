@@ -9,7 +9,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHeaderView
 from typing_extensions import override
@@ -19,7 +19,7 @@ from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import LISTED, Text, joined
 from plantdesk.domain.folding import SEPARATOR
 from plantdesk.ui.texts import date, long_date, one_line, shown, source_text, tag_text, translate
-from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.plain_table import PlainTable, RowModel
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
@@ -52,13 +52,20 @@ class Item(NamedTuple):
     row: PlantRow | None
 
 
-class DuplicateModel(QAbstractTableModel):
+class DuplicateModel(RowModel[Item]):
     """Reads on the worker of `queries`. `changed`: other groups, or other plants of them, are to be merged."""
 
     changed = Signal()
 
     def __init__(self, queries: StoreQueries, parent: QObject) -> None:
-        super().__init__(parent)
+        headings = (
+            translate("Duplicates", "Keep"),
+            translate("PlantTable", "ID"),
+            translate("PlantTable", "Tag"),
+            translate("PlantTable", "Added"),
+            translate("ChangedTexts", "Note"),
+        )
+        super().__init__(headings, parent)
         self._queries = queries
         self._task: Task | None = None
         self._keep = Kept.LOWEST_ID
@@ -78,8 +85,8 @@ class DuplicateModel(QAbstractTableModel):
         self.beginResetModel()
         self._groups = groups
         self._starts = array("q", accumulate(groups.sizes, initial=0))
-        self._items: list[Item] = []
-        self._rows: dict[int, list[PlantRow]] = {}
+        self.rows = []
+        self._plants: dict[int, list[PlantRow]] = {}
         self._chosen = {}
         self._left = set(left)
         if known:
@@ -150,13 +157,13 @@ class DuplicateModel(QAbstractTableModel):
         """Return the id of the plant of a group that is kept; None if it is not among those that are shown."""
         if not self.is_merged(group):
             return None
-        rows = self._rows[group]
+        rows = self._plants[group]
         is_known = len(rows) == self._groups.sizes[group] or self._keep is Kept.LOWEST_ID
         return self._chosen.get(group, self._keep.of(rows).id if is_known else None)
 
     def act(self, index: Index) -> None:
         """Merge a group or leave it. For the index of a plant, keep this plant and merge its group."""
-        item = self._items[index.row()]
+        item = self.rows[index.row()]
         if item.row is None or not self.is_merged(item.group):
             self._left ^= {item.group}
         if item.row is not None:
@@ -165,7 +172,7 @@ class DuplicateModel(QAbstractTableModel):
 
     def _remark(self, group: int) -> str:
         """Return how many plants a group has, how they differ, and what happens to it."""
-        rows, size = self._rows[group], self._groups.sizes[group]
+        rows, size = self._plants[group], self._groups.sizes[group]
         differences = differences_of([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
         if differences:
@@ -185,39 +192,19 @@ class DuplicateModel(QAbstractTableModel):
             return translate("Duplicates", "{id} chosen").format(id=self._chosen[group])
         if self._keep is Kept.NEWEST:
             return translate("Duplicates", "the newest stays")
-        if self._keep is Kept.LONGEST_NOTE and any(row.note for row in self._rows[group]):
+        if self._keep is Kept.LONGEST_NOTE and any(row.note for row in self._plants[group]):
             return translate("Duplicates", "the longest note stays")
         return translate("Duplicates", "the lowest ID stays")
 
     def is_heading(self, row: int) -> bool:
         """Return whether a row is the heading of a group."""
-        return self._items[row].row is None
+        return self.rows[row].row is None
 
     # --- QAbstractTableModel ---
 
     @override
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._items)
-
-    @override
-    def columnCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(_Column)
-
-    @override
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        titles = (
-            translate("Duplicates", "Keep"),
-            translate("PlantTable", "ID"),
-            translate("PlantTable", "Tag"),
-            translate("PlantTable", "Added"),
-            translate("ChangedTexts", "Note"),
-        )
-        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
-        return titles[section] if is_title else None
-
-    @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        item = self._items[index.row()]
+        item = self.rows[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return self._text(item, _Column(index.column()))
@@ -259,16 +246,12 @@ class DuplicateModel(QAbstractTableModel):
         for group, ids in groups:
             found = [rows[plant_id] for plant_id in ids if plant_id in rows]
             if found:  # else they were deleted meanwhile
-                self._rows[group] = found
+                self._plants[group] = found
                 added += [Item(group, None), *(Item(group, row) for row in found)]
-        if added:
-            self.beginInsertRows(QModelIndex(), len(self._items), len(self._items) + len(added) - 1)
-            self._items += added
-            self.endInsertRows()
+        self.append(added)
 
     def _emit_changed(self) -> None:
-        if self._items:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._items) - 1, _Column.NOTE))
+        self.report_changed()
         self.changed.emit()
 
     def _check_state(self, item: Item) -> Qt.CheckState:
@@ -307,7 +290,7 @@ class DuplicateModel(QAbstractTableModel):
                 return one_line(row.note or "")
 
     def _heading(self, group: int) -> str:
-        return f"{one_line(self._rows[group][0].name)}, {self._remark(group)}"
+        return f"{one_line(self._plants[group][0].name)}, {self._remark(group)}"
 
 
 def _read(reader: PlantReader, _task: Task, ids: list[int]) -> dict[int, PlantRow]:

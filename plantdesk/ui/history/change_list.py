@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QDate,
     QDateTime,
     QLocale,
@@ -32,7 +31,7 @@ from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, show
 from plantdesk.ui.theme.metrics import ICON, XL, FontRole, L
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.painting import draw_line
-from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable
+from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -74,7 +73,7 @@ class Column(IntEnum):
     ACTION = 2
 
 
-class HistoryModel(QAbstractTableModel):
+class HistoryModel(RowModel["HistoryEntry | str"]):
     """Reads on the worker of `queries`.
 
     `loaded(summary)`: the first page is there; `failed(error)`: it is not. `extended`: the next page is there.
@@ -85,9 +84,8 @@ class HistoryModel(QAbstractTableModel):
     failed = Signal(object)
 
     def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
+        super().__init__([""] * len(Column), parent)
         self._queries, self._theme = queries, theme
-        self._rows: list[HistoryEntry | str] = []
         self._last: HistoryEntry | None = None
         self._text = ""
         self._source: Source | str | None = None
@@ -106,31 +104,23 @@ class HistoryModel(QAbstractTableModel):
 
     def entry_count(self) -> int:
         """Return the number of changes that were read."""
-        return sum(not isinstance(row, str) for row in self._rows)
+        return sum(not isinstance(row, str) for row in self.rows)
 
     def entry_at(self, row: int) -> HistoryEntry | None:
         """Return the entry of a row; None for a heading."""
-        found = self._rows[row] if 0 <= row < len(self._rows) else ""
+        found = self.rows[row] if 0 <= row < len(self.rows) else ""
         return None if isinstance(found, str) else found
 
     def row_of(self, number: int) -> int | None:
         """Return the row of the change of a number."""
-        entries = ((row, each) for row, each in enumerate(self._rows) if not isinstance(each, str))
+        entries = ((row, each) for row, each in enumerate(self.rows) if not isinstance(each, str))
         return next((row for row, each in entries if each.change.number == number), None)
-
-    @override
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
-
-    @override
-    def columnCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(Column)
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        row, column = self._rows[index.row()], Column(index.column())
+        row, column = self.rows[index.row()], Column(index.column())
         if isinstance(row, str):
             return row if role == Qt.ItemDataRole.DisplayRole and column is Column.TIME else None
         return row if role == ENTRY_ROLE else self._value(row, column, role)
@@ -177,21 +167,15 @@ class HistoryModel(QAbstractTableModel):
 
     def _on_loaded(self, limit: int, page: _Page) -> None:
         entries, summary = page
-        self.beginResetModel()
         self._last = None
-        self._rows = self._with_headings(entries)
         self.has_more = len(entries) == limit
-        self.endResetModel()
+        self.replace(self._with_headings(entries))
         self.loaded.emit(summary)
 
     def _on_more(self, limit: int, page: _Page) -> None:
         entries, _ = page
         self.has_more = len(entries) == limit
-        rows = self._with_headings(entries)
-        if rows:
-            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(rows) - 1)
-            self._rows += rows
-            self.endInsertRows()
+        self.append(self._with_headings(entries))
         self.extended.emit()
 
     def _with_headings(self, entries: list[HistoryEntry]) -> list[HistoryEntry | str]:

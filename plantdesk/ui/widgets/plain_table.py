@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QPalette
@@ -25,6 +25,7 @@ from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
     from PySide6.QtGui import QKeyEvent, QPainter
 
     from plantdesk.ui.qt import Index
@@ -46,6 +47,8 @@ def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMe
     cell = view.visualRect(index)
     return view.viewport().mapToGlobal(cell.bottomRight() if view.isRightToLeft() else cell.bottomLeft())
 
+
+Row = TypeVar("Row")
 
 _MIN_ROWS = 4
 #: From the edge of its rectangle to a text.
@@ -101,36 +104,65 @@ class Cell(NamedTuple):
 _NO_INDEX = QModelIndex()
 
 
-class _Model(QAbstractTableModel):
-    """The cells, and the columns `numbers`, which are aligned at their end."""
+class RowModel(QAbstractTableModel, Generic[Row]):
+    """A table of the rows in a list; a subclass returns their data."""
 
-    def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
+    def __init__(self, headings: Sequence[str], parent: QObject) -> None:
         super().__init__(parent)
-        self._theme, self._numbers = theme, numbers
         self._headings = headings
-        self._rows: list[list[Cell]] = []
+        self.rows: list[Row] = []
 
-    def show_rows(self, rows: list[list[Cell]], headings: Sequence[str] | None, *, same: bool) -> None:
-        """Replace all rows, or only the cells that have changed in the `same` rows."""
-        if not same:
-            self.beginResetModel()
-            self._rows, self._headings = rows, headings or self._headings
-            self.endResetModel()
-        elif rows != self._rows:
-            self._rows = rows
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self._headings) - 1))
+    def replace(self, rows: Sequence[Row]) -> None:
+        """Show other rows."""
+        self.beginResetModel()
+        self.rows = [*rows]
+        self.endResetModel()
+
+    def append(self, rows: Sequence[Row]) -> None:
+        """Show further rows at the end."""
+        if rows:
+            self.beginInsertRows(QModelIndex(), len(self.rows), len(self.rows) + len(rows) - 1)
+            self.rows += rows
+            self.endInsertRows()
+
+    def report_changed(self) -> None:
+        """Let views read all cells again."""
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self._headings) - 1))
 
     @override
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent.isValid() else len(self.rows)
 
     @override
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self._headings)
 
     @override
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return self._headings[section] if is_title else None
+
+
+class _Model(RowModel[list[Cell]]):
+    """The cells, and the columns `numbers`, which are aligned at their end."""
+
+    def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
+        super().__init__(headings, parent)
+        self._theme, self._numbers = theme, numbers
+
+    def show_rows(self, rows: list[list[Cell]], headings: Sequence[str] | None, *, same: bool) -> None:
+        """Replace all rows, or only the cells that have changed in the `same` rows."""
+        if not same:
+            self._headings = headings or self._headings
+            self.replace(rows)
+        elif rows != self.rows:
+            self.rows = rows
+            self.report_changed()
+
+    @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        cell = self._rows[index.row()][index.column()]
+        cell = self.rows[index.row()][index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return cell.text
@@ -146,9 +178,9 @@ class _Model(QAbstractTableModel):
 
     @override
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if role == Qt.ItemDataRole.DisplayRole and orientation is Qt.Orientation.Horizontal:
-            return self._headings[section]
-        return _TRAILING if role == Qt.ItemDataRole.TextAlignmentRole and section in self._numbers else None
+        if role == Qt.ItemDataRole.TextAlignmentRole and section in self._numbers:
+            return _TRAILING
+        return super().headerData(section, orientation, role)
 
 
 class PlainTable(QTableView):
