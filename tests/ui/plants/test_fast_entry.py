@@ -436,7 +436,7 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk, *, is_key: bool) -> 
         desk.press(Qt.Key.Key_Z, CONTROL)
     else:
         Desk(desk.qtbot, desk.message).button("Undo").click()
-    assert not desk.message.text.startswith("Discarded")
+    desk.qtbot.waitUntil(lambda: not desk.message.text.startswith("Discarded"))
     desk.buttons()["Use free IDs for 2 plants"].click()
     desk.has(("Ivy", None), ("Fern", None))
 
