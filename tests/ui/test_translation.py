@@ -11,7 +11,6 @@ from typing import cast
 
 import pytest
 from PySide6.QtCore import QLocale, QPoint, Qt
-from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -29,15 +28,12 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
-from plantdesk.domain.errors import Text
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.name_completion import NameDelegate
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
-from plantdesk.ui.texts import shown
-from plantdesk.ui.theme.metrics import FontRole, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.translation import Translator, name_of
 from tests.support.desk import Desk, menus_of
@@ -223,19 +219,6 @@ def test_the_texts_of_the_card_are_translated_and_fit(language: str, window: Dia
     desk.until(lambda: not cut(desk.window))
     assert language != "pseudo" or not untranslated(desk.window, DATA | _DAYS)
     assert desk.button("Select none").width() >= desk.button("Select none").sizeHint().width(), language
-
-
-@pytest.mark.parametrize("language", ALL, indirect=True)
-def test_the_number_of_plants_with_a_name_is_beside_their_tag(language: str, window: Dialogs) -> None:
-    desk = window.desk
-    desk.type(desk.name, "Sal")
-    offers = desk.the(QListView, "Known names")
-    desk.until(offers.isVisible)
-    delegate = offers.itemDelegate()
-    assert isinstance(delegate, NameDelegate)
-    number = shown(Text("{count:,} here", one="1 here", count=4))
-    font = tabular(window.theme.metrics.font(FontRole.PILL))
-    assert delegate.room_for_numbers > QFontMetrics(font).horizontalAdvance(number), language
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QCompleter, QStyle, QStyleOptionViewItem, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
@@ -21,6 +20,8 @@ from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QPainter
+
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.store import KnownNames
     from plantdesk.ui.background import StoreQueries, Task
@@ -285,16 +286,10 @@ class NameDelegate(OfferDelegate):
         super().__init__(parent)
         self._theme = theme
         self._offers: Sequence[KnownName] = ()
-        #: The pixels that are reserved at the end of each row for the widest number, with space around it.
-        self.room_for_numbers = 0
 
     def show(self, offers: Sequence[KnownName], typed: str) -> None:
-        """Paint these offers, with the typed part of their names, and reserve the width that their numbers need."""
+        """Paint these offers, with the typed part of their names."""
         self._offers, self.typed = offers, typed
-        metrics = self._theme.metrics
-        width_of = QFontMetrics(tabular(metrics.font(FontRole.PILL))).horizontalAdvance
-        widest = max([metrics.scaled(_COUNT), *(width_of(_number(each)) + M for each in offers)])
-        self.room_for_numbers = widest + S + XS
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -302,12 +297,17 @@ class NameDelegate(OfferDelegate):
 
     @override
     def paint_end(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> int:
-        offer = self._offers[index.row()]
-        row, end = option.rect, option.rect.right() - self.room_for_numbers
+        offer, row = self._offers[index.row()], option.rect
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("text_2"))
-        number = QStyle.visualRect(option.direction, row, row.adjusted(0, 0, -S - XS, 0))
-        painter.drawText(number, QStyle.visualAlignment(option.direction, _TRAILING), _number(offer))
+        number = row.adjusted(0, 0, -M, 0)
+        painter.drawText(
+            QStyle.visualRect(option.direction, row, number),
+            QStyle.visualAlignment(option.direction, _TRAILING),
+            _number(offer),
+        )
+        room = max(self._theme.metrics.scaled(_COUNT), painter.fontMetrics().horizontalAdvance(_number(offer)) + M)
+        end = number.right() - room
         if offer.tag is None:
             return end
         size = pill_size(self._theme, offer.tag).boundedTo(QSize(row.width() // 3, row.height()))
