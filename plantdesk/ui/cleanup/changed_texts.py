@@ -5,26 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import (
-    QFontMetricsF,
-    QPalette,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-    QTextLine,
-    QTextOption,
-    QTransform,
-)
-from PySide6.QtWidgets import QStyle
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QTextCharFormat, QTextLayout
 from typing_extensions import override
 
 from plantdesk.domain.rewriting import FIELDS, replaced
 from plantdesk.domain.validation import is_blank
 from plantdesk.ui.texts import one_line, translate
+from plantdesk.ui.widgets.painting import line_layout
 from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 if TYPE_CHECKING:
@@ -147,7 +137,6 @@ def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
 
 #: The role under which the delegate gets the ChangedText itself.
 ROW_ROLE = Qt.ItemDataRole.UserRole
-_LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
 _CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
@@ -305,49 +294,36 @@ class _TextDelegate(CellDelegate):
 
     @override
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
-        document, option = QTextDocument(), QTextOption(QStyle.visualAlignment(cell.direction, _LEADING))
-        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        option.setWrapMode(QTextOption.WrapMode.NoWrap)
-        document.setDefaultTextOption(option)
-        document.setDefaultFont(cell.font)
-        document.setDocumentMargin(0)
-        document.setHtml(self._html(index.data(ROW_ROLE)))
-        document.setTextWidth(rect.width())
-        _elide(document, cell)
+        text, formats = "", []
+        for part, text_format in self._parts(index.data(ROW_ROLE), cell.font):
+            found = QTextLayout.FormatRange()
+            found.start, found.length, found.format = len(text), len(part), text_format
+            formats.append(found)
+            text += part
+        shown = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+        layout = line_layout(shown, formats, cell.font, cell.direction, rect.width())
         painter.setClipRect(rect)
-        height = QFontMetricsF(cell.font).height()  # as QPainter.drawText does; the document's own is rounded up
+        height = QFontMetricsF(cell.font).height()  # as QPainter.drawText does; that of the layout is rounded up
         top = rect.top() + (rect.height() - height) / 2
-        painter.setTransform(QTransform.fromTranslate(rect.left(), top), combine=True)
-        document.drawContents(painter)
+        layout.draw(painter, QPointF(rect.left(), top))
 
-    def _html(self, row: ChangedText) -> str:
-        colors = self._theme.colors
-        text = colors.text
+    def _parts(self, row: ChangedText, font: QFont) -> list[tuple[str, QTextCharFormat]]:
         if reason := self._texts.end_text(row):
-            before = escape(one_line(row.text(after=False)))
-            return f'<span style="color:{text}">{before}</span> <span style="color:{colors.text_2}">· {reason}</span>'
-        styles = {"same": f"color:{text}", "old": "text-decoration:line-through;", "new": "font-weight:600;"}
-        for kind, color in (("old", "error"), ("new", "ok")):
-            background = colors.color(f"{color}_bg").name()
-            styles[kind] += f"color:{colors.color(color).name()};background-color:{background}"
-        parts = [f'<span style="{styles[each.kind]}">{escape(shown_text(each))}</span>' for each in row.segments]
-        return f'<span style="white-space:pre">{"".join(parts)}</span>'
+            before = one_line(row.text(after=False))
+            return [(f"{before} ", self._format(font, "text")), (f"· {reason}", self._format(font, "text_2"))]
+        formats = {"same": self._format(font, "text"), "old": self._format(font, "error", "error_bg")}
+        formats["old"].setFontStrikeOut(True)
+        formats["new"] = self._format(font, "ok", "ok_bg")
+        formats["new"].setFontWeight(QFont.Weight.DemiBold)
+        return [(shown_text(each), formats[each.kind]) for each in row.segments]
 
-
-def _elide(document: QTextDocument, cell: QStyleOptionViewItem) -> None:
-    """Cut the line of a document if it would be wider than its text width, as QFontMetrics does."""
-    if document.idealWidth() > document.textWidth():
-        block = document.firstBlock()
-        line = block.layout().lineAt(0)
-        room = document.textWidth() - cell.fontMetrics.horizontalAdvance("…")
-        is_leftwards = block.textDirection() is Qt.LayoutDirection.RightToLeft
-        end = line.x() + (line.naturalTextWidth() - room if is_leftwards else room)
-        cursor = QTextCursor(document)
-        cursor.setPosition(line.xToCursor(end, QTextLine.CursorPosition.CursorOnCharacter))
-        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
-        dots = QTextCharFormat()
-        dots.setForeground(cell.palette.color(QPalette.ColorRole.Text))
-        cursor.insertText("…", dots)
+    def _format(self, font: QFont, color: str, background: str = "") -> QTextCharFormat:
+        made = QTextCharFormat()
+        made.setFont(font)
+        made.setForeground(self._theme.colors.color(color))
+        if background:
+            made.setBackground(self._theme.colors.color(background))
+        return made
 
 
 def shown_text(segment: Segment) -> str:

@@ -34,7 +34,6 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QTextLayout,
-    QTextOption,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -60,6 +59,7 @@ from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.theme.theme import round_corners
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.painting import line_layout
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 if TYPE_CHECKING:
@@ -118,16 +118,7 @@ class OfferDelegate(QStyledItemDelegate):
         found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
         found.format.setFont(bold)
         shown = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
-        layout = QTextLayout(shown, option.font)
-        layout.setFormats([found])
-        side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignLeft)
-        text_option = QTextOption(side | Qt.AlignmentFlag.AlignAbsolute)
-        text_option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        layout.setTextOption(text_option)
-        layout.beginLayout()
-        layout.createLine().setLineWidth(width)
-        layout.endLayout()
-        return layout
+        return line_layout(shown, [found], option.font, option.direction, width)
 
 
 class CompleterPopup(QObject):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPixmap, QTextLayout, QTextOption
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -16,7 +16,9 @@ from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, FontRole, L, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QColor, QPaintEvent
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QColor, QFont, QPaintEvent
 
     from plantdesk.ui.theme.theme import Theme
 
@@ -78,6 +80,21 @@ def draw_line(
         left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))
     painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # keeps “6:23 PM” in a mirrored window
     painter.drawText(left, _PLACE, shown)
+
+
+def line_layout(
+    text: str, formats: Sequence[QTextLayout.FormatRange], font: QFont, direction: Qt.LayoutDirection, width: int
+) -> QTextLayout:
+    """Return the layout of a line of text with formats, which begins at the leading edge of a width."""
+    layout = QTextLayout(text, font)
+    layout.setFormats(formats)
+    option = QTextOption(QStyle.visualAlignment(direction, Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignAbsolute)
+    option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    layout.createLine().setLineWidth(width)
+    layout.endLayout()
+    return layout
 
 
 def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, selected: bool = False) -> None:
