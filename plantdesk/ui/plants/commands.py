@@ -17,6 +17,7 @@ from plantdesk.ui.menus import Section, check
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
+from plantdesk.ui.plants.table.columns import SIZED
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.page_cache import MAX_TEXT
 from plantdesk.ui.questions import TagDialog
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.form_fields import TagField
-    from plantdesk.ui.plants.table.columns import TableLayout
     from plantdesk.ui.plants.table.view import PlantTableView
 
 
@@ -221,10 +221,6 @@ def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[in
     return [EnteredPlant(row.name, row.tag, None, notes.get(each, row.note or "") or None) for each, row in rows]
 
 
-#: The columns that can be hidden.
-_OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
-
-
 class ViewCommands(QObject):
     """`changed`: one of the switches is set."""
 
@@ -244,9 +240,9 @@ class ViewCommands(QObject):
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
         for command in (self.compact_command, self.keep_tag_command):
             command.toggled.connect(self.changed)
-        titles, title = map(column_title, _OPTIONAL), self.tr("Col&umns")
+        titles, title = map(column_title, SIZED), self.tr("Col&umns")
         columns = menus.add_switches(Section.VIEW_COLUMNS, title, titles, self._on_columns_chosen)
-        self._columns = dict(zip(_OPTIONAL, columns, strict=True))
+        self._columns = dict(zip(SIZED, columns, strict=True))
         for action in self._columns.values():
             action.setChecked(True)
         text = self.tr("New &plants (top of the list)")
@@ -254,11 +250,11 @@ class ViewCommands(QObject):
         browser.order_changed.connect(partial(check, self.orders))
         browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
 
-    def show_layout(self, layout: TableLayout) -> None:
-        """Check the commands of the layout of the table."""
-        self.compact_command.setChecked(layout.is_compact)
+    def show_table(self) -> None:
+        """Check the commands of what the table shows."""
+        self.compact_command.setChecked(self._browser.table.is_compact)
         for column, action in self._columns.items():
-            action.setChecked(column not in layout.hidden)
+            action.setChecked(column not in self._browser.table.columns.hidden)
 
     # --- commands ---
 

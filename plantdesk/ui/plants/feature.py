@@ -133,7 +133,7 @@ class Plants(Feature):
 
     def _show_view(self) -> None:
         self._remembered.show(self.context.location)
-        self.view.show_layout(self.browser.table.table_layout())
+        self.view.show_table()
 
     def _set_queries(self, queries: StoreQueries | None) -> None:
         self._scanning.set_store(queries)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from plantdesk.ui.plants.outbox import from_json
-from plantdesk.ui.plants.table.columns import layout_from_json
 from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
@@ -63,10 +62,6 @@ class KeptPlants(QObject):
         self.kept.emit()
 
 
-#: The characters of the longest id.
-_LONGEST_ID = 20
-
-
 class RememberedView:
     """Shows the view of a store, before the store is open, and saves it when it has changed."""
 
@@ -80,11 +75,8 @@ class RememberedView:
             return
         self._store_key = location.key
         values, browser = self._preferences.of_store(location.key), self._browser
-        browser.table.set_table_layout(layout_from_json(values))
-        widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
-        if isinstance(widest_id, str):
-            self._form.make_room(widest_id[:_LONGEST_ID])
-            browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
+        browser.table.restore(values)
+        self._form.make_room(browser.table.columns.widest_id)
         browser.search_bar.restore(values)
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
@@ -95,9 +87,7 @@ class RememberedView:
             table, search_bar = self._browser.table, self._browser.search_bar
             self._preferences.change_store(
                 self._store_key,
-                **table.table_layout().as_json(),
+                **table.as_json(),
                 **search_bar.as_json(),
-                widest_id=table.columns.widest_id,
-                sources=table.columns.has_sources,
                 pinned=self._form.tag_field.is_pinned,
             )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -28,58 +27,12 @@ if TYPE_CHECKING:
 _WIDEST = 500
 
 
-@dataclass(frozen=True)
-class TableLayout:
-    """Order, hidden columns, density, and the widths that the user chose, in digits."""
-
-    column: Column = Column.ADDED
-    descending: bool = True
-    hidden: frozenset[Column] = frozenset()
-    is_compact: bool = False
-    widths: dict[Column, float] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, object]:
-        """Return a JSON object, as `layout_from_json` reads it."""
-        return {
-            "order": self.column.order,
-            "descending": self.descending,
-            "hidden": sorted(column.order for column in self.hidden),
-            "compact": self.is_compact,
-            "widths": {column.order: width for column, width in self.widths.items()},
-        }
-
-
-def layout_from_json(value: object) -> TableLayout:
-    """Return the layout in a JSON object; whatever is invalid in it gets its default."""
-    values = value if isinstance(value, dict) else {}
-    hidden = values.get("hidden")
-    default = TableLayout()
-    return TableLayout(
-        column=_columns_by_name().get(str(values.get("order")), default.column),
-        descending=values.get("descending") is not False,
-        hidden=frozenset(
-            column
-            for name, column in _columns_by_name().items()
-            if isinstance(hidden, list) and name in hidden and column is not Column.NAME
-        ),
-        is_compact=values.get("compact") is True,
-        widths=dict(_widths(values.get("widths"))),
-    )
-
-
-def _columns_by_name() -> dict[str, Column]:
-    return {column.order: column for column in Column}
-
-
-def _widths(value: object) -> Iterator[tuple[Column, float]]:
-    for name, column in _columns_by_name().items():
-        width = value.get(name) if isinstance(value, dict) else None
-        if isinstance(width, int | float) and not isinstance(width, bool) and 1 <= width <= _WIDEST:
-            yield column, width
+#: The characters of the longest id.
+_LONGEST_ID = 20
 
 
 #: The columns with a width of their own; the name takes the rest.
-_SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
+SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of the texts of tags and sources, for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
 _WIDEST_SOURCE = 116
@@ -115,11 +68,23 @@ class TableColumns(QObject):
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
-    def restore(self, layout: TableLayout) -> None:
-        """Use a remembered layout from the next `fit` on."""
-        self.hidden = layout.hidden
-        self.chosen_widths = dict(layout.widths)
+    def as_json(self) -> dict[str, object]:
+        """Return what `restore` takes, as members of a JSON object."""
+        return {
+            "hidden": sorted(column.order for column in self.hidden),
+            "widths": {column.order: width for column, width in self.chosen_widths.items()},
+            "widest_id": self.widest_id,
+            "sources": self.has_sources,
+        }
+
+    def restore(self, values: Mapping[str, object]) -> None:
+        """Use from the next `fit` on what `as_json` has returned; anything invalid is ignored."""
+        hidden, widths, widest_id = (values.get(name) for name in ("hidden", "widths", "widest_id"))
+        self.hidden = frozenset(each for each in SIZED if isinstance(hidden, list) and each.order in hidden)
+        self.chosen_widths = dict(_valid(widths)) if isinstance(widths, dict) else {}
         self._fitted_for = ()
+        if isinstance(widest_id, str):
+            self.set_contents(widest_id[:_LONGEST_ID], has_sources=values.get("sources") is True)
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
         """Show or hide a column; a narrow table hides some columns anyway."""
@@ -165,9 +130,7 @@ class TableColumns(QObject):
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
         name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
-        return name + sum(
-            self._width(each) for each in _SIZED if each is not Column.SOURCE and self._is_requested(each)
-        )
+        return name + sum(self._width(each) for each in SIZED if each is not Column.SOURCE and self._is_requested(each))
 
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
@@ -175,21 +138,21 @@ class TableColumns(QObject):
         fitted_for = self._digit(), self._text_width(Column.TAG), self.widest_id
         if self._fitted_for != fitted_for:
             self._fitted_for = fitted_for
-            for column in _SIZED:
+            for column in SIZED:
                 self._table.setColumnWidth(column, self._width(column))
-        shown = [column for column in _SIZED if self._is_requested(column)]
+        shown = [column for column in SIZED if self._is_requested(column)]
         for column, least in _NAME_WIDTHS.items():
             left = self._table.viewport().width() - sum(self._width(each) for each in shown)
             if column in shown and left < self._theme.metrics.scaled(least):
                 shown.remove(column)
-        for column in _SIZED:
+        for column in SIZED:
             self._table.setColumnHidden(column, column not in shown)
         self._is_fitting = False
 
     @Slot(int, int, int)
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
         """Note a width that the user chose; 0 is that of a hidden column."""
-        if not self._is_fitting and old and new and section in _SIZED:
+        if not self._is_fitting and old and new and section in SIZED:
             self.chosen_widths[Column(section)] = round((new - 2 * M) / self._digit(), 2)
 
     def _is_requested(self, column: Column) -> bool:
@@ -227,6 +190,13 @@ class TableColumns(QObject):
     def _digits(self) -> QFontMetrics:
         """Return the metrics of the theme's font: the table gets it only after the theme has changed."""
         return QFontMetrics(tabular(self._theme.font()))
+
+
+def _valid(widths: Mapping[str, object]) -> Iterator[tuple[Column, float]]:
+    for column in SIZED:
+        width = widths.get(column.order)
+        if isinstance(width, int | float) and not isinstance(width, bool) and 1 <= width <= _WIDEST:
+            yield column, width
 
 
 def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
@@ -35,7 +35,7 @@ from plantdesk.domain.addresses import split_address
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
-from plantdesk.ui.plants.table.columns import TableColumns, TableLayout
+from plantdesk.ui.plants.table.columns import TableColumns
 from plantdesk.ui.plants.table.delegate import (
     RADIUS,
     CellEditor,
@@ -92,7 +92,8 @@ class PlantTableView(QTableView):
         self._background = RowBackground(theme, model, self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        self._compact = False
+        #: Whether rows are lower than usual.
+        self.is_compact = False
         self._covered = 0
         #: The line edit over the cell that is being edited.
         self.editor = CellEditor(self.viewport())
@@ -112,27 +113,25 @@ class PlantTableView(QTableView):
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
 
-    def table_layout(self) -> TableLayout:
-        """Return the layout of the table, to be remembered."""
+    def as_json(self) -> dict[str, object]:
+        """Return order, density and columns, as members of a JSON object."""
         query = self._plants.query
-        return TableLayout(
-            column=query.column,
-            descending=query.descending,
-            hidden=self.columns.hidden,
-            is_compact=self._compact,
-            widths=dict(self.columns.chosen_widths),
-        )
+        order = {"order": query.column.order, "descending": query.descending}
+        return {**order, "compact": self.is_compact, **self.columns.as_json()}
 
-    def set_table_layout(self, layout: TableLayout) -> None:
-        """Restore a layout."""
-        self.columns.restore(layout)
-        self.set_compact(compact=layout.is_compact)
-        order = Qt.SortOrder.DescendingOrder if layout.descending else Qt.SortOrder.AscendingOrder
-        self.sortByColumn(layout.column, order)
+    def restore(self, values: Mapping[str, object]) -> None:
+        """Show what `as_json` has returned; whatever is invalid in it gets its default."""
+        self.columns.restore(values)
+        self.set_compact(compact=values.get("compact") is True)
+        column = next((each for each in Column if each.order == values.get("order")), Column.ADDED)
+        orders = Qt.SortOrder
+        self.sortByColumn(
+            column, orders.AscendingOrder if values.get("descending") is False else orders.DescendingOrder
+        )
 
     def set_compact(self, *, compact: bool) -> None:
         """Make rows lower, or of the usual height."""
-        self._compact = compact
+        self.is_compact = compact
         self._on_theme_changed()
 
     def mark(self, plant_ids: Iterable[int]) -> None:
@@ -378,7 +377,7 @@ class PlantTableView(QTableView):
     def _on_theme_changed(self) -> None:
         metrics = self._theme.metrics
         self.horizontalHeader().setFixedHeight(metrics.header)
-        self.verticalHeader().setDefaultSectionSize(metrics.compact_row if self._compact else metrics.row)
+        self.verticalHeader().setDefaultSectionSize(metrics.compact_row if self.is_compact else metrics.row)
         self.columns.fit()
         self.viewport().update()
 

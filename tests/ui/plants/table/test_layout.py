@@ -1,31 +1,36 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import pytest
 
-from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.columns import TableLayout, layout_from_json
+if TYPE_CHECKING:
+    from plantdesk.ui.plants.browser import PlantBrowser
 
 
-def test_a_layout_survives_the_settings() -> None:
-    layout = TableLayout(
-        column=Column.NAME,
-        descending=False,
-        hidden=frozenset({Column.ID, Column.SOURCE}),
-        is_compact=True,
-        widths={Column.TAG: 20.5},
-    )
-    assert layout_from_json(layout.as_json()) == layout
+def test_a_layout_survives_the_settings(browser: PlantBrowser) -> None:
+    layout: dict[str, object] = {
+        "order": "name",
+        "descending": False,
+        "compact": True,
+        "hidden": ["id", "source"],
+        "widths": {"tag": 20.5},
+        "widest_id": "12345",
+        "sources": True,
+    }
+    browser.table.restore(layout)
+    assert browser.table.as_json() == layout
 
 
 @pytest.mark.parametrize(
-    "value",
+    "values",
     [
-        None,
-        7,
-        [],
-        {"order": [], "hidden": {}, "widths": 5},
+        {"order": [], "hidden": {}, "widths": 5, "widest_id": 7},
         {"order": "colour", "hidden": ["name", 3], "widths": {"tag": "wide", "id": True, "added": -1, "source": 1e9}},
     ],
 )
-def test_what_is_not_valid_has_its_default(value: object) -> None:
-    assert layout_from_json(value) == TableLayout()
+def test_what_is_not_valid_has_its_default(browser: PlantBrowser, values: Mapping[str, object]) -> None:
+    before = browser.table.as_json()
+    browser.table.restore(values)
+    assert browser.table.as_json() == before
