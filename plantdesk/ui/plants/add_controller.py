@@ -26,7 +26,6 @@ from plantdesk.ui.widgets.plain_text import announce
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.views import KnownName
     from plantdesk.store import KnownNames
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
@@ -85,7 +84,6 @@ class AddPlantController(QObject):
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         self._opening.timeout.connect(self._on_slow_opening)
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
-        self._completion.known.connect(self._on_known)
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
         self.unsaved = UnsavedPlants(form.theme, self.queue)
         form.add_below(self.unsaved)
@@ -305,13 +303,3 @@ class AddPlantController(QObject):
     def _show_next_id(self, next_id: int | None) -> None:
         self._next_id = next_id
         self._form.show_next_id(self._free_id)
-
-    @Slot(object)
-    def _on_known(self, known: KnownName | None) -> None:
-        """Show how many plants have the typed name already; there may be any number."""
-        message = self._form.message
-        if known is not None and message.tone is Tone.HINT:
-            template = Text("{count:,} plants have this name already.", one="1 plant has this name already.")
-            message.show_message(Tone.HINT, shown(template.filled(count=known.plants)))
-        elif message.tone is Tone.HINT:
-            message.clear()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Slot
 from PySide6.QtWidgets import QCompleter, QStyle, QStyleOptionViewItem, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
@@ -46,10 +46,7 @@ class NameCompletion(QObject):
     What was typed is never changed: a name with another beginning, if only in another case, is only offered.
     After the names of plants, it offers names of a list, and if there are none, names of plants with a similar
     spelling. These are not filled in: the user has to choose them.
-    `known(name)`: plants have the typed name; None: no plant has it.
     """
-
-    known = Signal(object)
 
     def __init__(
         self,
@@ -131,17 +128,14 @@ class NameCompletion(QObject):
             self._task = self._queries.ask(self, find, partial(self._on_found, start))
         else:
             self._hide()
-            self.known.emit(None)
 
     def _on_found(self, start: str, offers: list[KnownName]) -> None:
         if start != self._name.typed_name or not self._name.hasFocus():
             return
-        same = next((offer for offer in offers if offer.name == start.strip()), None)
-        self.known.emit(None if same is None or not same.plants else same)
-        self._show([offer for offer in offers if offer.name != start], start)
+        self._show([offer for offer in offers if offer.plants or offer.name != start], start)
         if not offers:
             self._pause.start()
-        if same is None and self._may_fill(start):
+        if all(offer.name != start.strip() for offer in offers) and self._may_fill(start):
             self._name.fill(self._offers[0].name)
             self._show_filled(0)
 
