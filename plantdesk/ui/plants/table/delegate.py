@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFont, QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 from typing_extensions import override
 
@@ -20,13 +20,13 @@ from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import is_visible
 from plantdesk.ui.theme.colors import mixed
-from plantdesk.ui.theme.metrics import XS, M, S, tabular
+from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QColor, QFocusEvent, QRegion
+    from PySide6.QtGui import QColor, QFocusEvent
 
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.plants.table.model import PlantModel
@@ -126,13 +126,14 @@ class RowBackground(QObject):
         if not self._added:
             self._fading.stop()
 
-    def paint(self, region: QRegion) -> None:
-        """Paint the rows that are in a region of the viewport."""
+    def paint(self, area: QRect) -> None:
+        """Paint the rows that are in a rectangle of the viewport."""
         painter = QPainter(self._table.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        for row in self._rows(region.boundingRect()):
-            if region.intersects(self.rect(row)):
-                self._paint_row(painter, row)
+        for row in self._rows(area):
+            painter.setClipRect(self.rect(row))
+            self._paint_row(painter, row)
         painter.end()
 
     def rect(self, row: int) -> QRect:
@@ -151,15 +152,18 @@ class RowBackground(QObject):
         color = self._color(row, plant_id)
         if color is not None:
             above, below = (self._is_selected(row) and self._is_selected(row + step) for step in (-1, 1))
-            joined = rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0)
-            _fill_rounded(painter, rect, joined, color, RADIUS)
+            painter.setBrush(color)
+            painter.drawRoundedRect(
+                rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0), RADIUS, RADIUS
+            )
         elif row + 1 != self.hovered and not self._is_selected(row + 1):
             line = rect.adjusted(M, rect.height() - 1, -M, 0)
             painter.fillRect(line, self._theme.colors.color("row_line"))
         if plant_id in self._added:
             bar = QRect(rect.left(), rect.top() + (rect.height() - _BAR.height()) // 2, *_BAR.toTuple())
-            bar = QStyle.visualRect(self._table.layoutDirection(), rect, bar)
-            _fill_rounded(painter, rect, bar, self._theme.colors.color("accent"), _BAR.width() / 2)
+            painter.setBrush(self._theme.colors.color("accent"))
+            radius = _BAR.width() / 2
+            painter.drawRoundedRect(QStyle.visualRect(self._table.layoutDirection(), rect, bar), radius, radius)
 
     def _color(self, row: int, plant_id: int) -> QColor | None:
         colors = self._theme.colors
@@ -174,25 +178,13 @@ class RowBackground(QObject):
         return within and self._table.selectionModel().isSelected(self._plants.index(row, 0))
 
 
-def _fill_rounded(painter: QPainter, row: QRect, rect: QRect, color: QColor, radius: float) -> None:
-    """Fill the part of a rounded rectangle that lies in its row."""
-    painter.save()
-    painter.setClipRect(row)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setBrush(color)
-    painter.drawRoundedRect(rect, radius, radius)
-    painter.restore()
-
-
 class RowDelegate(QStyledItemDelegate):
-    """Paints cells: ids with digits of equal width, tags as pills. `RowBackground` paints their background."""
+    """Paints texts, and tags as pills. `RowBackground` paints the background of the cells."""
 
     def __init__(self, theme: Theme, table: QTableView) -> None:
         """Make a delegate for the rows of `table`."""
         super().__init__(table)
         self._theme = theme
-        self._font = QFont()
-        self._digits = tabular(self._font)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -221,13 +213,7 @@ class RowDelegate(QStyledItemDelegate):
             case Column.TAG if row.tag is not None:
                 self._paint_tag(painter, option, rect, row.tag)
             case _:
-                painter.setFont(self._with_equal_digits(option.font))
                 self._text(painter, option, rect, cell_text(row, column), "text_2")
-
-    def _with_equal_digits(self, font: QFont) -> QFont:
-        if font != self._font:  # cached: Qt would match a new one with the system's fonts for each cell
-            self._font, self._digits = QFont(font), tabular(font)  # the digits have the font of the option
-        return self._digits
 
     def _text(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, text: str, color: str) -> None:
         painter.setPen(self._theme.colors.color(color))

@@ -44,6 +44,7 @@ from plantdesk.ui.plants.table.delegate import (
     UnseenRows,
 )
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
+from plantdesk.ui.theme.metrics import tabular
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
@@ -338,7 +339,7 @@ class PlantTableView(QTableView):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        self._background.paint(event.region())
+        self._background.paint(event.rect())
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():
             painter = QPainter(self.viewport())
@@ -382,6 +383,7 @@ class PlantTableView(QTableView):
         self.viewport().update()
 
     def _set_up_rows(self) -> None:
+        self.setFont(tabular())
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
