@@ -206,11 +206,11 @@ class PlantBrowser(QFrame):
     def _on_state_changed(self) -> None:
         model = self.model
         if model.busy:  # the rows are those of the previous query
-            self.search_field.wheel.start()
+            self.search_field.set_searching(is_searching=True)
             return
         self.search_bar.set_count(model.rowCount() if model.complete else None, model.total)
         if model.complete:
-            self.search_field.wheel.stop()
+            self.search_field.set_searching(is_searching=False)
         self._show_state()
         revealed = self._revealed
         if revealed is not None and not self._show_revealed() and model.is_current and model.query.text:
@@ -228,7 +228,7 @@ class PlantBrowser(QFrame):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self._failed_page.set_text(error_text(error))
-        self.search_field.wheel.stop()
+        self.search_field.set_searching(is_searching=False)
         self._show_state()
         self.failed.emit(error)
 

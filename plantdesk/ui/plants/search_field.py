@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QListView
 from typing_extensions import override
 
@@ -18,10 +18,9 @@ from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.texts import translate
 from plantdesk.ui.widgets.fields import CompleterPopup, SearchEdit
-from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QPainter
+    from PySide6.QtGui import QKeyEvent
 
     from plantdesk.domain.selections import Condition, Term
     from plantdesk.domain.views import Counts
@@ -150,12 +149,14 @@ def _days() -> dict[str, AddedOn]:
     return {text: term for text in texts for term in parse_terms(f"added:{text}") if isinstance(term, AddedOn)}
 
 
+#: Milliseconds after which it is shown that a search runs.
+_DELAY_MS = 150
 #: Characters of a search: each of its words scans the whole table.
 _MAX_LENGTH = 300
 
 
 class SearchField(SearchEdit):
-    """The search field of the window; a spinner replaces the magnifier while a search takes long.
+    """The search field of the window; another icon replaces the magnifier while a search takes long.
 
     `down_pressed`: the user goes to the rows. `last_filter_unwanted`: Backspace in the empty field.
     """
@@ -165,8 +166,25 @@ class SearchField(SearchEdit):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, translate("SearchField", "Search by name, tag or ID"), max_length=_MAX_LENGTH)
-        #: Its owner starts it while a search runs.
-        self.wheel = Spinner(theme, self)
+        self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._delay.timeout.connect(partial(self._show_icon, "loader-circle"))
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it shows that a search takes long."""
+        return self.icon != SearchEdit.icon
+
+    def set_searching(self, *, is_searching: bool) -> None:
+        """Show soon that a search runs, or at once that none does."""
+        if not is_searching:
+            self._delay.stop()
+            self._show_icon(SearchEdit.icon)
+        elif not self.is_waiting and not self._delay.isActive():
+            self._delay.start()
+
+    def _show_icon(self, icon: str) -> None:
+        self.icon = icon
+        self.update()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -176,10 +194,3 @@ class SearchField(SearchEdit):
             self.last_filter_unwanted.emit()
         else:
             super().keyPressEvent(event)
-
-    @override
-    def paint_icon(self, painter: QPainter, rect: QRect) -> None:
-        if self.wheel.is_shown:
-            self.wheel.paint(painter, rect)
-        else:
-            super().paint_icon(painter, rect)

@@ -521,6 +521,9 @@ class CopyButton(QPushButton):
 class SearchEdit(ButtonField):
     """A search field with a magnifier; Escape first clears it, then does what it does in its window."""
 
+    #: The icon before the text.
+    icon = "search"
+
     def __init__(self, theme: Theme, name: str, *, max_length: int = 100) -> None:
         """Make an empty field; `name` is also its placeholder."""
         super().__init__(theme, max_length=max_length)
@@ -551,12 +554,8 @@ class SearchEdit(ButtonField):
         size = self._theme.metrics.scaled(ICON)
         place = QRect(M - 1, (self.height() - size) // 2, size, size)
         painter = QPainter(self)
-        self.paint_icon(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place))
+        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place), self.icon)
         painter.end()
-
-    def paint_icon(self, painter: QPainter, rect: QRect) -> None:
-        """Paint the icon before the text."""
-        self._theme.icons.paint(painter, rect, "search")
 
     @Slot(str)
     def _show_clear_button(self, text: str) -> None:

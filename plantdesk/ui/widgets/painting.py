@@ -1,10 +1,10 @@
-"""Pictures: icons, the spinner, lines of text, pills of tags, and the page of an empty state."""
+"""Pictures: icons, lines of text, pills of tags, and the page of an empty state."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPixmap, QTextLayout, QTextOption
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -169,62 +169,6 @@ class TagPill(QWidget):
     def _on_theme_changed(self) -> None:
         self.updateGeometry()
         self.update()
-
-
-#: Work that ends sooner shows no spinner.
-_DELAY_MS = 150
-_TURN_MS, _DEGREES = 80, 30
-
-
-class Spinner(QObject):
-    """A spinner, which its widget has to paint."""
-
-    def __init__(self, theme: Theme, widget: QWidget) -> None:
-        super().__init__(widget)
-        self._theme = theme
-        self._widget = widget
-        self._angle = 0
-        self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._turning = QTimer(self, interval=_TURN_MS)
-        self._delay.timeout.connect(self._on_due)
-        self._turning.timeout.connect(self._on_turn)
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the spinner is to be painted."""
-        return self._turning.isActive()
-
-    def start(self) -> None:
-        """Show the spinner a moment after the first call, unless `stop` is called before."""
-        if not self.is_shown and not self._delay.isActive():
-            self._delay.start()
-
-    def stop(self) -> None:
-        """Hide the spinner."""
-        self._delay.stop()
-        if self.is_shown:
-            self._turning.stop()
-            self._widget.update()
-
-    def paint(self, painter: QPainter, rect: QRect) -> None:
-        """Paint the spinner into the middle of `rect`."""
-        size = min(rect.width(), rect.height())
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.translate(rect.center())
-        painter.rotate(self._angle)
-        self._theme.icons.paint(painter, QRect(-size // 2, -size // 2, size, size), "loader-circle")
-        painter.restore()
-
-    @Slot()
-    def _on_due(self) -> None:
-        self._turning.start()
-        self._widget.update()
-
-    @Slot()
-    def _on_turn(self) -> None:
-        self._angle = (self._angle + _DEGREES) % 360
-        self._widget.update()
 
 
 #: For text of 13 px.

@@ -330,7 +330,7 @@ def test_a_sort_that_takes_long_shows_a_wheel_and_the_arrow_moves_with_the_rows(
     header = filled.table.horizontalHeader()
     where = QPoint(header.sectionViewportPosition(Column.NAME) + 20, header.height() // 2)
     QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    qtbot.waitUntil(lambda: filled.search_field.wheel.is_shown)
+    qtbot.waitUntil(lambda: filled.search_field.is_waiting)
     filled.window().setFocus()
     QTest.mouseMove(filled)  # the heading under the pointer has another colour
     qtbot.waitUntil(lambda: heading(filled, Column.NAME) == name)
@@ -345,9 +345,9 @@ def test_a_sort_that_takes_long_shows_a_wheel_and_the_arrow_moves_with_the_rows(
 
 def test_a_search_that_takes_long_shows_a_wheel(qtbot: QtBot, filled: PlantBrowser, held: threading.Event) -> None:
     search(filled, "o")
-    qtbot.waitUntil(lambda: filled.search_field.wheel.is_shown)
+    qtbot.waitUntil(lambda: filled.search_field.is_waiting)
     held.set()
-    qtbot.waitUntil(lambda: not filled.search_field.wheel.is_shown)
+    qtbot.waitUntil(lambda: not filled.search_field.is_waiting)
     search(filled, "x")
     qtbot.waitUntil(lambda: filled.model.complete and not filled.model.busy)
-    assert not filled.search_field.wheel.is_shown
+    assert not filled.search_field.is_waiting
