@@ -93,7 +93,6 @@ class ColumnTable(QFrame):
         #: A check box below each combo box: whether its column is one of several that form the name.
         self._ticks: list[QCheckBox] = []
         self._has_ticks = False
-        self._put_aside: list[int] = []  # further columns of the name, while only one forms it
         #: The combo box that was changed last, and the fields of the others before that.
         self._edited: QComboBox | None = None
         self._others: list[tuple[QComboBox, str]] = []
@@ -131,14 +130,11 @@ class ColumnTable(QFrame):
 
     @Slot(bool)
     def set_several(self, several: bool) -> None:
-        """Let several columns be ticked for the name, or only use the first of them; `several` restores the others."""
+        """Let several columns be ticked for the name, or only use the first of them."""
+        others = [] if several else self.columns.get("name", ())[1:]
         self._has_ticks = several
-        if several:
-            others = [at for at in self._put_aside if not self._combos[at].currentData()]
-        else:
-            others = self._put_aside = list(self.columns.get("name", ()))[1:]
         for at in others:
-            self.choose(at, "name" if several else "")
+            self.choose(at, "")
         self._show_ticks()
 
     def choose(self, at: int, field: str) -> None:
@@ -151,7 +147,7 @@ class ColumnTable(QFrame):
         codes = [layout.codes.position] if layout.codes else []
         count = min(len(layout.names), max(_COLUMNS - 1, *layout.fields.values(), *layout.name_parts, *codes) + 1)
         self._names = layout.names[:count]
-        self._has_ticks, self._put_aside = bool(layout.name_parts), []
+        self._has_ticks = bool(layout.name_parts)
         self._show_combos({at: field for field, columns in layout.columns.items() for at in columns})
         numbered = [self.tr("Column {number}").format(number=at + 1) for at in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
