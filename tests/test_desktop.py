@@ -45,6 +45,7 @@ from plantdesk.ui.theme.colors import DARK, LIGHT, Colors
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.window.help_dialogs import ManualDialog
 from tests.platform.test_updates import release, release_server
+from tests.support.adding import store_at
 from tests.support.architecture import ROOT
 from tests.support.desk import Desk
 from tests.support.program_desk import ProgramDesk, Show, closing_at_end
@@ -117,8 +118,7 @@ def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> N
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Delete)
     desk.sees()
-    with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 1, "name": "One"}), COMMAND).result(SECONDS)
+    store_at(paths.database_file(), "One")
     desk.sees("One")
     Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("One", "Two")
@@ -353,8 +353,7 @@ def test_without_a_store_the_window_shows_nothing_false(show: Show, tmp_path: Pa
 
 def test_a_file_that_is_gone_can_be_restored_from_the_bar(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
-    with closing(Store(path)) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
+    store_at(path, "Fern")
     FileBackups(path).make()
     path.unlink()
     with show(path) as desk:
@@ -388,8 +387,7 @@ def restore_newest(desk: ProgramDesk) -> None:
 
 def test_where_a_file_is_gone_a_new_store_can_be_started(show: Show, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
-    with closing(Store(path)) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
+    store_at(path, "Fern")
     backup = FileBackups(path).make()
     path.unlink()
     with show(path) as desk:
@@ -571,8 +569,7 @@ def test_the_table_of_threads_is_true(show: Show, tmp_path: Path) -> None:
     def running_threads() -> set[str]:
         return {re.sub(r"_\d+$", "", each.name) for each in set(threading.enumerate()) - others}
 
-    with closing(Store(tmp_path / "plants.db")) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
+    store_at(tmp_path / "plants.db", "Fern")
     with show(tmp_path / "plants.db") as desk:
         desk.until_on()
         desk.sees("Fern")
@@ -584,8 +581,7 @@ def test_the_table_of_threads_is_true(show: Show, tmp_path: Path) -> None:
 def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
     show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(Store(tmp_path / "plants.db")) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
+    store_at(tmp_path / "plants.db", "Fern")
     names: list[list[str]] = []
     monkeypatch.setattr("plantdesk.ui.session._SERVE_LATEST_MS", MILLISECONDS)
     with show(tmp_path / "plants.db") as desk:
@@ -853,9 +849,7 @@ def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot
 def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
     show: Show, environment: dict[str, str]
 ) -> None:
-    with closing(Store(paths.database_file())) as store:
-        for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
-            store.add(new_plant({"id": plant_id, "name": name}), COMMAND).result(SECONDS)
+    store_at(paths.database_file(), "Aloe", "Ficus", "Salvia")
     with show(request=WindowRequest(address="plantdesk:2")) as desk:
         desk.until(lambda: [*desk.table.selected_ids()] == [2])
         command = [sys.executable, "-m", "plantdesk", "plantdesk:1"]

@@ -3,7 +3,6 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,17 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from plantdesk import DEFAULT_PORT
-from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import On
-from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths, settings
 from plantdesk.store import location_of, remembered_location
-from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.window.stores import Stores
+from tests.support.adding import store_at
 from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
 from tests.support.program_desk import ProgramDesk, Show
 from tests.support.programs import runtimes
-from tests.support.waiting import SECONDS
 
 
 @pytest.fixture
@@ -47,13 +43,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr(QProcess, "startDetached", start)
     return found
-
-
-def store_at(file: Path, *names: str) -> Path:
-    with closing(Store(file)) as store:
-        for number, name in enumerate(names, 1):
-            store.add(new_plant({"id": number, "name": name}), COMMAND).result(SECONDS)
-    return file
 
 
 def choose(desk: Desk, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:

@@ -11,10 +11,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
-from plantdesk.store.sqlite.store import Store
+from tests.support.adding import store_at
 
 _MAGIC = bytes.fromhex("d9d505f920a163d7")
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
@@ -144,8 +142,7 @@ def content(data: bytes) -> Callable[[Path, Path], None]:
 
 def hostile_log(path: Path, _victim: Path) -> None:
     """The trigger is in the log, the file itself is fine."""
-    with closing(Store(path)) as fine:
-        fine.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result()
+    store_at(path, "Fern")
     keeping = sqlite3.connect(path, isolation_level=None)
     keeping.execute("PRAGMA wal_autocheckpoint = 0")
     keeping.execute("CREATE TRIGGER evil AFTER INSERT ON plant BEGIN DELETE FROM plant; END")

@@ -4,13 +4,16 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import closing
+from pathlib import Path
 from typing import Self
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.records import PlantRow, Source
+from plantdesk.domain.records import COMMAND, PlantRow, Source
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
 
 
@@ -24,6 +27,14 @@ def add_each(store: PlantStore, entries: Sequence[tuple[NewPlant, Source]]) -> l
     added: Future[list[PlantRow | PlantDeskError]] = Future()
     store.add_each(entries, added.set_result)
     return added.result(SECONDS)
+
+
+def store_at(file: Path, *names: str) -> Path:
+    """Make a store with plants of these names, with ids from 1; return its file."""
+    with closing(Store(file)) as store:
+        for number, name in enumerate(names, 1):
+            store.add(plant(number, name), COMMAND).result(SECONDS)
+    return file
 
 
 class Adding(ABC):

@@ -184,20 +184,12 @@ SMUGGLING = (
     (" Transfer-Encoding: chunked",),
 )
 
-_COSTLY: tuple[Callable[[Target], Iterator[bytes]], ...] = (
-    idle,
-    dribbled_head,
-    dribbled_body,
-    almost_whole_body,
-    header_flood,
-    endless_head,
-    announced_gigabyte,
-)
-_COSTLY += (chunked_gigabyte, tiny_chunks, foreign_gigabyte)
+_SLOW = (idle, dribbled_head, dribbled_body, almost_whole_body, header_flood, endless_head)
+_LARGE = (announced_gigabyte, chunked_gigabyte, tiny_chunks, foreign_gigabyte)
 _WRONG = (bad_chunks, smuggled, pipelined, pipelined_and_unread, half_closed, rubbish, vanishing, wrong_token)
 _RIGHTFUL = (large_plant, costly_json)
 ATTACKS: dict[str, Callable[[Target], Iterator[bytes]]] = {
-    attack.__name__: attack for attack in (*_COSTLY, *_WRONG, *_RIGHTFUL)
+    attack.__name__: attack for attack in (*_SLOW, *_LARGE, *_WRONG, *_RIGHTFUL)
 }
 
 

@@ -24,6 +24,7 @@ from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.transfer.text import FileError
 from tests.conftest import Refused
+from tests.support.adding import store_at
 from tests.support.waiting import SECONDS
 from tests.transfer.conftest import Plants, Write, stored
 
@@ -240,8 +241,7 @@ def test_cells_that_are_all_quoted_are_none_when_empty(write: Write) -> None:
 
 
 def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
-    with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 1, "name": "Cactus"}), FORM).result(SECONDS)
+    store_at(paths.database_file(), "Cactus")
     file = write("id,name\n1,Fern\n2,Ivy\n2,Ivy\n")
     assert main(["import", file, "--dry-run", "--json"]) == 1
     counts = json.loads(capfd.readouterr().out)
