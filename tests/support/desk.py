@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QApplication,
+    QComboBox,
     QLabel,
     QLineEdit,
     QMenu,
@@ -26,7 +27,6 @@ from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
 from tests.support.other_languages import english
-from tests.support.waiting import MILLISECONDS
 
 Widget = TypeVar("Widget", bound=QWidget)
 
@@ -107,7 +107,7 @@ class Desk:
 
     def until(self, condition: Callable[[], bool | None]) -> None:
         """Wait until a condition holds, also on a busy machine."""
-        self.qtbot.waitUntil(condition, timeout=MILLISECONDS)
+        self.qtbot.waitUntil(condition)
 
     # --- keys ---
 
@@ -133,6 +133,15 @@ class Desk:
         field.selectAll()
         self.qtbot.keyClick(field, Qt.Key.Key_Delete)
         self.qtbot.keyClicks(field, text)
+
+    def pick(self, name: str, text: str) -> None:
+        """Choose what begins so in a list, by the arrow keys."""
+        box = self.the(QComboBox, name)
+        box.setFocus()
+        at = box.findText(text, Qt.MatchFlag.MatchStartsWith)
+        assert at >= 0, [box.itemText(each) for each in range(box.count())]
+        for key in [Qt.Key.Key_Home, *[Qt.Key.Key_Down] * at]:
+            self.qtbot.keyClick(box, key)
 
     def turn_wheel(self, widget: QWidget) -> bool:
         """Turn the wheel one step towards the user over a widget; True: it leaves the step to what it is in."""
@@ -194,8 +203,7 @@ class Desk:
         """Click a menu in the menu bar, then a command in it, or a submenu and a command in that."""
         menu = self._open(title)
         for command in commands:
-            action = next(each for each in menu.actions() if plain(each.text()) == command)
-            QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+            action = click_in(menu, command)
             if isinstance(inner := action.menu(), QMenu):
                 menu = inner
                 self.qtbot.waitUntil(menu.isVisible)
@@ -217,6 +225,13 @@ class Desk:
         QTest.mouseClick(self.menu_bar, Qt.MouseButton.LeftButton, pos=QPoint(position))
         self.qtbot.waitUntil(menu.isVisible)
         return menu
+
+
+def click_in(menu: QMenu, command: str) -> QAction:
+    """Click a command of a menu that is open, and return it."""
+    action = next(each for each in menu.actions() if plain(each.text()) == command)
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+    return action
 
 
 def menus_of(bar: QMenuBar) -> Iterator[QMenu]:

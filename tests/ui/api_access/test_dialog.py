@@ -21,10 +21,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete, isValid
 
-from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import ErrorNumber, TokenRefusedError
 from plantdesk.domain.records import FORM, Source, SourceKind, now_ms
-from plantdesk.domain.server_state import Failed, Off, On, PortInUseError, ServerState, Starting
+from plantdesk.domain.server_state import Failed, Off, On, PortInUseError
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
@@ -36,40 +35,14 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import copy_secret
 from plantdesk.ui.widgets.messages import MessageLine
-from tests.support.desk import Desk, plain, rows_of
-
-
-class Switch:
-    """A server control that records what is asked of it; the real one is tested with the whole program."""
-
-    def __init__(self, bridge: Bridge) -> None:
-        self.state: ServerState = On("http://127.0.0.1:8721", 8721)
-        self.port = 8721
-        self.asked: list[int] = []
-        self.activity = Activity()
-        self._bridge = bridge
-
-    def turn_on(self) -> None:
-        self.asked.append(self.port)
-        self.show(Starting(self.port))
-
-    def turn_off(self) -> None:
-        self.show(Off())
-
-    def set_port(self, port: int) -> None:
-        self.port = port
-        if not isinstance(self.state, Off):
-            self.turn_on()
-
-    def show(self, state: ServerState) -> None:
-        self.state = state
-        self._bridge.server_changed.emit(state)
+from tests.support.api_switch import ApiSwitch
+from tests.support.desk import Desk, click_in, rows_of
 
 
 class DialogDesk(Desk):
     """The dialog of the API."""
 
-    def __init__(self, qtbot: QtBot, outer: QWidget, dialog: ApiDialog, switch: Switch) -> None:
+    def __init__(self, qtbot: QtBot, outer: QWidget, dialog: ApiDialog, switch: ApiSwitch) -> None:
         super().__init__(qtbot, dialog)
         self.outer = outer
         self.dialog = dialog
@@ -86,9 +59,7 @@ class DialogDesk(Desk):
         self.table.setFocus()
         self.table.selectRow(row)
         QTest.keyClick(self.table, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
-        menu = self.popup()
-        action = next(each for each in menu.actions() if plain(each.text()) == command)
-        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+        click_in(self.popup(), command)
 
     def create(self, name: str) -> str:
         before = self.token.text()
@@ -112,7 +83,7 @@ def press(box: MessageBox, label: str) -> QPushButton:
 
 @pytest.fixture
 def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> DialogDesk:
-    switch = Switch(bridge)
+    switch = ApiSwitch(bridge)
     window = QWidget()
     qtbot.addWidget(window)
     dialog = ApiDialog(theme, bridge, store, queries, cast("ApiControl", switch), window)
@@ -412,21 +383,16 @@ def menu_of_request(desk: DialogDesk, row: int) -> QMenu:
     return desk.popup()
 
 
-def choose(menu: QMenu, command: str) -> None:
-    action = next(each for each in menu.actions() if plain(each.text()) == command)
-    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
-
-
 def test_a_refused_plant_is_put_into_the_form(active: DialogDesk) -> None:
     menu = menu_of_request(active, 1)
     with active.qtbot.waitSignal(active.dialog.plant_requested) as requested:
-        choose(menu, "Put this plant into the form")
+        click_in(menu, "Put this plant into the form")
     assert requested.args == [{"id": "7", "name": "It’s <b>Basil</b>", "tag": "kitchen"}]
     assert not active.dialog.isVisible()
 
 
 def test_the_reason_of_a_refusal_is_copied(active: DialogDesk) -> None:
-    choose(menu_of_request(active, 1), "Copy the reason")
+    click_in(menu_of_request(active, 1), "Copy the reason")
     assert QGuiApplication.clipboard().text() == "ID 7 already belongs to “Fern”."
 
 

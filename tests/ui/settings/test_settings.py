@@ -145,7 +145,7 @@ def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
 def test_the_buttons_lead_to_api_access_backups_and_the_manual(desk: SettingsDesk) -> None:
     for label in ("API access…", "Back up now", "How to bind a key"):
         desk.button(label).click()
-    assert desk.server.pressed == ["API access", "back up", "window", "quick entry"]
+    assert desk.pressed == ["API access", "back up", "window", "quick entry"]
     desk.until(lambda: bool(desk.visible("None yet.")))
 
 

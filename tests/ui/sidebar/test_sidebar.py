@@ -25,7 +25,7 @@ from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, plain
+from tests.support.desk import Desk, click_in, plain
 from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
 
@@ -109,12 +109,7 @@ class SidebarDesk(Desk):
     def choose_in_menu(self, command: str) -> None:
         """Choose a command of the context menu of the present entry, opened by the keyboard."""
         self.press(Qt.Key.Key_F10, SHIFT)
-        menu = self.popup()
-        self.click_in(menu, command)
-
-    def click_in(self, menu: QMenu, command: str) -> None:
-        action = next(each for each in menu.actions() if plain(each.text()) == command)
-        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+        click_in(self.popup(), command)
 
     @property
     def editor(self) -> QLineEdit:

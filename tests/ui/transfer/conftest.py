@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog
+from PySide6.QtWidgets import QAbstractButton, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.selections import Selection
@@ -27,7 +27,7 @@ class TransferDesk(Desk):
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(qtbot, context.page)
-        self.store, self.table = store, Table()
+        self.store, self.folder, self.table = store, store.path.parent, Table()
         self.feature = Transfer(context, self.table)
         EditCommands(context).text_pasted.connect(self.feature.import_text)
         self._monkeypatch = monkeypatch
@@ -58,19 +58,15 @@ class TransferDesk(Desk):
         )
         self.until_dialog_shows("counted over the whole file")
 
+    def open_text(self, text: str | bytes) -> None:
+        """Open the import of a file with a text."""
+        file = self.folder / "plants.csv"
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        self.open_import(file)
+
     def until_dialog_shows(self, text: str) -> None:
         """Wait until a label of the import's dialog has a text."""
         self.until(lambda: any(text in each for each in self.dialog.texts()))
-
-    def pick(self, combo: str, choice: str) -> None:
-        """Choose an item of a combo box of the import's dialog, by keys."""
-        box = self.dialog.the(QComboBox, combo)
-        box.setFocus()
-        at = box.findText(choice)
-        assert at >= 0, [box.itemText(each) for each in range(box.count())]
-        self.qtbot.keyClick(box, Qt.Key.Key_Home)
-        for _ in range(at):
-            self.qtbot.keyClick(box, Qt.Key.Key_Down)
 
     def start_import(self) -> None:
         """Press the button of the import, whatever number it shows."""

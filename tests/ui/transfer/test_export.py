@@ -32,13 +32,8 @@ def export(desk: TransferDesk, file: Path, plants: str, form: str) -> list[str]:
 def save_as(desk: TransferDesk, file: Path, form: str, plants: str = "All plants") -> None:
     """Choose what and how by keys, and type the name of a file."""
     desk.answer_file_dialogs(file)
-    for name, choice in (("Plants", plants), ("Format", form)):
-        box = desk.export_dialog.the(QComboBox, name)
-        box.setFocus()
-        desk.qtbot.keyClick(box, Qt.Key.Key_Home)
-        for _ in range(box.findText(choice)):
-            desk.qtbot.keyClick(box, Qt.Key.Key_Down)
-        assert box.currentText() == choice
+    desk.export_dialog.pick("Plants", plants)
+    desk.export_dialog.pick("Format", form)
     desk.export_dialog.button("Save as…").click()
 
 

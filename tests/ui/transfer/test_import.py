@@ -65,13 +65,13 @@ def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the
 
 def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, file: Path) -> None:
     desk.open_import(file)
-    desk.pick("Field of column Bemerkung", "Name")
+    desk.dialog.pick("Field of column Bemerkung", "Name")
     desk.until_dialog_shows("counted over the whole file")
-    desk.pick("Field of column Sorte", "Note")
+    desk.dialog.pick("Field of column Sorte", "Note")
     desk.type(desk.dialog.field("Tag for plants without one"), "new")
     desk.press(Qt.Key.Key_Tab)
     desk.until_dialog_shows("counted over the whole file")
-    desk.pick("Rows that are invalid", "Leave them out")
+    desk.dialog.pick("Rows that are invalid", "Leave them out")
     desk.start_import()
     desk.until_toast("Imported 1 plant")
     assert desk.plants() == [(11, "sunny", "bed 4", "Aster")]
@@ -81,13 +81,11 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     desk: TransferDesk, tmp_path: Path, add: Adder
 ) -> None:
     add("Cactus", "Daisy")
-    file = tmp_path / "plants.csv"
-    file.write_text("id,name\n1,Aster\n2,Daisy\nx,Ivy\n7,Rose\n", encoding="utf-8")
-    desk.open_import(file)
+    desk.open_text("id,name\n1,Aster\n2,Daisy\nx,Ivy\n7,Rose\n")
     words = {"new plant", "is here already and stays as it is", "has an ID that is taken", "cannot be read"}
     assert words <= set(desk.dialog.texts())
     assert desk.dialog.button("Import 1 plant").isEnabled(), "what is not new is left out at first"
-    desk.pick("Rows that are invalid", "Do not import anything")
+    desk.dialog.pick("Rows that are invalid", "Do not import anything")
     assert not desk.dialog.button("Import 1 plant").isEnabled()
     desk.dialog.button("Show").click()
     rows = Desk(desk.qtbot, desk.the(RefusedDialog))
@@ -97,8 +95,8 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     desk.until(lambda: rows.the(MessageLine).tone is Tone.OK)
     assert len(saved.read_text(encoding="utf-8").splitlines()) == 3
     rows.button("Close").click()
-    desk.pick("Rows whose ID is taken", "Give them a new ID")
-    desk.pick("Rows that are invalid", "Leave them out")
+    desk.dialog.pick("Rows whose ID is taken", "Give them a new ID")
+    desk.dialog.pick("Rows that are invalid", "Leave them out")
     desk.start_import()
     desk.until_toast("Imported 2 plants")
     assert [each[:2] for each in desk.plants()] == [(1, "Cactus"), (2, "Daisy"), (8, "Aster"), (7, "Rose")]
@@ -108,28 +106,22 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     assert "x,Ivy" in saved.read_text(encoding="utf-8")
 
 
-def test_the_button_counts_the_plants_that_rows_of_one_id_become(
-    desk: TransferDesk, tmp_path: Path, add: Adder
-) -> None:
+def test_the_button_counts_the_plants_that_rows_of_one_id_become(desk: TransferDesk, add: Adder) -> None:
     add("Cactus")
-    file = tmp_path / "plants.csv"
-    file.write_text("id,name\n1,Aster\n1,Daisy\n7,Ivy\n7,Rose\n", encoding="utf-8")
-    desk.open_import(file)
+    desk.open_text("id,name\n1,Aster\n1,Daisy\n7,Ivy\n7,Rose\n")
     assert desk.dialog.button("Import 1 plant").isEnabled()
-    desk.pick("Rows whose ID is taken", "Give them a new ID")
+    desk.dialog.pick("Rows whose ID is taken", "Give them a new ID")
     assert desk.dialog.button("Import 4 plants").isEnabled()
-    desk.pick("Rows whose ID is taken", "Replace the plants")
+    desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
     assert desk.dialog.button("Import 2 plants").isEnabled()
     desk.start_import()
     desk.until_toast("Imported 2 plants")
     assert [each[:2] for each in desk.plants()] == [(1, "Daisy"), (7, "Rose")]
 
 
-def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, tmp_path: Path, add: Adder) -> None:
+def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, add: Adder) -> None:
     add("Cactus")
-    file = tmp_path / "plants.csv"
-    file.write_text("id,name\n1,Aster\nx,Ivy\n", encoding="utf-8")
-    desk.open_import(file)
+    desk.open_text("id,name\n1,Aster\nx,Ivy\n")
     clashing, invalid = [each for each in desk.dialog.widget.findChildren(QPushButton) if each.text() == "Show"]
     clashing.click()
     desk.until(lambda: refused(desk) == [["2", "ID 1 belongs to “Cactus”."]])
@@ -143,12 +135,10 @@ def refused(desk: TransferDesk) -> list[list[str]]:
     return [row[:2] for row in rows_of(desk.the(RefusedDialog).findChildren(QTableView)[0])]
 
 
-def test_lines_above_the_table_are_skipped(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("Pflanzenliste 2026;;\n\nNr;Pflanze;Beet\n7;Aster;Blume\n8;Ivy;Ranke\n", encoding="utf-8")
-    desk.open_import(file)
+def test_lines_above_the_table_are_skipped(desk: TransferDesk) -> None:
+    desk.open_text("Pflanzenliste 2026;;\n\nNr;Pflanze;Beet\n7;Aster;Blume\n8;Ivy;Ranke\n")
     desk.dialog.button("Change how it is read…").click()
-    desk.pick("Delimiter", "semicolon")
+    desk.dialog.pick("Delimiter", "semicolon")
     desk.dialog.the(QSpinBox, "Lines above the table").setValue(2)
     desk.until_dialog_shows("first row holds the names")
     desk.until_dialog_shows("counted over the whole file")
@@ -157,10 +147,8 @@ def test_lines_above_the_table_are_skipped(desk: TransferDesk, tmp_path: Path) -
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Aster", "Blume"), ("Ivy", "Ranke")]
 
 
-def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("My plants 2026\nID;Name;Tag\n7;Aster;bed\n", encoding="utf-8")
-    desk.open_import(file)
+def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk) -> None:
+    desk.open_text("My plants 2026\nID;Name;Tag\n7;Aster;bed\n")
     desk.until_dialog_shows("1 row above the header is not read")
     assert cells(desk) == [["ID", "Name", "Tag"], ["7", "Aster", "bed"]]
     desk.start_import()
@@ -168,35 +156,29 @@ def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk, tmp_path:
     assert desk.plants() == [(7, "Aster", "bed", None)]
 
 
-def test_of_rows_with_one_id_the_last_replaces_the_plant(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("id,name\n7,Aster\n7,Ivy\n7,Rose\n", encoding="utf-8")
-    desk.open_import(file)
+def test_of_rows_with_one_id_the_last_replaces_the_plant(desk: TransferDesk) -> None:
+    desk.open_text("id,name\n7,Aster\n7,Ivy\n7,Rose\n")
     desk.until_dialog_shows("counted over the whole file")
-    desk.pick("Rows whose ID is taken", "Replace the plants")
+    desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
     desk.until_dialog_shows("Of several rows with one ID the last counts.")
-    desk.pick("Rows whose ID is taken", "Leave them out")
+    desk.dialog.pick("Rows whose ID is taken", "Leave them out")
     desk.until_dialog_shows("Can be undone in one step.")
-    desk.pick("Rows whose ID is taken", "Replace the plants")
+    desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
     desk.start_import()
     desk.until_toast("Imported")
     assert [each[:2] for each in desk.plants()] == [(7, "Rose")]
 
 
-def test_columns_that_no_header_names_are_left_out(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("name;c0;Etikett\nAster;v;bed\nIvy;w;bed\n", encoding="utf-8")
-    desk.open_import(file)
+def test_columns_that_no_header_names_are_left_out(desk: TransferDesk) -> None:
+    desk.open_text("name;c0;Etikett\nAster;v;bed\nIvy;w;bed\n")
     desk.until(desk.dialog.button("Import 2 plants").hasFocus)
     desk.start_import()
     desk.until_toast("Imported 2 plants")
     assert desk.plants() == [(1, "Aster", "bed", None), (2, "Ivy", "bed", None)]
 
 
-def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("Bitki adı;Yer\nGül;bahçe\n", encoding="utf-8")
-    desk.open_import(file)
+def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk) -> None:
+    desk.open_text("Bitki adı;Yer\nGül;bahçe\n")
     desk.until_dialog_shows("Each row becomes a plant, also the first one, “Bitki adı”")
     desk.until(desk.dialog.button("Change how it is read…").hasFocus)
     desk.dialog.the(MessageLine).findChildren(QPushButton)[0].click()
@@ -207,32 +189,28 @@ def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk, tmp_path: Pa
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Gül", "bahçe")]
 
 
-def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("a;b|name\nx;y|Aster\n", encoding="utf-8")
-    desk.open_import(file)
+def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk) -> None:
+    desk.open_text("a;b|name\nx;y|Aster\n")
     desk.dialog.button("Change how it is read…").click()
-    desk.pick("Delimiter", "semicolon")
+    desk.dialog.pick("Delimiter", "semicolon")
     desk.until_dialog_shows("Each row becomes a plant")
-    desk.pick("Delimiter", "bar")
+    desk.dialog.pick("Delimiter", "bar")
     desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
     assert cells(desk)[0] == ["a;b", "name"]
 
 
-def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_bytes("Rose|Äster;x\nLily|Iris;y\n".encode("cp1252"))
-    desk.open_import(file)
+def test_how_a_file_is_read_can_be_changed(desk: TransferDesk) -> None:
+    desk.open_text("Rose|Äster;x\nLily|Iris;y\n".encode("cp1252"))
     desk.dialog.button("Change how it is read…").click()
-    desk.pick("Delimiter", "bar")
+    desk.dialog.pick("Delimiter", "bar")
     desk.until_dialog_shows("counted over the whole file")
-    desk.pick("Encoding", "CP437")
+    desk.dialog.pick("Encoding", "CP437")
     desk.until_dialog_shows("CP437")
     desk.until_dialog_shows("counted over the whole file")
     assert cells(desk)[1] == ["Rose", "─ster;x"]
-    desk.pick("Encoding", "CP1252")
+    desk.dialog.pick("Encoding", "CP1252")
     desk.until_dialog_shows("CP1252")
-    desk.pick("Field of column 2", "Name")
+    desk.dialog.pick("Field of column 2", "Name")
     desk.dialog.the(QCheckBox, "First row holds the names").click()
     desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
     desk.start_import()
@@ -276,13 +254,13 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     desk.answer_file_dialogs(file)
     desk.choose("File", "Import…")
     desk.until(desk.dialog.button("Import").isEnabled)
-    desk.pick("Rows that are invalid", "Do not import anything")
+    desk.dialog.pick("Rows that are invalid", "Do not import anything")
     desk.start_import()
     desk.until_toast("Nothing was imported")
     assert desk.plants() == []
     desk.toast_button("Choose what happens to them…").click()
     desk.until_dialog_shows("counted over the whole file")
-    desk.pick("Rows that are invalid", "Leave them out")
+    desk.dialog.pick("Rows that are invalid", "Leave them out")
     desk.start_import()
     desk.until_toast("Imported 1 plant")
 
@@ -375,10 +353,8 @@ def test_a_store_that_is_closed_ends_the_import(desk: TransferDesk, file: Path) 
     desk.store.close()
 
 
-def test_what_cannot_happen_is_not_asked(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("id,name\n1,Aster\n1.000,Ivy\n2.000,Rose\n", encoding="utf-8")
-    desk.open_import(file)
+def test_what_cannot_happen_is_not_asked(desk: TransferDesk) -> None:
+    desk.open_text("id,name\n1,Aster\n1.000,Ivy\n2.000,Rose\n")
     visible = [box.accessibleName() for box in desk.dialog.widget.findChildren(QComboBox) if box.isVisible()]
     assert "Rows that are invalid" in visible
     assert "Rows whose ID is taken" not in visible
@@ -387,17 +363,13 @@ def test_what_cannot_happen_is_not_asked(desk: TransferDesk, tmp_path: Path) -> 
     assert "Save them with the reasons…" in desk.buttons()
 
 
-def test_the_first_cell_of_a_guessed_encoding_is_shown(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_bytes("name\nFern\nRöse\n".encode("cp1252"))
-    desk.open_import(file)
+def test_the_first_cell_of_a_guessed_encoding_is_shown(desk: TransferDesk) -> None:
+    desk.open_text("name\nFern\nRöse\n".encode("cp1252"))
     assert any("encoding guessed, as in “Röse”" in each for each in desk.dialog.texts())
 
 
-def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("ID,Name,Notes\nPL0001,Aster,wet\nPL0002,Ivy,\n", encoding="utf-8")
-    desk.open_import(file)
+def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk) -> None:
+    desk.open_text("ID,Name,Notes\nPL0001,Aster,wet\nPL0002,Ivy,\n")
     assert any("“ID” has codes, not numbers: new IDs" in each for each in desk.dialog.texts())
     box = desk.dialog.the(QCheckBox, "Keep the codes of “ID”, such as “PL0001”, in the note, in place of “Notes”")
     combos = [desk.dialog.the(QComboBox, f"Field of column {name}") for name in ("ID", "Notes")]
@@ -405,7 +377,7 @@ def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk, tmp_path: Pa
     assert [each.currentText() for each in combos] == ["Note", "Leave out"]
     desk.qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
     assert [each.currentText() for each in combos] == ["Leave out", "Note"]
-    desk.pick("Field of column ID", "Note")
+    desk.dialog.pick("Field of column ID", "Note")
     assert box.isChecked()
     desk.until_dialog_shows("counted over the whole file")
     desk.start_import()
@@ -413,10 +385,8 @@ def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk, tmp_path: Pa
     assert desk.plants() == [(1, "Aster", None, "PL0001"), (2, "Ivy", None, "PL0002")]
 
 
-def test_a_name_is_put_together_from_ticked_columns(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("ID,Cultivar,Genus,Species\n0010,Osakazuki,Acer,palmatum\n7,,Acer,Acer rubrum\n", encoding="utf-8")
-    desk.open_import(file)
+def test_a_name_is_put_together_from_ticked_columns(desk: TransferDesk) -> None:
+    desk.open_text("ID,Cultivar,Genus,Species\n0010,Osakazuki,Acer,palmatum\n7,,Acer,Acer rubrum\n")
     desk.until_dialog_shows("1 ID loses its leading zeros")
     together = "name put together from “Genus” + “Species” + “Cultivar”, such as “Acer palmatum ‘Osakazuki’”"
     desk.until_dialog_shows(together)
@@ -427,17 +397,15 @@ def test_a_name_is_put_together_from_ticked_columns(desk: TransferDesk, tmp_path
     desk.qtbot.mouseClick(tick, Qt.MouseButton.LeftButton)
     assert (combo.currentText(), tick.isChecked()) == ("Leave out", False)
     desk.until_dialog_shows("“Genus” + “Species”, such as “Acer palmatum”")
-    desk.pick("Field of column Cultivar", "Note")
+    desk.dialog.pick("Field of column Cultivar", "Note")
     desk.until_dialog_shows("counted over the whole file")
     desk.start_import()
     desk.until_toast("Imported 2 plants")
     assert desk.plants() == [(10, "Acer palmatum", None, "Osakazuki"), (7, "Acer rubrum", None, None)]
 
 
-def test_columns_without_known_headers_are_ticked(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("kind,name,where\nAcer,palmatum,hill\n", encoding="utf-8")
-    desk.open_import(file)
+def test_columns_without_known_headers_are_ticked(desk: TransferDesk) -> None:
+    desk.open_text("kind,name,where\nAcer,palmatum,hill\n")
     several = desk.dialog.the(QCheckBox, "Put the name together from several columns")
     tick = desk.dialog.the(QCheckBox, "Column kind is in the name")
     assert not several.isChecked()
@@ -445,9 +413,9 @@ def test_columns_without_known_headers_are_ticked(desk: TransferDesk, tmp_path: 
     desk.qtbot.keyClick(several, Qt.Key.Key_Space)
     desk.qtbot.mouseClick(tick, Qt.MouseButton.LeftButton)
     desk.until_dialog_shows("name put together from “kind” + “name”, such as “Acer palmatum”")
-    desk.pick("Field of column where", "Name")
+    desk.dialog.pick("Field of column where", "Name")
     desk.until_dialog_shows("such as “Acer palmatum hill”")
-    desk.pick("Field of column where", "Leave out")
+    desk.dialog.pick("Field of column where", "Leave out")
     desk.qtbot.keyClick(several, Qt.Key.Key_Space)
     combos = [desk.dialog.the(QComboBox, f"Field of column {each}") for each in ("kind", "name")]
     assert [each.currentText() for each in combos] == ["Name", "Leave out"]
