@@ -82,13 +82,11 @@ def test_a_damaged_stamp_counts_as_none(stamp: str, made: Offline) -> None:
     assert not made.has("")
 
 
-def test_a_moved_checkout_asks_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dev, "ROOT", Path("elsewhere"))
-    assert not made.has("")
-
-
-def test_another_python_asks_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "version", "3.99.0")
+@pytest.mark.parametrize(("of", "name", "value"), [(dev, "ROOT", Path("elsewhere")), (sys, "version", "3.99.0")])
+def test_a_moved_checkout_and_another_python_ask_for_a_new_one(
+    made: Offline, monkeypatch: pytest.MonkeyPatch, of: object, name: str, value: object
+) -> None:
+    monkeypatch.setattr(of, name, value)
     assert not made.has("")
 
 
@@ -130,16 +128,10 @@ def test_only_wheels_of_known_content_are_installed(tmp_path: Path, monkeypatch:
     assert {"--no-deps", "--no-build-isolation"} <= set(own)
 
 
-@pytest.mark.parametrize("arguments", [[], ["--database", "x.db"], ["--port", "0"]], ids=" ".join)
-def test_without_a_command_it_is_the_window(arguments: list[str]) -> None:
-    assert dev.opens_window(arguments)
-
-
-@pytest.mark.parametrize(
-    "arguments", [["serve"], ["list"], ["--database", "x.db", "token", "list"], ["--help"]], ids=" ".join
-)
-def test_a_command_needs_no_window(arguments: list[str]) -> None:
-    assert not dev.opens_window(arguments)
+@pytest.mark.parametrize("arguments", ["", "--database x.db", "--port 0"])
+@pytest.mark.parametrize("command", ["", "serve", "list", "token list", "--help"])
+def test_without_a_command_it_is_the_window(arguments: str, command: str) -> None:
+    assert dev.opens_window([*arguments.split(), *command.split()]) is (command == "")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")

@@ -99,10 +99,6 @@ def test_the_size_is_that_of_the_files(frozen: Path) -> None:
     assert freeze.size(frozen) == 6
 
 
-@pytest.mark.skipif(shutil.which("bash") is None or sys.platform == "win32", reason="bash is POSIX's")
-def test_the_shell_scripts_can_be_read_by_their_shell() -> None:
-    for script in sorted(project.HERE.rglob("*.sh")):
-        subprocess.run(["bash", "-n", str(script)], check=True)
 
 
 @NEEDS_SHELL

@@ -103,36 +103,28 @@ def test_wayland_alone_is_chosen(wayland: dict[str, str], monkeypatch: pytest.Mo
     assert wayland["QT_QPA_PLATFORM"] == "wayland"
 
 
-def test_wayland_without_its_libraries_is_told(wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(display, "WAYLAND_LIBRARIES", (NOWHERE,))
-    with pytest.raises(MissingLibrariesError, match=NOWHERE.file):
-        display.prepare(wayland)
-
-
-def test_x11_without_its_libraries_is_told(x11: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(display, "X11_LIBRARIES", (NOWHERE,))
-    with pytest.raises(MissingLibrariesError, match=NOWHERE.file):
-        display.prepare(x11)
-
-
-def test_wayland_stands_in_where_x11_lacks_libraries(
-    x11: dict[str, str], wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("display_of", "libraries"), [("wayland", "WAYLAND_LIBRARIES"), ("x11", "X11_LIBRARIES")])
+def test_a_display_without_its_libraries_is_told(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, display_of: str, libraries: str
 ) -> None:
-    monkeypatch.setattr(display, "X11_LIBRARIES", (NOWHERE,))
+    monkeypatch.setattr(display, libraries, (NOWHERE,))
+    with pytest.raises(MissingLibrariesError, match=NOWHERE.file):
+        display.prepare(request.getfixturevalue(display_of))
+
+
+@pytest.mark.parametrize(("missing", "chosen"), [((NOWHERE,), {"QT_QPA_PLATFORM": "wayland"}), ((), {})])
+def test_of_both_qt_chooses_unless_x11_lacks_libraries(
+    x11: dict[str, str],
+    wayland: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    missing: tuple[Library, ...],
+    chosen: dict[str, str],
+) -> None:
+    monkeypatch.setattr(display, "X11_LIBRARIES", missing)
     monkeypatch.setattr(display, "WAYLAND_LIBRARIES", ())
     both = {**x11, **wayland}
     display.prepare(both)
-    assert both["QT_QPA_PLATFORM"] == "wayland"
-
-
-def test_with_both_and_all_libraries_qt_chooses(
-    x11: dict[str, str], wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(display, "X11_LIBRARIES", ())
-    monkeypatch.setattr(display, "WAYLAND_LIBRARIES", ())
-    both = {**x11, **wayland}
-    display.prepare(both)
-    assert both == {**x11, **wayland}
+    assert both == {**x11, **wayland, **chosen}
 
 
 def test_it_needs_nothing_but_the_standard_library() -> None:
