@@ -16,7 +16,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -43,8 +42,7 @@ _WITHOUT_OVERRIDE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_searc
 class Chaos:
     """One run: processes, acknowledged plants, and what was done to them."""
 
-    def __init__(self, disk: Path, seed: int, *, verbose: bool) -> None:
-        self.verbose = verbose
+    def __init__(self, disk: Path, seed: int) -> None:
         self.random = random.Random(seed)
         self.random_command = random.Random(seed)
         self.undone = 0
@@ -213,10 +211,6 @@ class Chaos:
         self.ended.wait(self.random.uniform(0.5, 3))
         ballast.unlink()
 
-    def trace(self, what: str) -> None:
-        if self.verbose:
-            print(f"{time.strftime('%H:%M:%S')} {len(self.acknowledged):6} {what}", flush=True)
-
     def check(self, done: subprocess.CompletedProcess[str]) -> int:
         self.answers[f"{done.args[len(_WITHOUT_OVERRIDE) + 3]}: {done.returncode}"] += 1
         if "Traceback" in done.stderr or done.returncode not in {0, 1}:
@@ -232,7 +226,6 @@ class Chaos:
             event = self.random.choice(events)
             if event not in rare or self.events[event.__name__] < _MAX_OF_A_KIND:
                 self.events[event.__name__] += 1
-                self.trace(event.__name__)
                 try:
                     event()
                 except (OSError, sqlite3.Error) as error:
@@ -309,12 +302,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Let everything happen to a store at once.")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--verbose", action="store_true", help="print each event")
-    parser.add_argument("--keep", type=Path, help="a new folder for the files of a run with problems")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     with small_disk() as disk:
-        chaos = Chaos(disk, options.seed, verbose=options.verbose)
+        chaos = Chaos(disk, options.seed)
         for name in ("serve", "window"):
             chaos.start(name)
         time.sleep(3)
@@ -327,11 +318,6 @@ def main() -> int:
         for thread in threads:
             thread.join()
         chaos.finish()
-        if chaos.problems and options.keep is not None:
-            print(chaos.problems, flush=True)
-            shutil.copytree(disk, options.keep, ignore=shutil.ignore_patterns("*.sock", "w-*"))
-            for name in chaos.servers:
-                shutil.copy(disk.parent / f"{name}.log", options.keep)
         logs = "".join((disk.parent / f"{name}.log").read_text() for name in chaos.servers)
     tracebacks = len(re.findall("Traceback", logs))
     print(json.dumps({"events": chaos.events, "answers": chaos.answers, "tracebacks in logs": tracebacks}, indent=1))

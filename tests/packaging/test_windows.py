@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -97,8 +96,6 @@ def test_the_same_facts_are_everywhere() -> None:
 
 def test_the_size_is_that_of_the_files(frozen: Path) -> None:
     assert freeze.size(frozen) == 6
-
-
 
 
 @NEEDS_SHELL
