@@ -92,6 +92,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
+def lone_bridge() -> Iterator[Bridge]:
+    """A bridge without a store."""
+    bridge = Bridge()
+    yield bridge
+    bridge.close()
+
+
+@pytest.fixture
 def bridge(store: Store) -> Iterator[Bridge]:
     """A bridge that gets the changes of the store."""
     bridge = Bridge()

@@ -1,6 +1,5 @@
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QObject
@@ -16,13 +15,6 @@ from plantdesk.ui.background import RepeatedQuery, StoreQueries, Task, Tasks, ne
 from plantdesk.ui.bridge import Bridge
 from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
-
-
-@pytest.fixture
-def lone_bridge() -> Iterator[Bridge]:
-    bridge = Bridge()
-    yield bridge
-    bridge.close()
 
 
 @pytest.fixture(params=["short_tasks", "long_tasks"])
@@ -117,18 +109,6 @@ def test_a_cancelled_task_that_waits_is_never_called(lone_bridge: Bridge) -> Non
     released.set()
     lone_bridge.short_tasks.run(lambda: None)
     assert called == []
-
-
-def test_short_tasks_run_in_their_order(lone_bridge: Bridge) -> None:
-    called: list[int] = []
-
-    def note(number: int, _task: Task) -> None:
-        called.append(number)
-
-    for number in range(5):
-        lone_bridge.short_tasks.ask(lone_bridge, partial(note, number))
-    lone_bridge.short_tasks.run(lambda: None)
-    assert called == [0, 1, 2, 3, 4]
 
 
 def test_a_long_task_delays_neither_short_ones_nor_the_end(qtbot: QtBot) -> None:

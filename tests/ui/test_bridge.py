@@ -1,6 +1,5 @@
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import pairwise
 
@@ -12,13 +11,6 @@ from shiboken6 import delete
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.ui import bridge
 from plantdesk.ui.bridge import Bridge
-
-
-@pytest.fixture
-def lone_bridge() -> Iterator[Bridge]:
-    bridge = Bridge()
-    yield bridge
-    bridge.close()
 
 
 def added(*ids: int) -> Changes:

@@ -36,13 +36,6 @@ def page(qtbot: QtBot, theme: Theme, window: QWidget) -> Page:
     return page
 
 
-def test_sidebar_list_and_card_touch(page: Page) -> None:
-    sidebar, list_rect, card = page.sidebar.geometry(), page.list_rect, page.card.geometry()
-    assert (sidebar.left(), card.right()) == (0, page.width() - 1)
-    assert (list_rect.left() - sidebar.right(), card.left() - list_rect.right()) == (2, 2), "a line of one pixel"
-    assert sidebar.top() == 0 < list_rect.top() == card.top()
-
-
 def test_the_card_collapses_first_and_the_sidebar_below_900_pixels(page: Page) -> None:
     page.resize(1100, 700)
     assert (page.sidebar.is_docked, page.card.is_docked, page.card.isVisible()) == (True, False, False)
