@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.domain.server_state import On
+from plantdesk.domain.server_state import Failed, On, PortInUseError
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
@@ -101,6 +101,11 @@ def test_an_invalid_port_is_reported_under_it(desk: SettingsDesk, text: str) -> 
     desk.type(desk.port, "9000")
     desk.press(Qt.Key.Key_Return)
     assert not desk.visible("A port is a whole number from 1 to 65535.")
+
+
+def test_a_taken_port_names_a_free_one(desk: SettingsDesk) -> None:
+    desk.server.show(Failed(PortInUseError(8721, 8722), 8721))
+    assert desk.visible("Port 8721 is in use by another program. Choose another port. Port 8722 is free.")
 
 
 def test_a_typed_port_of_another_program_leaves_the_api_where_it_is(desk: SettingsDesk) -> None:
