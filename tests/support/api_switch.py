@@ -8,10 +8,10 @@ from plantdesk.ui.bridge import Bridge
 
 
 class ApiSwitch:
-    """An API that is on, and starts without ever being on again."""
+    """An API that is on at first, or as `state` says, and that nobody else turns on."""
 
-    def __init__(self, bridge: Bridge) -> None:
-        self.state: ServerState = On("http://127.0.0.1:8721", 8721)
+    def __init__(self, bridge: Bridge, state: ServerState | None = None) -> None:
+        self.state = state or On("http://127.0.0.1:8721", 8721)
         self.port = 8721
         self.activity = Activity()
         #: The ports that it was started on.

@@ -33,26 +33,10 @@ from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine
 from plantdesk.ui.workspace import Workspace
 from tests.support.adding import add_each
+from tests.support.api_switch import ApiSwitch
 
 Adder = Callable[..., list[PlantRow]]
 Failing = Callable[[], contextlib.AbstractContextManager[None]]
-
-
-class NoServer:
-    """A server control that has none."""
-
-    state = Off()
-    port = 8721
-    activity = None
-
-    def turn_on(self) -> None:
-        """Do nothing."""
-
-    def set_port(self, port: int) -> None:
-        """Do nothing."""
-
-    def turn_off(self) -> None:
-        """Do nothing."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -151,9 +135,8 @@ def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator
     qtbot.addWidget(window)
     with qtbot.waitActive(window):
         window.show()
-    workspace = Workspace(
-        theme, bridge, preferences, cast("ApiControl", NoServer()), location_of(tmp_path / "plants.db"), window
-    )
+    control = cast("ApiControl", ApiSwitch(bridge, Off()))
+    workspace = Workspace(theme, bridge, preferences, control, location_of(tmp_path / "plants.db"), window)
     qtbot.waitUntil(workspace.isVisible)
     yield workspace
     workspace.release_store()

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
 from plantdesk.domain.records import COMMAND
+from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
@@ -21,8 +22,9 @@ from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace
+from tests.support.api_switch import ApiSwitch
 from tests.support.desk import Desk
-from tests.ui.conftest import Adder, NoServer
+from tests.ui.conftest import Adder
 
 
 class Frame(Desk):
@@ -34,7 +36,7 @@ class Frame(Desk):
         super().__init__(qtbot, window)
         qtbot.addWidget(window)
         self.theme = theme
-        server = cast("ApiControl", NoServer())
+        server = cast("ApiControl", ApiSwitch(bridge, Off()))
         self.workspace = Workspace(theme, bridge, preferences, server, location_of(folder / "plants.db"), window)
         with qtbot.waitActive(window):  # shortcuts are those of the active window
             window.show()

@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from plantdesk.domain.errors import BackupFolderError, StoreBusyError, StoreFullError, Text
-from plantdesk.domain.server_state import Failed, NoOpenStoreError, On, PortInUseError
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortInUseError
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.window.tray import Tray
-from tests.ui.conftest import NoServer
+from tests.support.api_switch import ApiSwitch
 
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
@@ -30,7 +30,7 @@ def messages(context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> list[tu
     monkeypatch.setattr(QSystemTrayIcon, "showMessage", lambda _icon, *texts: messages.append(texts[:2]))
     window = context.page.window()
     assert isinstance(window, MainWindow)
-    tray = Tray(context, window, cast("ApiControl", NoServer()))
+    tray = Tray(context, window, cast("ApiControl", ApiSwitch(context.bridge, Off())))
     tray.begin()
     return messages
 
