@@ -1,27 +1,27 @@
 """The card, driven by keys and clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QDate, QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
 
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, Edit, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note import NoteEdit, dated_lines
-from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
@@ -29,15 +29,7 @@ from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.edits import Edit
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 

@@ -1,33 +1,25 @@
 """A session of cleaning up in the whole window: page after page, in one dialog."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QTabBar
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QTabBar
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import DeleteAll, Insert
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.cleanup.changed_texts import ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_table import DuplicateTable
 from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.workspace import Workspace
 from tests.support.adding import plant
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from PySide6.QtWidgets import QAbstractItemView
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
 
 PLANTS = [
     (1, "Aloe vera", "kitchen"),

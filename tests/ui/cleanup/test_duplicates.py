@@ -1,33 +1,26 @@
 """Find duplicates, driven by keys and clicks."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import Insert, edited
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable
 from plantdesk.ui.cleanup.feature import CleanUp
-from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.feature import OpenStore, WindowContext
 from tests.support.adding import plant
 from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.modeltest import ModelTester
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
 
 PLANTS = [
     (1, "Aloe vera", "kitchen", "South window"),

@@ -1,33 +1,26 @@
 """Find and replace, as it is used: by keys in the dialog, with a real store."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLineEdit
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import COMMAND
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.changed_texts import MAX_LISTED, ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
-from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 
 class Replaced:

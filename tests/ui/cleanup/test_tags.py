@@ -1,33 +1,26 @@
 """Tidy up tags, driven by keys and clicks."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import DeleteAll, Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.cleanup.pages import TagGroup
-from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.painting import TagPill
 from tests.support.desk import Desk, Table
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
 
 TAGS = {"kitchen": 5, "Kitchen": 3, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1}
 

@@ -1,40 +1,34 @@
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLineEdit
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite import connections
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
 from plantdesk.ui.plants.remembered import KeptPlants
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
 
 Rows = list[tuple[int, str, str | None]]
 

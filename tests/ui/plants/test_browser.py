@@ -1,31 +1,26 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
+from array import array
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import Changes
+from plantdesk.domain.views import View
 from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
-
-if TYPE_CHECKING:
-    import sqlite3
-    from array import array
-
-    from PySide6.QtGui import QImage
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.views import View
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.plants.browser import PlantBrowser
-    from tests.ui.conftest import Adder, Failing
+from tests.ui.conftest import Adder, Failing
 
 
 @pytest.fixture

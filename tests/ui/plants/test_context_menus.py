@@ -1,19 +1,20 @@
 """The menus of rows and of the header, by keys and clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.ui.feature import OpenStore
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.feature import Plants
@@ -21,19 +22,9 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.window.commands import EditCommands
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, plain
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
-    from PySide6.QtWidgets import QDialog
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 COPIES = ["Copy", "Select all", "Copy as CSV", "Copy as JSON"]

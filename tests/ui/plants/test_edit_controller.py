@@ -1,14 +1,14 @@
 """Editing in the cells of the table, by keys and clicks in a whole window."""
 
-from __future__ import annotations
-
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from plantdesk.domain.edits import KEEP, Delete, edited
@@ -16,25 +16,17 @@ from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.queries import Reader
-from plantdesk.ui.feature import OpenStore
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from PySide6.QtWidgets import QLineEdit
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.feature import WindowContext
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

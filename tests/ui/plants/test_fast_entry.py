@@ -1,42 +1,35 @@
 """Entering many plants quickly, in the whole window."""
 
-from __future__ import annotations
-
+import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListView
+from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameCompletion, NameDelegate
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.workspace import Workspace
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

@@ -1,7 +1,5 @@
 """Nothing that is typed is lost or sent twice, whatever the store answers and whenever the window is ended."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,34 +1,26 @@
 """The small window for one plant, beside the main one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QListView
+from PySide6.QtWidgets import QApplication, QLineEdit, QListView
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, rows_of
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QLineEdit
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

@@ -1,13 +1,14 @@
 """The layout of the table is remembered for each store."""
 
-from __future__ import annotations
-
+import sqlite3
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND, FORM
@@ -16,7 +17,7 @@ from plantdesk.platform.unsaved_file import KEPT
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
-from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.form import SETTLED
 from plantdesk.ui.plants.form_fields import NameField
@@ -25,16 +26,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.feature import WindowContext
-    from tests.ui.conftest import Adder
-
+from tests.ui.conftest import Adder
 
 BARCODES = ("Dill", "Mint", "Rose", "Sage")
 

@@ -1,30 +1,23 @@
 """A barcode reader that types the QR code of a label, `plantdesk:ID` and Enter, wherever the cursor is."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.delegate import CellEditor
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, rows_of
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
 
 
 class ReaderDesk(Desk):

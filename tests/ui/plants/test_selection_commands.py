@@ -1,35 +1,29 @@
 """Commands act on all selected plants, and after a deletion the next plant is selected."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants import commands
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
+from tests.ui.conftest import Adder
 from tests.ui.plants.test_undo_selection import UndoDesk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 

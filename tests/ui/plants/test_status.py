@@ -1,14 +1,8 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from pytestqt.qtbot import QtBot
 
 from plantdesk.ui.plants.status import PlantsStatus
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
 
 
 @pytest.fixture

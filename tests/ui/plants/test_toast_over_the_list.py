@@ -1,24 +1,16 @@
 """A message lies over the end of the list, which stays as it is; the keys still reach every row."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.widgets.containers import ScrollArea
+from plantdesk.ui.workspace import Workspace
+from tests.ui.conftest import Adder
 from tests.ui.plants.test_undo_selection import UndoDesk
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
 
 
 @pytest.fixture

@@ -1,30 +1,24 @@
 """After an undo the plants concerned are selected and visible, as far as the list shows them."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import SetTag
@@ -25,7 +25,7 @@ from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, click_in, plain
+from tests.support.desk import Desk, click_in
 from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
 

@@ -1,12 +1,11 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
 
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.settings.rows import SettingRow
@@ -14,14 +13,8 @@ from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.window.commands import HelpCommands
 from plantdesk.ui.window.help_dialogs import CommandSearch
+from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, rows_of
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.workspace import Workspace
 
 
 class SearchDesk(Desk):

@@ -1,30 +1,22 @@
 """A list of known names: imported, offered after the user's own names, and removed."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QAbstractButton, QFileDialog
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import KnownNames
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.window.known_names import NamesDialog
+from plantdesk.ui.workspace import Workspace
 from tests.ui.plants.test_fast_entry import EntryDesk
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QAbstractButton
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.workspace import Workspace
 
 LISTED = ["Salvia nemorosa", "Salvia officinalis", "Salvia pratensis", "Monstera deliciosa", "Monstera adansonii"]
 

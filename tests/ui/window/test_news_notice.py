@@ -1,19 +1,12 @@
 """What is new is offered once, by the first window of another version."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.window.notices import VersionNotice
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.feature import WindowContext
 
 
 @pytest.mark.parametrize(("is_first_start", "seen"), [(True, ""), (False, ""), (False, "0.0.9"), (False, __version__)])

@@ -1,21 +1,17 @@
 """Notifications beside the icon in the tray: of what the user must act on, while the window is not seen."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from plantdesk.domain.errors import BackupFolderError, StoreBusyError, StoreFullError, Text
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortInUseError
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.window.tray import Tray
 from tests.support.api_switch import ApiSwitch
-
-if TYPE_CHECKING:
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.server_control import ApiControl
 
 pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
 

@@ -1,32 +1,25 @@
 """Backups from the window: made, previewed, restored, taken back."""
 
-from __future__ import annotations
-
 import os
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableView
+from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from plantdesk.domain.backups import BackupKind
+from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.window.backups import BackupController, RestoreDialog
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.backups import Backup
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.feature import WindowContext
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 
 class BackupDesk(Desk):

@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
@@ -16,25 +12,21 @@ from PySide6.QtWidgets import (
     QTextBrowser,
     QWidget,
 )
+from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
 from plantdesk.platform import languages, manual
 from plantdesk.platform.languages import Catalogue
-from plantdesk.ui.feature import OpenStore
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.translation import Translator
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands, HelpCommands
 from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
 from tests.support.desk import Desk
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 
 def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowContext) -> None:

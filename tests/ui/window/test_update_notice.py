@@ -1,25 +1,18 @@
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
 
 from plantdesk import HOME_PAGE
 from plantdesk.platform import paths
-from plantdesk.ui.feature import OpenStore
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.widgets.messages import InfoBar
 from plantdesk.ui.window.notices import VersionNotice
 from tests.platform.test_updates import release, release_server
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
 
 
 class Shown:

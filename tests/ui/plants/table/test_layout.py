@@ -1,12 +1,8 @@
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.plants.browser import PlantBrowser
 
 
 def test_a_layout_survives_the_settings(browser: PlantBrowser) -> None:

@@ -1,31 +1,23 @@
-from __future__ import annotations
-
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPersistentModelIndex, Qt
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
 
-from plantdesk.domain.edits import Delete, DeleteAll, edited
+from plantdesk.domain.edits import Delete, DeleteAll, Edit, edited
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
 from plantdesk.ui.plants.table.row_order import Query
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from pytestqt.modeltest import ModelTester
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.edits import Edit
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 
 @pytest.fixture

@@ -1,23 +1,17 @@
 """Rows that become known while a page is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.page_cache import PageCache
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
 
 
 @pytest.fixture

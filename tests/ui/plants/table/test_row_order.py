@@ -1,7 +1,6 @@
-from __future__ import annotations
-
 from array import array
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,13 +10,8 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.views import Order, View
-from plantdesk.ui.plants.table.row_order import Insertion, Removal, Replacement, RowOrder, State, difference
+from plantdesk.ui.plants.table.row_order import Edit, Insertion, Removal, Replacement, RowOrder, State, difference
 from tests.support.cases import cases, runs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from plantdesk.ui.plants.table.row_order import Edit
 
 
 def plant(plant_id: int) -> PlantRow:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
+from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll, SetTag
@@ -15,9 +18,11 @@ from plantdesk.domain.errors import NothingToUndoError, StoreBusyError, UndoConf
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import View
 from plantdesk.store.sqlite import queries
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table import model as model_module
 from plantdesk.ui.plants.table import row_order
 from plantdesk.ui.plants.table.cells import Column
@@ -26,20 +31,9 @@ from plantdesk.ui.plants.table.row_order import Query
 from tests.support.adding import add_each
 from tests.support.cases import number
 from tests.support.waiting import SECONDS
+from tests.ui.conftest import Adder
 
-if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.domain.views import View
-    from plantdesk.ui.bridge import Bridge
-    from tests.ui.conftest import Adder
-
-    #: Called with the name of each query that the table makes; an exception is that of the query.
-    Hook = Callable[[str], object]
+Hook = Callable[[str], object]
 
 
 def _answer(_query: str) -> None:

@@ -1,21 +1,14 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.plants.browser import PlantBrowser
-    from plantdesk.ui.plants.table.view import PlantTableView
-    from tests.ui.conftest import Adder
+from plantdesk.ui.plants.table.view import PlantTableView
+from tests.ui.conftest import Adder
 
 
 @pytest.fixture

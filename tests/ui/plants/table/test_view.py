@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 import io
 import sqlite3
@@ -7,13 +5,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication, QPaintEvent, QRegion
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll, SetTag
@@ -21,26 +20,20 @@ from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.model import PLANT_ROLE
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.theme.colors import hue_of, mixed, pill_colors
 from plantdesk.ui.theme.metrics import XS, FontRole, M
+from plantdesk.ui.theme.theme import Theme
 from tests.support.costs import cpu_seconds
 from tests.support.waiting import MILLISECONDS, SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.plants.browser import PlantBrowser
-    from plantdesk.ui.plants.table.view import PlantTableView
-    from plantdesk.ui.theme.theme import Theme
-    from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
