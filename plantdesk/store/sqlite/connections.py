@@ -85,8 +85,8 @@ def connect(path: Path, *, read_only: bool = False, immutable: bool = False) -> 
         cached_statements=512,
     )
     connection.text_factory = _decode
-    # Python's signal handlers run in it, so that Ctrl+C ends a query of any length.
-    connection.set_progress_handler(int, _PROGRESS_STEPS)  # 0: it goes on
+    # Python's signal handlers run in it, so that Ctrl+C ends a query of any length; not in a function in C.
+    connection.set_progress_handler(_go_on, _PROGRESS_STEPS)
     return connection
 
 
@@ -163,6 +163,10 @@ def translate_errors() -> Iterator[None]:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
             raise InterruptedError from error
         raise store_error(error) from error
+
+
+def _go_on() -> int:
+    return 0
 
 
 # --- the Python functions that SQL of a file calls ---

@@ -169,7 +169,7 @@ class ChangedTexts(RowModel[ChangedText]):
             self.rows = [*preview.rows]
             self.report_changed()
         else:
-            self.replace(preview.rows)
+            self.set_rows(preview.rows)
 
     def tick_all(self, *, ticked: bool) -> None:
         """Tick all texts, or none, including those that are not listed."""

@@ -169,7 +169,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         entries, summary = page
         self._last = None
         self.has_more = len(entries) == limit
-        self.replace(self._with_headings(entries))
+        self.set_rows(self._with_headings(entries))
         self.loaded.emit(summary)
 
     def _on_more(self, limit: int, page: _Page) -> None:

@@ -112,7 +112,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
         self._headings = headings
         self.rows: list[Row] = []
 
-    def replace(self, rows: Sequence[Row]) -> None:
+    def set_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows."""
         self.beginResetModel()
         self.rows = [*rows]
@@ -155,7 +155,7 @@ class _Model(RowModel[list[Cell]]):
         """Replace all rows, or only the cells that have changed in the `same` rows."""
         if not same:
             self._headings = headings or self._headings
-            self.replace(rows)
+            self.set_rows(rows)
         elif rows != self.rows:
             self.rows = rows
             self.report_changed()
