@@ -272,10 +272,13 @@ def temporary_table(name: str, schema: str | None = None, /, **types: Any) -> Ta
     return Table(name, MetaData(), *columns, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
 
 
+_FIRST_SOURCES = "INSERT INTO source (id, kind, label) VALUES (1, 'form', ''), (2, 'command', '')"
+
+
 def creation(dialect: Dialect) -> list[str]:
-    """Return the statements that make the tables and indexes of a new store."""
+    """Return the statements that make the tables and indexes of a new store, and the sources that each one has."""
     statements: list[ExecutableDDLElement] = []
     for table in SQLModel.metadata.sorted_tables:
         if table.info.get("database", dialect.name) == dialect.name:
             statements += [CreateTable(table), *map(CreateIndex, table.indexes)]
-    return [str(each.compile(dialect=dialect)).strip() for each in statements]
+    return [*(str(each.compile(dialect=dialect)).strip() for each in statements), _FIRST_SOURCES]

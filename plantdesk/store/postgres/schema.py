@@ -311,7 +311,6 @@ def _create_tables(connection: Connection[Any]) -> None:
     connection.execute("CREATE SCHEMA plantdesk")
     for statement in creation(postgresql.dialect()):  # type: ignore[no-untyped-call]
         connection.execute(statement.encode())
-    connection.execute("INSERT INTO source (id, kind, label) VALUES (1, 'form', ''), (2, 'command', '')")
     connection.execute(
         """INSERT INTO state (id, identity, version, position, last_seq, last_change, tokens, plants, reads_from)
            VALUES (1, replace(gen_random_uuid()::text, '-', ''), %s, 0, 0, 0, 0, 0, %s)""",

@@ -309,12 +309,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 
-#: The rows of a new store.
-_FIRST_ROWS = (
-    "INSERT INTO source (id, kind, label) VALUES (1, 'form', ''), (2, 'command', '')",
-    """INSERT INTO store (id, identity, last_seq, other_commits, counted_seq)
-       VALUES (1, lower(hex(randomblob(16))), 0, 0, 0)""",
-)
+#: The state of a new store.
+_FIRST_STATE = """INSERT INTO store (id, identity, last_seq, other_commits, counted_seq)
+                  VALUES (1, lower(hex(randomblob(16))), 0, 0, 0)"""
 
 #: The version that this PlantDesk writes and reads.
 SCHEMA_VERSION = len(MIGRATIONS)
@@ -391,9 +388,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
     from plantdesk.store.models import creation
 
-    for statement in creation(sqlite.dialect()):
-        connection.execute(statement)
-    for statement in _FIRST_ROWS:
+    for statement in (*creation(sqlite.dialect()), _FIRST_STATE):
         connection.execute(statement)
 
 
