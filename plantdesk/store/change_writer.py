@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, func, insert, literal, null, select, u
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.store.entries import DESK, LAST_SEQ
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, NUMBER, PLANT, TEXTS, temporary_table
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, NUMBER, PLANT, TEXTS, temporary_table
 from plantdesk.store.rows import NO_ROOM
 
 if TYPE_CHECKING:
@@ -113,11 +113,10 @@ class ChangeWriter(ABC):
 
     def images(self, condition: ColumnElement[bool], *, deletes: bool = False) -> Insert:
         """Return the insert of the before-images of the plants of a condition; it keeps those that the change has."""
-        columns = ["change", "plant_id", "after", *EACH, "plant_change"]
         number = literal(self.number, NUMBER)
         plants = select(number, PLANT.c.id, null() if deletes else number, *(PLANT.c[each] for each in EACH))
         images = self.database.insert(BEFORE_IMAGE)
-        return _keep_first(images.from_select(columns, plants.add_columns(PLANT.c.change).where(condition)))
+        return _keep_first(images.from_select(IMAGE, plants.add_columns(PLANT.c.change).where(condition)))
 
     def change(self, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
         """Give the plants of a condition, which may join a table, other values."""

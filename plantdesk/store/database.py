@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Select, Table, Update
     from sqlalchemy.dialects import postgresql, sqlite
 
-#: The version of a plant: the last change that touched it, or its negative sequence number.
-VERSION: ColumnElement[int] = case((PLANT.c.change > 0, PLANT.c.change), else_=-PLANT.c.seq)
+
+def version_of(change: ColumnElement[int], seq: ColumnElement[int]) -> ColumnElement[int]:
+    """Return the version of a plant: the last change that touched it, or its negative sequence number."""
+    return case((change > 0, change), else_=-seq)
+
+
+VERSION = version_of(PLANT.c.change, PLANT.c.seq)
 #: The same for statements in SQL.
 VERSION_SQL = str(VERSION.compile(compile_kwargs={"literal_binds": True}))
 #: The schema of temporary tables in statements; each database has another name for it.

@@ -19,6 +19,7 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Source
+from plantdesk.store.database import version_of
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, COMMIT, PLANT, SOURCE, STATE
 from plantdesk.store.rows import NO_ROOM, read_sources, row_of, source_columns, source_of
 
@@ -115,7 +116,7 @@ def plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantChange
         .where(of_plant, step.c.nth < limit, image.change < step.c.change)
     )
     of_image = SOURCE.alias()
-    version = case((image.plant_change > 0, image.plant_change), else_=-image.seq)
+    version = version_of(image.plant_change, image.seq)
     source = (image.source_id, *source_columns(of_image))
     statement = (
         _CHANGES.add_columns(image.plant_id, image.name, image.tag, image.added_at, *source, version, image.note)

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
+#: Ids in the first chunk of a view, a few screens, and in later ones: the window repaints its rows after each.
+FIRST_CHUNK, CHUNK = 512, 200_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, case, delete, exists, func, insert, literal, not_, select, update
+from sqlalchemy import and_, delete, exists, func, insert, literal, not_, select, update
 
 from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError, shortened
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.store.change_writer import PAGE, ChangeEntry
-from plantdesk.store.database import VERSION
+from plantdesk.store.database import VERSION, version_of
 from plantdesk.store.entries import read_change
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, PLANT, TEXTS
 from plantdesk.store.rows import id_before_new
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _MAX_LISTED = 100
 #: Before-images of the change that is taken back, and of the undo.
 FORMER, OWN = BEFORE_IMAGE.alias("x"), BEFORE_IMAGE.alias("u")
 #: The version of a plant that a before-image has.
-VERSION_BEFORE: ColumnElement[int] = case((FORMER.c.plant_change > 0, FORMER.c.plant_change), else_=-FORMER.c.seq)
+VERSION_BEFORE = version_of(FORMER.c.plant_change, FORMER.c.seq)
 _ROW = ["id", *EACH, "change"]
 _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
 
@@ -193,7 +193,7 @@ class _Undo:
         is_gone = VERSION.is_(None) & FORMER.c.after.is_(None)
         images = select(*columns).outerjoin_from(FORMER, PLANT, PLANT.c.id == FORMER.c.plant_id)
         images = images.where(self._is_former, func.coalesce(FORMER.c.after == VERSION, is_gone))
-        return insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after", *EACH, "plant_change"], images)
+        return insert(BEFORE_IMAGE).from_select(IMAGE, images)
 
     def _skipped(self, moved: int) -> tuple[int, ...]:
         is_own = exists().where(OWN.c.change == self._writer.number, OWN.c.plant_id == FORMER.c.plant_id)

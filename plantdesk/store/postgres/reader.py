@@ -28,7 +28,7 @@ from plantdesk.store.postgres.connections import READER, connect, execute, trans
 from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import AT_WORK, desks
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
-from plantdesk.store.reader import StoreReader
+from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -46,8 +46,6 @@ _Result = TypeVar("_Result")
 _RETRY_DELAY = 0.5
 #: Seconds between two attempts to end the query that runs.
 _CLOSE_DELAY = 0.5
-#: Ids in the first chunk of a view, a few screens, and in later ones.
-_FIRST_CHUNK, _CHUNK = 512, 200_000
 _DESKS = """SELECT DISTINCT parameters::json ->> %(desk)s FROM change
             WHERE undoes IS NULL AND parameters::json ->> %(desk)s <> '' ORDER BY 1"""
 #: The orders by a unique column that has an index.
@@ -163,12 +161,12 @@ class PostgresReader(StoreReader):
                 first = self.ask(lambda runner: _first_sorted(runner, view))
                 yield from _chunks(first)
             every, _, _ = self._page(view, PLANT.c.id, None)
-            yield from _chunks(_without(every, first), _CHUNK if first else _FIRST_CHUNK)
+            yield from _chunks(_without(every, first), CHUNK if first else FIRST_CHUNK)
             return
         key = INDEXED[view.order]
-        first, smallest, largest = self._page(view, key, _FIRST_CHUNK)
+        first, smallest, largest = self._page(view, key, FIRST_CHUNK)
         yield from _chunks(first)
-        if len(first) == _FIRST_CHUNK:
+        if len(first) == FIRST_CHUNK:
             rest, _, _ = self._page(view, key, None, key < smallest if view.descending else key > largest)
             yield from _chunks(_without(rest, first))
 
@@ -252,8 +250,8 @@ def _first_sorted(runner: Runner, view: View) -> array[int]:
     direction = " DESC" if view.descending else ""
     order = ", ".join(f"{key}{direction}" for key in keys)
     sql = f"""SELECT string_agg(int8send(id), '') FROM (
-              SELECT id, {is_exact} AS is_exact FROM plant WHERE {indexed} ORDER BY {order} LIMIT {_FIRST_CHUNK}
-              ) AS found HAVING bool_and(is_exact) AND count(*) = {_FIRST_CHUNK}"""
+              SELECT id, {is_exact} AS is_exact FROM plant WHERE {indexed} ORDER BY {order} LIMIT {FIRST_CHUNK}
+              ) AS found HAVING bool_and(is_exact) AND count(*) = {FIRST_CHUNK}"""
     (data,) = runner.connection.cursor(binary=True).execute(sql.encode()).fetchone() or (None,)
     return _unpacked(data)
 
@@ -273,9 +271,9 @@ def _without(ids: array[int], first: array[int]) -> array[int]:
     return array("q", (each for each in ids if each not in known))
 
 
-def _chunks(ids: array[int], first: int = _CHUNK) -> Iterator[array[int]]:
+def _chunks(ids: array[int], first: int = CHUNK) -> Iterator[array[int]]:
     """Divide ids into chunks; the first one may be small."""
     start, size = 0, first
     while start < len(ids):
         yield ids[start : start + size]
-        start, size = start + size, _CHUNK
+        start, size = start + size, CHUNK

@@ -20,7 +20,7 @@ from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.views import Order, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.models import PLANT
-from plantdesk.store.reader import StoreReader
+from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
 from plantdesk.store.sqlite.database import DATABASE, runner
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: Ids in the first chunk of a view: a few screens, available at once.
-_FIRST_CHUNK = 512
-#: Ids in later chunks: the window repaints its rows after each.
-_CHUNK = 200_000
 #: Characters of an id and a comma, to divide a long text.
 _CHARACTERS = 8
 #: Plants among which the first chunk of a search is looked for, newest first: 40 ms.
@@ -71,12 +67,12 @@ class Reader(StoreReader):
             if not by_index and view.order is Order.ADDED and view.descending:
                 first, is_all = self._newest_ids(runner, view.plants), False
             else:  # with LIMIT SQLite sorts no more rows than it returns
-                first = [plant_id for (plant_id,) in runner.run(in_order.limit(_FIRST_CHUNK))]
-                is_all = len(first) < _FIRST_CHUNK
+                first = [plant_id for (plant_id,) in runner.run(in_order.limit(FIRST_CHUNK))]
+                is_all = len(first) < FIRST_CHUNK
             if first:
                 yield array("q", first)
             statement = self.database.compiled(in_order)
-            for chunk in () if is_all else all_ids(self._connection, *statement, _CHUNK):
+            for chunk in () if is_all else all_ids(self._connection, *statement, CHUNK):
                 if rest := chunk[len(first) :]:
                     yield rest
                 first = []
@@ -84,9 +80,9 @@ class Reader(StoreReader):
     def _newest_ids(self, runner: Runner, plants: Selection) -> list[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
         newest = PLANT.c.seq > last_seq(self._connection) - _NEWEST
-        found = self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(_FIRST_CHUNK)
+        found = self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(FIRST_CHUNK)
         ids = [plant_id for (plant_id,) in runner.run(found)]
-        return ids if len(ids) == _FIRST_CHUNK else []
+        return ids if len(ids) == FIRST_CHUNK else []
 
     @override
     def desks_at_work(self) -> list[Desk]:

@@ -85,8 +85,8 @@ def model(bridge: Bridge) -> Iterator[PlantModel]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few plants do what many do, and repeat queries at once."""
-    monkeypatch.setattr(queries, "_FIRST_CHUNK", 4)
-    monkeypatch.setattr(queries, "_CHUNK", 8)
+    monkeypatch.setattr(queries, "FIRST_CHUNK", 4)
+    monkeypatch.setattr(queries, "CHUNK", 8)
     monkeypatch.setattr(row_order, "_OVERLAP", 10)
     monkeypatch.setattr(row_order, "_MAX_LOOKED_UP", 2)
     monkeypatch.setattr(model_module, "_MIN_PAUSE_MS", 1)
