@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from functools import cached_property
 from queue import Empty
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -54,6 +55,13 @@ _log = logging.getLogger(__name__)
 _GROUP_LIMIT = 2000
 
 
+def running_future() -> Future[Any]:
+    """Return a Future that cannot be cancelled."""
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()
+    return future
+
+
 class AddJob(NamedTuple):
     """Plants of one caller, to share a transaction with those of others."""
 
@@ -72,14 +80,14 @@ class AddJob(NamedTuple):
             _log.exception("the outcomes of %d plants could not be passed on", len(outcomes))
 
 
+@dataclass(frozen=True)
 class WriteJob:
     """Any other write, in a transaction of its own, which may read the tables of an `attached` file of SQLite."""
 
-    def __init__(
-        self, action: Callable[[ChangeWriter], Any], *, changes_tokens: bool = False, attached: Path | None = None
-    ) -> None:
-        self.action, self.changes_tokens, self.attached = action, changes_tokens, attached
-        self.future = running_future()  # setting the result of a cancelled one would end the thread
+    action: Callable[[ChangeWriter], Any]
+    changes_tokens: bool = False
+    attached: Path | None = None
+    future: Future[Any] = field(default_factory=running_future)  # of a cancelled one the result could not be set
 
     def fail(self, error: Exception) -> None:
         """Pass on that nothing was written."""
@@ -207,7 +215,7 @@ class WriterThread(ABC):
         self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False, attached: Path | None = None
     ) -> Future[_Result]:
         """Queue any other write; what `action` raises leaves all as it was. See `WriteJob`."""
-        job = WriteJob(action, changes_tokens=changes_tokens, attached=attached)
+        job = WriteJob(action, changes_tokens, attached)
         self._queue.put(job)
         return job.future
 
@@ -331,13 +339,6 @@ class WrittenStore(PlantStore):
             listener(error)
             known = error
         return unsubscribe
-
-
-def running_future() -> Future[Any]:
-    """Return a Future that cannot be cancelled."""
-    future: Future[Any] = Future()
-    future.set_running_or_notify_cancel()
-    return future
 
 
 class UnreachedStore:
