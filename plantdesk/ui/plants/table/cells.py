@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, QDateTime, QLocale, QTime
 
-from plantdesk.domain.records import Source, SourceKind
 from plantdesk.ui.texts import is_visible, one_line, short_time, source_text, tag_text, translate
 from plantdesk.ui.widgets import plain_text
 
@@ -88,8 +87,3 @@ def widest_times() -> list[str]:
     clock = QLocale().toString(QTime(22, 58), QLocale.FormatType.ShortFormat)
     date = QLocale().toString(QDate(2028, 12, 28), QLocale.FormatType.ShortFormat)
     return [clock, date, translate("PlantTable", "Yesterday")]
-
-
-def own_sources() -> list[str]:
-    """Return what the column From shows for plants that neither an import nor a token has added."""
-    return [source_text(Source(0, kind)) for kind in SourceKind]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QFontMetrics
 
 from plantdesk.domain.views import Order, View
-from plantdesk.ui.plants.table.cells import Column, column_title, own_sources, widest_times
+from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, tabular
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ _LONGEST_ID = 20
 
 #: The columns with a width of their own; the name takes the rest.
 SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
-#: Widths of the texts of tags and sources, for text of 13 px.
-_TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
-_WIDEST_SOURCE = 116
+#: The width of the texts of tags and sources, for text of 13 px.
+_TEXT_WIDTH = 104
 #: The width of tags of several levels, and the least width of a table that has room for them beside all columns.
 _WIDE_TAG, _WIDE_TAG_FROM = 160, 700
 #: The least width of Name for text of 13 px, below which another column is hidden.
@@ -172,11 +171,8 @@ class TableColumns(QObject):
         if column is Column.ADDED:
             return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
         scaled = self._theme.metrics.scaled
-        if column is Column.SOURCE:  # make room for the names of PlantDesk's own sources, up to a width
-            width = max(map(QFontMetrics(self._theme.font()).horizontalAdvance, own_sources())) + _ROUNDING
-            return min(max(width, scaled(_TEXT_WIDTHS[column])), scaled(_WIDEST_SOURCE))
-        has_room = self._table.viewport().width() >= scaled(_WIDE_TAG_FROM)
-        return scaled(_WIDE_TAG if has_room else _TEXT_WIDTHS[column])
+        is_wide = column is Column.TAG and self._table.viewport().width() >= scaled(_WIDE_TAG_FROM)
+        return scaled(_WIDE_TAG if is_wide else _TEXT_WIDTH)
 
     def _heading_width(self, column: Column) -> int:
         """Return the width of a heading with its arrow."""
