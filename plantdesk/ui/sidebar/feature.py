@@ -87,7 +87,9 @@ class Sidebar(Feature):
         self._show_remembered()
         worker, store = self.context.bridge.worker, opened.store
         self._counters = [
-            RepeatedQuery(worker("plant-counts"), store, self._count, self._on_counted),
+            RepeatedQuery(
+                worker("plant-counts"), store, lambda reader, _task: Contents.of(reader.counts()), self._on_counted
+            ),
             RepeatedQuery(worker("search-counts"), store, self._count_searches, self._on_searches_counted),
         ]
         self._count_soon()
@@ -162,10 +164,6 @@ class Sidebar(Feature):
         self.context.bridge.health_changed.connect(self._on_health_changed)
 
     # --- counting ---
-
-    def _count(self, reader: PlantReader, _task: Task) -> Contents:
-        """Count the plants; runs on the thread of the counts."""
-        return Contents.of(reader.counts())
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
         """Count the plants of the saved searches; runs on a thread of its own, as each may read all plants."""

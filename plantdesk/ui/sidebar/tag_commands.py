@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ class TagCommands(PlantChanges):
         taken = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
         edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
         if taken:
-            self._ask(edit if edit.branch else MergeTags((tag,), new), tag, new, self._plants(branch), taken)
+            self._ask(edit if edit.branch else MergeTags((tag,), new), tag, new, taken)
         else:
             self._set(edit, tag, new)
 
@@ -75,10 +75,7 @@ class TagCommands(PlantChanges):
     def _branch(self, tag: str) -> list[str]:
         return [each for each in self.counts if is_in_branch(each, tag)]
 
-    def _plants(self, tags: Sequence[str]) -> int:
-        return sum(self.counts[tag] for tag in tags)
-
-    def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, plants: int, taken: int) -> None:
+    def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, taken: int) -> None:
         """Ask whether to give plants a tag that others have already."""
         names = {"old": quoted(tag), "new": quoted(new)}
         question = Text(
@@ -88,6 +85,7 @@ class TagCommands(PlantChanges):
         known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
         gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.").format(**names)
         details = f"{shown(known.filled(count=taken, **names))} {gone}"
+        plants = sum(self.counts[each] for each in self._branch(tag))
         text = shown(question.filled(count=plants, **names))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
