@@ -136,7 +136,7 @@ class Workspace(Page):
         plants.commands.save_notes = card.notes.save
         card.delete_requested.connect(plants.commands.delete)
         card.requests.tag.connect(plants.commands.change_tag)
-        card.requests.copy.connect(plants.browser.table.copy)
+        card.requests.copy.connect(plants.browser.copy_selection)
         card.notes.saving_changed.connect(plants.status.show_saving)
         card.notes.waiting_changed.connect(partial(plants.status.show_unsaved, "note"))
         return card

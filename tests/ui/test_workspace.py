@@ -204,7 +204,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
 
 def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: WindowDesk, bridge: Bridge) -> None:
     bridge.notify_health(StoreReadOnlyError())
-    desk.sees("as soon as the store can be written to")
+    desk.until(lambda: any("Plants that you add wait" in text for text in desk.texts()))
     desk.add("Dill")
     assert desk.name.text() == ""
     bridge.notify_health(None)

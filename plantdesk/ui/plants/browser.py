@@ -25,8 +25,6 @@ from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
-    from plantdesk.domain.edits import Undone
-    from plantdesk.domain.errors import StoreError
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.transfer.formats import Format
@@ -123,15 +121,6 @@ class PlantBrowser(QFrame):
         self.model.close()
         self._copier.close()
 
-    def show_health(self, error: StoreError | None) -> None:
-        """Repeat failed queries when the store works again."""
-        if error is None:
-            self.model.retry()
-
-    def stop_waiting(self) -> None:
-        """Show no count: no store could be opened."""
-        self.search_bar.clear_count()
-
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
         self.model.apply(changes)
@@ -143,13 +132,8 @@ class PlantBrowser(QFrame):
             self._selected_soon = ()
 
     @Slot(object)
-    def select_undone(self, undone: Undone) -> None:
-        """Select the plants that an undo has brought back or changed, if they are few."""
-        self._selected_soon = undone.ids
-
-    @Slot(object)
     def select_soon(self, plant_ids: Sequence[int]) -> None:
-        """Select plants when the commit that has added them is shown."""
+        """Select plants when the commit that has added or changed them is shown."""
         self._selected_soon = plant_ids
 
     @Slot(object)
@@ -196,11 +180,6 @@ class PlantBrowser(QFrame):
         self._revealed = None
         self.model.show(self.model.query._replace(text=text))
         self._announce_timer.start()
-
-    @Slot()
-    def _on_down_pressed(self) -> None:
-        if self.model.rowCount():
-            self.table.go_to_first_row()
 
     @Slot()
     def _on_state_changed(self) -> None:
@@ -264,7 +243,7 @@ class PlantBrowser(QFrame):
         self.search_bar.top_requested.connect(self.table.jump_to_top)
         self.table.unseen_changed.connect(self.search_bar.set_new_plants)
         self._midnight.passed.connect(self.model.reload_if_relative)
-        self.search_field.down_pressed.connect(self._on_down_pressed)
+        self.search_field.down_pressed.connect(self.table.go_to_first_row)
         self.model.state_changed.connect(self._on_state_changed)
         self.model.dataChanged.connect(self._notify_shown)  # a page was read
         self.model.failed.connect(self._on_failed)

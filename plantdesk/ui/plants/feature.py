@@ -112,7 +112,7 @@ class Plants(Feature):
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
-        self.browser.stop_waiting()
+        self.browser.search_bar.clear_count()
         self._add_controller.show_no_store()
         self.status.show_store(is_open=False)
 
@@ -246,7 +246,7 @@ class Plants(Feature):
         browser.copied.connect(toast.show_message)
         browser.copy_refused.connect(toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
-        self.context.undo_stack.undone.connect(browser.select_undone)
+        self.context.undo_stack.undone.connect(lambda undone: browser.select_soon(undone.ids))
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.copies_added.connect(browser.select_soon)
         self._add_controller.plant_requested.connect(browser.show_plant)
@@ -316,19 +316,11 @@ class Plants(Feature):
     def _on_health_changed(self, error: StoreError | None) -> None:
         is_shown = error is not None and not prevents_changes(error)  # else the bar reports it
         self.status.show_unsaved("store", there=is_shown)
-        self.browser.show_health(error)
-        self._show_hint(error)
-
-    def _show_hint(self, error: StoreError | None) -> None:
-        """Report under the form that plants wait for a read-only store; if that is lasting, none can be typed."""
-        hint = self.tr("Plants are added as soon as the store can be written to.")
+        if error is None:
+            self.browser.model.retry()
         lasting = _lasting(error)
         self._form.allow("" if lasting is None else error_text(lasting))
         self.context.message.setVisible(lasting is None)
-        if isinstance(error, StoreReadOnlyError) and lasting is None:
-            self.context.message.show_message(Tone.HINT, hint)
-        elif self.context.message.text == hint:
-            self.context.message.clear()
 
 
 def _lasting(error: StoreError | None) -> StoreReadOnlyError | None:

@@ -47,7 +47,7 @@ class CardDesk(Desk):
         self.plants.browser.table.card_requested.connect(self.card.toggle)
         self.card.delete_requested.connect(self.plants.commands.delete)
         self.card.requests.tag.connect(self.plants.commands.change_tag)
-        self.card.requests.copy.connect(self.plants.browser.table.copy)
+        self.card.requests.copy.connect(self.plants.browser.copy_selection)
         self.features = [self.plants, self.card, EditCommands(context)]
         self.window.resize(1280, 760)
         for feature in self.features:

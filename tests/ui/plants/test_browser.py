@@ -172,7 +172,7 @@ def test_a_failed_load_is_repeated_as_soon_as_the_store_is_healthy(
     with failing():
         search(filled, "basil")
         qtbot.waitUntil(lambda: "The plants cannot be shown" in texts(filled))
-    filled.show_health(None)
+    filled.model.retry()
     qtbot.waitUntil(lambda: names(filled) == ["Basil"])
 
 

@@ -147,15 +147,12 @@ class PlantTableView(QTableView):
         self._unseen.clear()
 
     @Slot()
-    def copy(self) -> None:
-        """Request that the selected rows are copied."""
-        self.copy_requested.emit()
-
     def go_to_first_row(self) -> None:
-        """Move the focus into the table, to the first row if none is selected."""
-        if not self.selectionModel().hasSelection():
-            self._select_row(0)
-        self.setFocus(Qt.FocusReason.TabFocusReason)
+        """Move the focus into the table, to the first row if none is selected; do nothing without rows."""
+        if self._plants.rowCount():
+            if not self.selectionModel().hasSelection():
+                self._select_row(0)
+            self.setFocus(Qt.FocusReason.TabFocusReason)
 
     def selected_count(self) -> int:
         """Return how many rows are selected."""
@@ -241,7 +238,7 @@ class PlantTableView(QTableView):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
+            self.copy_requested.emit()
         elif event.key() in ENTER_KEYS:
             self._on_enter()
         elif event.key() == Qt.Key.Key_Space and self._is_typing:
