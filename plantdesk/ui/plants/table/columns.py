@@ -33,8 +33,8 @@ _LONGEST_ID = 20
 
 #: The columns with a width of their own; the name takes the rest.
 SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
-#: The width of the texts of tags and sources, for text of 13 px.
-_TEXT_WIDTH = 104
+#: Widths of the texts of tags and sources, for text of 13 px.
+_TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 90}
 #: The width of tags of several levels, and the least width of a table that has room for them beside all columns.
 _WIDE_TAG, _WIDE_TAG_FROM = 160, 700
 #: The least width of Name for text of 13 px, below which another column is hidden.
@@ -172,7 +172,7 @@ class TableColumns(QObject):
             return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
         scaled = self._theme.metrics.scaled
         is_wide = column is Column.TAG and self._table.viewport().width() >= scaled(_WIDE_TAG_FROM)
-        return scaled(_WIDE_TAG if is_wide else _TEXT_WIDTH)
+        return scaled(_WIDE_TAG if is_wide else _TEXT_WIDTHS[column])
 
     def _heading_width(self, column: Column) -> int:
         """Return the width of a heading with its arrow."""
