@@ -21,7 +21,7 @@ from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import listed
-from plantdesk.ui.plants.remembered import KeptPlants, RememberedView
+from plantdesk.ui.plants.remembered import KeptPlants
 from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, shown
@@ -65,7 +65,7 @@ class Plants(Feature):
         self.status = PlantsStatus()
         #: The table, and the search above it.
         self.browser = PlantBrowser(context.theme, context.bridge, context.page)
-        self._remembered = RememberedView(context.preferences, self._form, self.browser)
+        self._view_key: str | None = None  # of the store whose view is shown
         self._editing = EditController(context, self.browser.table, self._form.tags)
         self._scanning = Scanning(context.page.toast, context.keys, self)
         self._add_to_page()
@@ -129,10 +129,22 @@ class Plants(Feature):
 
     @override
     def save_view(self) -> None:
-        self._remembered.save()
+        if self._view_key is not None:
+            browser, pinned = self.browser, self._form.tag_field.is_pinned
+            values = {**browser.table.as_json(), **browser.search_bar.as_json(), "pinned": pinned}
+            self.context.preferences.change_store(self._view_key, **values)
 
     def _show_view(self) -> None:
-        self._remembered.show(self.context.location)
+        """Show columns, order, search and pin, and the room for IDs, unless this store was shown last."""
+        if self.context.location.key == self._view_key:
+            return
+        self._view_key = self.context.location.key
+        values = self.context.preferences.of_store(self._view_key)
+        self.browser.table.restore(values)
+        self._form.make_room(self.browser.table.columns.widest_id)
+        self.browser.search_bar.restore(values)
+        if values.get("pinned") is True:
+            self._form.tag_field.set_pinned(pinned=True)
         self.view.show_table()
 
     def _set_queries(self, queries: StoreQueries | None) -> None:

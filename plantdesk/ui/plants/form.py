@@ -191,13 +191,8 @@ class PlantForm(QFrame):
             if not self.tag_field.is_pinned:
                 self.tag_field.setText("")
         self.clear_errors()
-        if self.has_cursor:
+        if self.isAncestorOf(self.window().focusWidget()):
             self.focus_name()
-
-    @property
-    def has_cursor(self) -> bool:
-        """Whether the focus is in the form."""
-        return self.isAncestorOf(self.window().focusWidget())
 
     def fill(self, texts: Sequence[str]) -> None:
         """Put the texts of all fields into the form, for the user to correct them."""

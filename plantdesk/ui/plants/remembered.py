@@ -1,4 +1,4 @@
-"""What the settings remember of the plants in the window: unsaved plants, and the view of each store."""
+"""What is typed and not saved, which is remembered for each store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from plantdesk.ui.texts import error_text
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.ui.plants.add_queue import AddQueue
-    from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.preferences import Preferences
 
@@ -60,34 +59,3 @@ class KeptPlants(QObject):
             if submissions or draft or known.get("unsaved") or known.get("draft"):
                 self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)
         self.kept.emit()
-
-
-class RememberedView:
-    """Shows the view of a store, before the store is open, and saves it when it has changed."""
-
-    def __init__(self, preferences: Preferences, form: PlantForm, browser: PlantBrowser) -> None:
-        self._preferences, self._form, self._browser = preferences, form, browser
-        self._store_key: str | None = None
-
-    def show(self, location: StoreLocation) -> None:
-        """Show columns, order, search and pin, and the room for IDs, unless this store was shown last."""
-        if location.key == self._store_key:
-            return
-        self._store_key = location.key
-        values, browser = self._preferences.of_store(location.key), self._browser
-        browser.table.restore(values)
-        self._form.make_room(browser.table.columns.widest_id)
-        browser.search_bar.restore(values)
-        if values.get("pinned") is True:
-            self._form.tag_field.set_pinned(pinned=True)
-
-    def save(self) -> None:
-        """Remember the view of the store."""
-        if self._store_key is not None:
-            table, search_bar = self._browser.table, self._browser.search_bar
-            self._preferences.change_store(
-                self._store_key,
-                **table.as_json(),
-                **search_bar.as_json(),
-                pinned=self._form.tag_field.is_pinned,
-            )
