@@ -7,11 +7,11 @@ refuses is REFUSED until the user corrects or discards it. A half-typed plant th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
@@ -232,31 +232,26 @@ def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[Plant
     return left
 
 
-def from_json(value: Mapping[str, Any]) -> Submission | None:
+def from_json(value: object) -> Submission | None:
     """Return the submission from `Submission.as_json`; None for anything else, as settings may hold anything."""
-    try:
-        texts, plants, reason = value["texts"], value["plants"], value["reason"]
-        entries = [EnteredPlant(*plant) for plant in plants]
-    except (TypeError, KeyError, ValueError):
-        return None
-    if not _is_valid(texts, reason, entries):
+    match value:
+        case {"texts": [str(), str(), str()] | [] as texts, "plants": list(plants), "reason": str(reason), **others}:
+            entries = [*filter(None, map(_entry, plants))]
+        case _:
+            return None
+    if len(entries) < len(plants) or not (texts or plants):
         return None
     if not entries:
         return Submission((), tuple(texts), State.POSTPONED)
-    if value.get("waits") is True:
+    if others.get("waits") is True:
         return Submission(entries, tuple(texts))
-    sent_at = sent_at if isinstance(sent_at := value.get("sent_at"), int) else 0
+    sent_at = sent_at if isinstance(sent_at := others.get("sent_at"), int) else 0
     text = Text("{reason}", reason=reason) if reason else Text("PlantDesk was closed before it could be saved.")
     return Submission(entries, tuple(texts), State.REFUSED, PlantDeskError(text), sent_at)
 
 
-def _is_valid(texts: object, reason: object, entries: Sequence[EnteredPlant]) -> bool:
-    """Return whether these are valid plants, with or without the texts of the form, or only such texts."""
-    are_texts = isinstance(texts, list) and len(texts) in {0, 3} and {type(text) for text in (*texts, reason)} == {str}
-    return are_texts and bool(texts or entries) and all(map(_is_entry, entries))
-
-
-def _is_entry(entry: tuple[Any, ...]) -> bool:
-    name, tag, plant_id, note = entry
-    texts = isinstance(name, str) and all(isinstance(text, str | None) for text in (tag, note))
-    return texts and (plant_id is None or type(plant_id) is int)
+def _entry(plant: object) -> EnteredPlant | None:
+    match plant:
+        case [str(name), str() | None as tag, int() | None as plant_id, str() | None as note]:
+            return None if isinstance(plant_id, bool) else EnteredPlant(name, tag, plant_id, note)
+    return None
