@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,7 +18,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.imports import OnConflict
@@ -39,8 +37,6 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
-
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.importing import Preview
@@ -187,7 +183,7 @@ class OutcomePanel(QFrame):
         return combo
 
     def _lay_out(self) -> None:
-        layout = self._rows = QGridLayout(self)
+        layout = QGridLayout(self)
         layout.setContentsMargins(L, 0, L, 0)
         layout.setHorizontalSpacing(M)
         layout.setVerticalSpacing(0)
@@ -203,15 +199,6 @@ class OutcomePanel(QFrame):
         for row, choice in ((_CLASHING, self.conflict_choice), (_INVALID, self.invalid_choice)):
             layout.addWidget(self._buttons[row], row, 3, Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(choice, row, 4)
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        painter = QPainter(self)
-        for row in range(1, len(_ICONS)):
-            top = self._rows.cellRect(row, 0).top()
-            painter.fillRect(1, top, self.width() - 2, 1, self._theme.colors.color("line"))
-        painter.end()
 
 
 _SIZE = QSize(840, 700)
