@@ -1,6 +1,5 @@
 """Opens each dialog of a window, for tests and pictures that look at all of them."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtGui import QAction
@@ -59,6 +58,18 @@ def _numbered() -> list[tuple[int, tuple[str, str | None]]]:
     return list(enumerate(_PLANTS * 4, start=1))
 
 
+#: Dialogs that need nothing but their command.
+OF_COMMANDS: dict[str, tuple[str, type[QDialog]]] = {
+    "about": ("About PlantDesk", AboutDialog),
+    "manual": ("Manual", ManualDialog),
+    "shortcuts": ("Keyboard shortcuts", ShortcutsDialog),
+    "settings": ("Settings…", SettingsDialog),
+    "api": ("API access…", ApiDialog),
+    "copy-store": ("Copy store…", CopyDialog),
+    "known-names": ("Known names…", NamesDialog),
+}
+
+
 class Dialogs:
     """Opens the dialogs of the whole window, whose store is filled by `fill`; files are made in a folder."""
 
@@ -66,62 +77,20 @@ class Dialogs:
         self.desk, self.theme, self._store = desk, theme, store
         self._folder = folder
 
-    @property
-    def names(self) -> dict[str, Callable[[], QDialog]]:
-        """The dialogs by name, each with the function that opens it."""
-        return {
-            "about": self._about,
-            "manual": self._manual,
-            "shortcuts": self._shortcuts,
-            "history": self._history,
-            "api": self._api,
-            "token": self._token,
-            "expanded": self._expanded,
-            "revoke": self._revoke,
-            "restore": self._restore,
-            "settings": self._settings,
-            "shared-store": self._shared_store,
-            "copy-store": self._copy_store,
-            "import": self._import,
-            "refused": self._refused,
-            "export": self._export,
-            "labels": self._labels,
-            "tag": self._tag,
-            "replace": self._replace,
-            "replace-tidy": self._replace_tidy,
-            "duplicates": self._duplicates,
-            "tidy-tags": self._tidy_tags,
-            "known-names": self._known_names,
-            "merge": self._merge,
-            "failure": self._failure,
-        }
-
     def open(self, name: str) -> QDialog:
         """Open a dialog, and wait until it shows what it reads."""
-        return self.names[name]()
-
-    def _about(self) -> QDialog:
-        return self._shown("About PlantDesk", AboutDialog)
-
-    def _manual(self) -> QDialog:
-        return self._shown("Manual", ManualDialog)
-
-    def _shortcuts(self) -> QDialog:
-        return self._shown("Keyboard shortcuts", ShortcutsDialog)
+        if name in OF_COMMANDS:
+            return self._shown(*OF_COMMANDS[name])
+        opened: QDialog = getattr(self, f"_{name.replace('-', '_')}")()
+        return opened
 
     def _history(self) -> QDialog:
         dialog = self._shown("History…", HistoryDialog)
         self._until_text(dialog, "…", absent=True)
         return dialog
 
-    def _settings(self) -> QDialog:
-        return self._shown("Settings…", SettingsDialog)
-
-    def _api(self) -> QDialog:
-        return self._shown("API access…", ApiDialog)
-
     def _token(self, name: str = "greenhouse") -> QDialog:
-        dialog = self._api()
+        dialog = self.open("api")
         inside = Desk(self.desk.qtbot, dialog)
         inside.field("Name for a new token").setText(name)
         inside.the(TokenPanel).create_token()
@@ -157,9 +126,6 @@ class Dialogs:
         dialog = self._shown("Shared store…", SharedStoreDialog)
         Desk(self.desk.qtbot, dialog).the(CollapsibleHeader).set_open(is_open=True)
         return dialog
-
-    def _copy_store(self) -> QDialog:
-        return self._shown("Copy store…", CopyDialog)
 
     def _import(self) -> QDialog:
         file = self._folder / "plants-2026.csv"
@@ -215,9 +181,6 @@ class Dialogs:
         dialog = self._shown("Tidy up tags…", CleanUpDialog)
         self.desk.until(lambda: bool(dialog.findChildren(TagGroup)))
         return dialog
-
-    def _known_names(self) -> QDialog:
-        return self._shown("Known names…", NamesDialog)
 
     def _merge(self) -> QDialog:
         commands = self.desk.window.findChild(TagCommands)
