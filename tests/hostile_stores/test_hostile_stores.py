@@ -2,10 +2,9 @@
 
 import hashlib
 import os
-import signal
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing, suppress
 from pathlib import Path
@@ -34,18 +33,6 @@ from tests.support.waiting import SECONDS
 Make = Callable[[Path, Path], None]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
-
-
-@pytest.fixture(autouse=True)
-def _time_limit() -> Iterator[None]:
-    def fail(_number: int, _frame: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, fail)
-    signal.alarm(60)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

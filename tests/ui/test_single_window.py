@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,22 +70,27 @@ os._exit(1)
 """
 
 
-def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
+@pytest.fixture
+def first(tmp_path: Path) -> Iterator[SingleWindow]:
+    """The window of a store, which listens."""
     first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
     assert first.take()
     first.listen()
+    yield first
+    first.release()
+
+
+def test_a_second_start_raises_the_first(qtbot: QtBot, first: SingleWindow, tmp_path: Path) -> None:
     asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
     with qtbot.waitSignal(first.requested):
         pass
     qtbot.waitUntil(lambda: asking.poll() is not None)
     assert asking.returncode == 0
-    first.release()
 
 
-def test_a_request_reaches_the_window_without_qt_in_the_other_process(qtbot: QtBot, tmp_path: Path) -> None:
-    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
-    assert first.take()
-    first.listen()
+def test_a_request_reaches_the_window_without_qt_in_the_other_process(
+    qtbot: QtBot, first: SingleWindow, tmp_path: Path
+) -> None:
     request = WindowRequest(quick=True, address="plantdesk:42", token="an-activation_TIME7")
     asking = subprocess.Popen([sys.executable, "-c", _SEND, first.key, str(tmp_path), *request[1:]])
     with qtbot.waitSignal(first.requested) as received:
@@ -92,21 +98,16 @@ def test_a_request_reaches_the_window_without_qt_in_the_other_process(qtbot: QtB
     assert received.args == [request]
     qtbot.waitUntil(lambda: asking.poll() is not None)
     assert asking.returncode == 0
-    first.release()
 
 
 @unix
 @pytest.mark.parametrize("line", [b"GET / HTTP/1.1", b"[]", b"{}", b'{"quick":1,"address":"","token":""}', b"\xff"])
-def test_what_is_no_request_is_ignored(qtbot: QtBot, tmp_path: Path, line: bytes) -> None:
-    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
-    assert first.take()
-    first.listen()
+def test_what_is_no_request_is_ignored(qtbot: QtBot, first: SingleWindow, tmp_path: Path, line: bytes) -> None:
     with socket.socket(socket.AF_UNIX) as other, qtbot.assertNotEmitted(first.requested):
         other.connect(window_requests.socket_name(first.key, tmp_path))
         other.sendall(line + b"\n")
         other.setblocking(False)
         qtbot.waitUntil(lambda: _has_ended(other))
-    first.release()
 
 
 @unix
@@ -227,10 +228,8 @@ def test_a_read_only_folder_is_not_another_window() -> None:
         assert list(Path(folder).iterdir()) == []
 
 
-def test_a_start_during_closing_waits_and_opens_the_window(qtbot: QtBot, tmp_path: Path) -> None:
-    first, second = (SingleWindow(location_of(tmp_path / "plants.db"), tmp_path) for _ in range(2))
-    assert first.take()
-    first.listen()
+def test_a_start_during_closing_waits_and_opens_the_window(qtbot: QtBot, first: SingleWindow, tmp_path: Path) -> None:
+    second = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
     first.stop_listening()  # it still writes
     asked: list[bool] = []
     second.ask_other().asked.connect(asked.append)
