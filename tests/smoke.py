@@ -36,7 +36,7 @@ def use(home: Home, window: Probe) -> None:
     window.ask("type_line", "Fern")
     server = json.loads(plantdesk(home, "info", "--json", "--wait", str(_TIMEOUT)))
     token = plantdesk(home, "token", "create", "smoke").strip()
-    assert post(server["port"], token, {"id": 7, "name": "Rose", "tag": "hall"}) == 200
+    assert post(server["port"], token, {"id": 7, "name": "Rose", "tag": "hall"}).status == 200
     until(lambda: {"Fern", "Rose", "hall"}.issubset(window.texts), "both plants are in the window")
     plants = json.loads(plantdesk(home, "list", "--json"))
     assert sorted((each["id"], each["name"], each["tag"]) for each in plants) == [

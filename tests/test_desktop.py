@@ -133,7 +133,7 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(token: str, des
     desk.sees("Three", "Two", "One")
     desk.table.selectRow(1)
     desk.qtbot.keyClicks(desk.name, "half a na")
-    assert post(port, token, {"id": 70, "name": "Posted"}) == 200
+    assert post(port, token, {"id": 70, "name": "Posted"}).status == 200
     desk.sees("Posted", "Three", "Two", "One")
     assert [index.data() for index in desk.table.selectionModel().selectedRows(1)] == ["Two"]
     desk.until(lambda: desk.id.placeholderText() == "71")

@@ -4,9 +4,7 @@ The disks are real: a small file system in memory, and one in a file whose files
 on Linux. PLANTDESK_LOCK_SECONDS holds the lock of another program longer than CI waits (60 for the issue's figure).
 """
 
-import http.client
 import itertools
-import json
 import os
 import shutil
 import sqlite3
@@ -17,7 +15,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -32,6 +29,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 from tests.support.program_desk import Show
+from tests.support.programs import Posted, post
 from tests.support.samples import some
 from tests.support.waiting import SECONDS
 from tests.test_headless import serving
@@ -42,30 +40,19 @@ _SMALL = "2m"
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move or overwrite an open file")
 
 
-class Answer(NamedTuple):
-    status: int
-    retry_after: str | None
-    body: dict[str, object]
-
-    @property
-    def number(self) -> ErrorNumber:
-        assert set(self.body) == {"error", "message"}
-        return {int(number): number for number in ErrorNumber}[int(str(self.body["error"]))]
+def number_of(answer: Posted) -> ErrorNumber:
+    assert set(answer.body) == {"error", "message"}
+    return {int(number): number for number in ErrorNumber}[answer.body["error"]]
 
 
 class Script:
     """A naive script on the same machine: a new connection for each plant."""
 
     def __init__(self, port: int, token: str) -> None:
-        self._port = port
-        self._token = token
+        self.port, self.token = port, token
 
-    def post(self, plant_id: int, name: str = "Fern") -> Answer:
-        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=SECONDS)) as connection:
-            headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-            connection.request("POST", "/plants", json.dumps({"id": plant_id, "name": name}), headers)
-            answer = connection.getresponse()
-            return Answer(answer.status, answer.headers["Retry-After"], json.loads(answer.read()))
+    def post(self, plant_id: int, name: str = "Fern") -> Posted:
+        return post(self.port, self.token, {"id": plant_id, "name": name})
 
     def until_taken(self, plant_id: int) -> None:
         """Retry as the response says, without limit."""
@@ -147,7 +134,7 @@ def test_a_full_disk_is_reported_and_recovered_from(small_disk: Path) -> None:
         refused = 2
         while (answer := script.post(refused, "x" * 2000)).status == 200:
             refused += 1
-        assert answer.number is ErrorNumber.STORE_FULL
+        assert number_of(answer) is ErrorNumber.STORE_FULL
         ballast.unlink()
         assert script.post(refused, "x" * 2000).status == 200
     assert ids_in(database) == set(range(1, refused + 1))
@@ -165,7 +152,7 @@ def test_a_log_that_has_filled_the_disk_shrinks_when_there_is_space(tmp_path: Pa
             last = 1
             while (answer := script.post(last, "x" * 500_000)).status == 200:
                 last += 1
-            assert answer.number is ErrorNumber.STORE_FULL
+            assert number_of(answer) is ErrorNumber.STORE_FULL
             reader.rollback()
             subprocess.run(["mount", "-o", "remount,size=40m", str(disk)], check=True)
             while log.stat().st_size > 1_000_000:
@@ -240,7 +227,7 @@ def test_files_that_become_read_only_are_reported(tmp_path: Path) -> None:
             subprocess.run(["chattr", "+i", *files], check=True)
             answer = script.post(2)
             subprocess.run(["chattr", "-i", *files], check=True)
-            assert (answer.status, answer.number.status) == (503, 503)
+            assert (answer.status, number_of(answer).status) == (503, 503)
             script.until_taken(2)
         assert ids_in(database) == {1, 2}
 
@@ -253,7 +240,7 @@ def test_a_folder_that_goes_and_comes_back(tmp_path: Path) -> None:
         assert script.post(1).status == 200
         folder.rename(elsewhere)
         answer = script.post(2)
-        assert (answer.status, answer.number) == (503, ErrorNumber.STORE_UNREACHABLE)
+        assert (answer.status, number_of(answer)) == (503, ErrorNumber.STORE_UNREACHABLE)
         elsewhere.rename(folder)
         script.until_taken(2)
         assert script.post(3).status == 200
@@ -301,7 +288,7 @@ def test_a_lock_of_another_program_is_waited_for_or_reported_with_retry_after(se
             if seconds < 3:
                 assert answer.status == 200  # waited for
             elif seconds > 5:
-                assert (answer.status, answer.number) == (503, ErrorNumber.STORE_BUSY)
+                assert (answer.status, number_of(answer)) == (503, ErrorNumber.STORE_BUSY)
                 assert float(answer.retry_after or 0) > 0
             script.until_taken(2)
         assert script.post(3).status == 200
@@ -322,16 +309,16 @@ def test_a_store_damaged_while_it_is_open_is_reported_and_restored(tmp_path: Pat
             file.seek(4096)
             file.write(b"\x5a" * (database.stat().st_size - 4096))
         refused = next(answer for number in range(5000, 9000) if (answer := script.post(number)).status != 200)
-        assert (refused.status, refused.number) == (503, ErrorNumber.STORE_DAMAGED)
+        assert (refused.status, number_of(refused)) == (503, ErrorNumber.STORE_DAMAGED)
         command = [sys.executable, "-m", "plantdesk", "restore", str(backup.path), "--database", str(database), "--yes"]
         restored = subprocess.run(command, capture_output=True, text=True, check=True)
         assert "Restored 2,000 plants." in restored.stdout
         # It answers again; the tokens are lost where the damaged file cannot be read.
-        token = "" if "No token is valid" in restored.stdout else script._token  # noqa: SLF001
+        token = "" if "No token is valid" in restored.stdout else script.token
         if not token:
             made = [sys.executable, "-m", "plantdesk", "token", "create", "new", "--database", str(database)]
             token = subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip()
-        assert Script(script._port, token).post(9999).status == 200  # noqa: SLF001
+        assert Script(script.port, token).post(9999).status == 200
     assert ids_in(database) == {*range(2000), 9999}
 
 

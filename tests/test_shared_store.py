@@ -1,7 +1,5 @@
 """The window and `serve` on a shared store, as on a file."""
 
-import http.client
-import json
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -44,6 +42,7 @@ from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
 from tests.support.postgres_server import PostgresServer, running_server
 from tests.support.program_desk import ProgramDesk, Show
+from tests.support.programs import post
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import SECONDS
 from tests.test_headless import serving
@@ -257,23 +256,20 @@ def test_the_api_of_a_window_answers_503_until_the_server_does(show: Show) -> No
         server.stop()
         with show(location) as desk:
             port = desk.until_on().port
-            assert post(port, "plantdesk_unknown") == (503, "2")
+            assert answer(port, "plantdesk_unknown") == (503, 50305, "2")
             server.start()
             desk.until_bar(shown=False)
-            desk.until(lambda: post(port, "plantdesk_unknown") == (401, None))
+            desk.until(lambda: answer(port, "plantdesk_unknown")[0] == 401)
             assert desk.until_on().port == port
 
 
-def post(port: int, token: str) -> tuple[int, str | None]:
-    """Return status and Retry-After of a plant that is posted; (0, None) while nobody listens."""
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
-        try:
-            connection.request("POST", "/plants", '{"id": 70, "name": "Fern"}', headers)
-            response = connection.getresponse()
-        except ConnectionError:
-            return 0, None
-        return response.status, response.headers["Retry-After"]
+def answer(port: int, token: str, plant_id: int = 70) -> tuple[int, int, str | None]:
+    """Return status, error number and Retry-After of a plant that is posted; zeros while nobody listens."""
+    try:
+        posted = post(port, token, {"id": plant_id, "name": "Fern"})
+    except ConnectionError:
+        return 0, 0, None
+    return posted.status, posted.body.get("error", 0), posted.retry_after
 
 
 def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(show: Show, home: Path) -> None:
@@ -304,24 +300,16 @@ def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() ->
         with closing(location.open()) as store:
             token = store.tokens.create("script").result(SECONDS).token
         with serving("--database", location.url) as (_, port):
-
-            def post(plant_id: int) -> tuple[int, int, str | None]:
-                """Return status, error number and Retry-After."""
-                with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
-                    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-                    connection.request("POST", "/plants", json.dumps({"id": plant_id, "name": "Fern"}), headers)
-                    response = connection.getresponse()
-                    return response.status, json.load(response).get("error", 0), response.headers["Retry-After"]
-
-            assert post(1) == (200, 0, None)
+            add = partial(answer, port, token)
+            assert add(1) == (200, 0, None)
             server.kill()
-            assert post(2) == (503, 50305, "2")
+            assert add(2) == (503, 50305, "2")
             server.start()
             deadline = time.monotonic() + SECONDS
-            while post(2)[0] == 503:
+            while add(2)[0] == 503:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
-            assert post(1) == post(2) == (200, 0, None)
+            assert add(1) == add(2) == (200, 0, None)
             with closing(location.open_reader()) as plants:
                 assert [[row.id for row in page] for page in plants.pages(Selection())] == [[1, 2]]
 
@@ -576,7 +564,7 @@ def test_the_api_and_commands_of_users_with_fewer_rights(postgres: PostgresServe
     urls = users_of(postgres, location)
     for role, status in (("add", 200), ("read", 503)):
         with serving("--database", urls[role]) as (_, port):
-            assert post(port, token) == (status, None)
+            assert answer(port, token)[::2] == (status, None)
         for command in (["edit", "70", "--name", "Ivy"], ["delete", "70", "--yes"]):
             assert "Ask who administrates the server" in refused(*command, "--database", urls[role])
     with closing(location.open_reader()) as plants:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
@@ -81,12 +81,21 @@ def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]
             process.kill()
 
 
-def post(port: int, token: str, plant: dict[str, object]) -> int:
-    """Post a plant; return the status."""
+class Posted(NamedTuple):
+    """An answer of the API."""
+
+    status: int
+    retry_after: str | None
+    body: dict[str, Any]
+
+
+def post(port: int, token: str, plant: dict[str, object]) -> Posted:
+    """Post a plant as a naive script does: with a new connection for each. Raises OSError."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         connection.request("POST", "/plants", json.dumps(plant), headers)
-        return connection.getresponse().status
+        answer = connection.getresponse()
+        return Posted(answer.status, answer.headers["Retry-After"], json.load(answer))
 
 
 def is_open_to_all(folder: Path) -> bool:
