@@ -28,6 +28,7 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
+from tests.support.disks import mounted, tmpfs
 from tests.support.program_desk import Show
 from tests.support.programs import Posted, post
 from tests.support.samples import some
@@ -75,22 +76,9 @@ def ids_in(database: Path) -> set[int]:
         return {plant_id for (plant_id,) in connection.execute("SELECT id FROM plant")}
 
 
-@contextmanager
-def mounted(at: Path, *arguments: str) -> Iterator[Path]:
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("needs root on Linux")
-    at.mkdir()
-    if subprocess.run(["mount", *arguments, str(at)], check=False, capture_output=True).returncode != 0:
-        pytest.skip("nothing may be mounted here")
-    try:
-        yield at
-    finally:
-        subprocess.run(["umount", "--lazy", str(at)], check=True)
-
-
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    with mounted(tmp_path / "small", "-t", "tmpfs", "-o", f"size={_SMALL}", "tmpfs") as disk:
+    with mounted(tmp_path / "small", *tmpfs(_SMALL)) as disk:
         yield disk
 
 
@@ -142,7 +130,7 @@ def test_a_full_disk_is_reported_and_recovered_from(small_disk: Path) -> None:
 
 @pytest.mark.parametrize("is_read", [False, True], ids=["", "while a reader holds it"])
 def test_a_log_that_has_filled_the_disk_shrinks_when_there_is_space(tmp_path: Path, *, is_read: bool) -> None:
-    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=12m", "tmpfs") as disk:
+    with mounted(tmp_path / "disk", *tmpfs("12m")) as disk:
         database = disk / "plants.db"
         log = database.with_name("plants.db-wal")
         with serving_script(database) as script, closing(sqlite3.connect(database)) as reader:

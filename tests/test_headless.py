@@ -1,4 +1,3 @@
-import http.client
 import json
 import os
 import re
@@ -16,7 +15,8 @@ import pytest
 from plantdesk.cli.main import main
 from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.store import Store
-from tests.support.programs import runtimes
+from tests.support.disks import mounted, tmpfs
+from tests.support.programs import post, runtimes
 from tests.support.waiting import SECONDS
 
 PREFIX = "PlantDesk is listening on http://127.0.0.1:"
@@ -49,20 +49,10 @@ def token() -> str:
         return store.tokens.create("tests").result().token
 
 
-def post(connection: http.client.HTTPConnection, token: str, plant_id: int) -> int:
-    body = json.dumps({"id": plant_id, "name": "Fern"})
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    connection.request("POST", "/plants", body, headers)
-    response = connection.getresponse()
-    response.read()
-    return response.status
-
-
 @pytest.mark.parametrize("end", SIGNALS, ids=lambda number: number.name)
 def test_it_serves_until_a_signal(end: signal.Signals, token: str) -> None:
     with serving() as (process, port):
-        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
-            assert post(connection, token, 7) == 200
+        assert post(port, token, {"id": 7, "name": "Fern"}).status == 200
         assert [runtime["port"] for runtime in runtimes(paths.runtime_folder())] == [port]
         process.send_signal(end)
         printed, errors = process.communicate(timeout=SECONDS)
@@ -117,9 +107,8 @@ def test_the_port_of_the_settings_is_used(capfd: pytest.CaptureFixture[str]) -> 
 
 def test_verbose_prints_a_line_for_each_request_without_its_contents(token: str) -> None:
     with serving("--verbose") as (process, port):
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
-            assert post(connection, token, 1) == 200
-            assert post(connection, "plantdesk_wrong", 2) == 401
+        assert post(port, token, {"id": 1, "name": "Fern"}).status == 200
+        assert post(port, "plantdesk_wrong", {"id": 2, "name": "Fern"}).status == 401
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=SECONDS)
     lines = [line.partition(" ")[2] for line in errors.splitlines()]
@@ -132,9 +121,8 @@ def test_verbose_prints_a_line_for_each_request_without_its_contents(token: str)
 
 def test_its_log_has_start_and_end_and_no_token(token: str) -> None:
     with serving() as (process, port):
-        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
-            post(connection, token, 1)
-            post(connection, token + "x", 1)
+        post(port, token, {"id": 1, "name": "Fern"})
+        post(port, token + "x", {"id": 1, "name": "Fern"})
         process.send_signal(SIGNALS[0])
         process.communicate(timeout=SECONDS)
     log = (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
@@ -166,8 +154,7 @@ def test_with_few_file_descriptors_idle_clients_do_not_block_others(token: str) 
         for plant_id in range(60):
             for _ in range(3):
                 idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=SECONDS))
-            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
-                assert post(connection, token, plant_id) == 200
+            assert post(port, token, {"id": plant_id, "name": "Fern"}).status == 200
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a network of its own")
@@ -186,8 +173,7 @@ def test_a_signal_that_is_ignored_at_the_start_stays_ignored(ignored: str, token
     """As under nohup, and in the background of a script."""
     with serving(within=("sh", "-c", f'trap "" {ignored} && exec "$@"', "sh")) as (process, port):
         process.send_signal(signal.Signals[f"SIG{ignored}"])
-        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
-            assert post(connection, token, 1) == 200
+        assert post(port, token, {"id": 1, "name": "Fern"}).status == 200
         process.terminate()
         assert process.wait(SECONDS) == 0
     assert "because of signal 15" in (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
@@ -197,8 +183,7 @@ def test_a_signal_that_is_ignored_at_the_start_stays_ignored(ignored: str, token
 def test_an_unusable_folder_only_affects_its_own_files(obstacle: str, token: str, home: Path) -> None:
     (home / obstacle).write_text("in the way")
     with serving() as (process, port):
-        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
-            assert post(connection, token, 1) == 200
+        assert post(port, token, {"id": 1, "name": "Fern"}).status == 200
         process.send_signal(SIGNALS[0])
         _, errors = process.communicate(timeout=SECONDS)
         assert process.returncode == 0
@@ -208,35 +193,21 @@ def test_an_unusable_folder_only_affects_its_own_files(obstacle: str, token: str
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a full disk")
 def test_a_full_disk_for_the_logs_does_not_matter(token: str, home: Path) -> None:
-    (home / "logs").mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(home / "logs")]
-    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
-        pytest.skip("nothing may be mounted here")
-    try:
+    with mounted(home / "logs", *tmpfs("4k")):
         (home / "logs" / "filler").write_bytes(bytes(4096))
         with serving() as (process, port):
-            with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
-                assert post(connection, token, 1) == 200
+            assert post(port, token, {"id": 1, "name": "Fern"}).status == 200
             process.terminate()
             printed, errors = process.communicate(timeout=SECONDS)
             assert (process.returncode, printed, errors) == (0, "", "")
-    finally:
-        subprocess.run(["umount", "--lazy", str(home / "logs")], check=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a read-only disk")
 def test_it_serves_when_only_the_store_is_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
-        pytest.skip("nothing may be mounted here")
-    monkeypatch.setenv("PLANTDESK_HOME", str(disk / "home"))
-    try:
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "ro", "tmpfs") as disk:
+        monkeypatch.setenv("PLANTDESK_HOME", str(disk / "home"))
         with serving("--database", str(tmp_path / "plants.db")) as (process, _):
             process.terminate()
             _, errors = process.communicate(timeout=SECONDS)
             assert process.returncode == 0
-    finally:
-        subprocess.run(["umount", "--lazy", str(disk)], check=True)
     assert re.fullmatch("WARNING: Scripts may not find this server: .*\n", errors)

@@ -18,6 +18,8 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from tests.conftest import Refused
+from tests.support.disks import mounted, tmpfs
 from tests.support.terminals import Terminal
 from tests.support.waiting import SECONDS
 
@@ -146,20 +148,11 @@ def test_a_refused_token_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.token")) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a full disk")
-def test_a_token_whose_file_cannot_be_written_is_revoked(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    full = tmp_path / "full"
-    full.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(full)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
-        pytest.skip("nothing may be mounted here")
-    try:
+def test_a_token_whose_file_cannot_be_written_is_revoked(tmp_path: Path, refused: Refused) -> None:
+    with mounted(tmp_path / "full", *tmpfs("4k")) as full:
         (full / "filler").write_bytes(bytes(4096))
-        assert main(["token", "create", "garden-sync", "--output", str(full / "garden.token")]) == 1
+        assert "revoked" in refused("token", "create", "garden-sync", "--output", str(full / "garden.token"))
         assert [file.name for file in full.iterdir()] == ["filler"]
-    finally:
-        subprocess.run(["umount", "--lazy", str(full)], check=True)
-    assert "revoked" in capfd.readouterr().err
     assert tokens() == []
 
 

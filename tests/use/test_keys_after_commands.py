@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from tests.support.adding import store_at
 from tests.use.user import Screen, User, until
 
 COUNT = 10
@@ -16,12 +14,8 @@ COUNT = 10
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A folder with a store of some plants."""
-    file = tmp_path / "data" / "plants.db"
-    file.parent.mkdir()
-    store = Store(file)
-    for number in range(1, COUNT + 1):
-        store.add(new_plant({"id": number, "name": f"Plant {number}"}), COMMAND).result()
-    store.close()
+    (tmp_path / "data").mkdir()
+    store_at(tmp_path / "data" / "plants.db", *(f"Plant {number}" for number in range(1, COUNT + 1)))
     return tmp_path
 
 

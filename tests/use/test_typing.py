@@ -1,19 +1,21 @@
 """Names typed at the speed of a fast typist and of a barcode reader: each is stored letter by letter."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
+from tests.support.adding import add_each, plant
+from tests.support.disks import mounted, tmpfs
 from tests.use.user import Screen, User, until
 
 #: They begin as what is typed, in other cases, with and without more: none may change it.
@@ -26,10 +28,8 @@ def home(tmp_path: Path) -> Path:
     """A folder with a store that knows some names."""
     file = tmp_path / "data" / "plants.db"
     file.parent.mkdir()
-    store = Store(file)
-    for number, name in enumerate(KNOWN, start=9001):
-        store.add(new_plant({"id": number, "name": name, "tag": "known"}), COMMAND).result()
-    store.close()
+    with closing(Store(file)) as store:
+        add_each(store, [(plant(number, name, "known"), COMMAND) for number, name in enumerate(KNOWN, 9001)])
     return tmp_path
 
 
@@ -121,17 +121,9 @@ def test_every_letter_is_stored_on_a_slow_disk(screen: Screen, home: Path) -> No
 @pytest.fixture
 def small_disk(home: Path) -> Iterator[Path]:
     """The folder with the store, on a disk of 8 MiB."""
-    if os.geteuid() != 0:
-        pytest.skip("only root mounts a small disk")
-    disk = home / "disk"
-    disk.mkdir()
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", disk], check=False)
-    if mount.returncode != 0:
-        pytest.skip("no tmpfs can be mounted here")
-    (home / "data").rename(home / "moved")
-    subprocess.run(["cp", "-a", home / "moved", disk / "data"], check=True)
-    yield disk
-    subprocess.run(["umount", "--lazy", disk], check=True)
+    with mounted(home / "disk", *tmpfs("8m")) as disk:
+        shutil.copytree(home / "data", disk / "data")
+        yield disk
 
 
 def test_every_letter_is_stored_after_a_full_disk_has_room_again(screen: Screen, small_disk: Path) -> None:
