@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal, Slot
@@ -152,7 +153,7 @@ class LabelDialog(Dialog):
         self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
         self._page_buttons = QHBoxLayout()
         self._message = MessageLine(theme)
-        self._print_button = self.add_primary(self.tr("&Print…"), self._on_print)
+        self._print_button = self.add_primary(self.tr("&Print…"), lambda: self.print_requested.emit(self.job))
         self._pdf_button = self.buttons.addButton(self.tr("&Save as PDF…"), ButtonRole.ActionRole)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._sheet.choose(sheet)
@@ -213,23 +214,9 @@ class LabelDialog(Dialog):
         if self._shown_page == 0:
             self._start.setValue(number + 1)
 
-    @Slot()
-    def _on_previous(self) -> None:
-        self._shown_page -= 1
+    def _turn(self, pages: int) -> None:
+        self._shown_page += pages
         self._update()
-
-    @Slot()
-    def _on_next(self) -> None:
-        self._shown_page += 1
-        self._update()
-
-    @Slot()
-    def _on_pdf(self) -> None:
-        self.pdf_requested.emit(self.job)
-
-    @Slot()
-    def _on_print(self) -> None:
-        self.print_requested.emit(self.job)
 
     def _connect(self) -> None:
         self._sheet.changed.connect(self._update)
@@ -239,9 +226,9 @@ class LabelDialog(Dialog):
             check.toggled.connect(self._update)
         self._line.textChanged.connect(self._update)
         self._page.label_clicked.connect(self._on_label_clicked)
-        self._previous.clicked.connect(self._on_previous)
-        self._next.clicked.connect(self._on_next)
-        self._pdf_button.clicked.connect(self._on_pdf)
+        self._previous.clicked.connect(partial(self._turn, -1))
+        self._next.clicked.connect(partial(self._turn, 1))
+        self._pdf_button.clicked.connect(lambda: self.pdf_requested.emit(self.job))
 
     def _number(self) -> QSpinBox:
         box = spin_box(QSpinBox)

@@ -228,15 +228,15 @@ class ViewCommands(QObject):
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
-        self._context, self._browser, self._tag_field = context, browser, tag_field
+        self._context, self._browser = context, browser
         menus = context.menus
         choices = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), choices, browser.set_order, in_menu=False)
         check(self.orders, "added")
-        text = self.tr("&Compact rows")
-        self.compact_command = menus.add_switch(Section.VIEW_PLANTS, text, self._set_compact, in_menu=False)
+        switch = partial(menus.add_switch, Section.VIEW_PLANTS, in_menu=False)
+        self.compact_command = switch(self.tr("&Compact rows"), lambda on: browser.table.set_compact(compact=on))
         text = self.tr("&Keep tag for the next plant")
-        self.keep_tag_command = menus.add_switch(Section.VIEW_PLANTS, text, self._keep_tag, in_menu=False)
+        self.keep_tag_command = switch(text, lambda on: tag_field.set_pinned(pinned=on))
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
         for command in (self.compact_command, self.keep_tag_command):
             command.toggled.connect(self.changed)
@@ -257,14 +257,6 @@ class ViewCommands(QObject):
             action.setChecked(column not in self._browser.table.columns.hidden)
 
     # --- commands ---
-
-    @Slot(bool)
-    def _set_compact(self, compact: bool) -> None:
-        self._browser.table.set_compact(compact=compact)
-
-    @Slot(bool)
-    def _keep_tag(self, on: bool) -> None:
-        self._tag_field.set_pinned(pinned=on)
 
     @Slot()
     def _on_columns_chosen(self) -> None:

@@ -53,6 +53,7 @@ class DefectNotice(Feature):
         """Report an unexpected failure; `what` is the text of the log, masked."""
         if len(self._defects) < _LISTED:
             self._defects.append(what)
+        folder, open_file = paths.usable(paths.log_folder), self.context.page.toast.open_file
         self._bar.show_state(
             Tone.ERROR,
             self.tr("Something unexpected happened in PlantDesk"),
@@ -60,19 +61,12 @@ class DefectNotice(Feature):
                 "PlantDesk keeps running, and what was saved is safe. A report helps to fix it: "
                 "it contains no plants and no tokens, and is not sent by PlantDesk."
             ),
-            (self.tr("Copy report"), self._copy_report),
-            *self._log_actions(),
+            (
+                self.tr("Copy report"),
+                partial(QGuiApplication.clipboard().setText, bug_report("\n\n".join(self._defects))),
+            ),
+            *([] if folder is None else [(self.tr("Open log folder"), partial(open_file, folder))]),
         )
-
-    def _copy_report(self) -> None:
-        QGuiApplication.clipboard().setText(bug_report("\n\n".join(self._defects)))
-
-    def _log_actions(self) -> list[MessageAction]:
-        """Offer the log folder if there is one."""
-        folder = paths.usable(paths.log_folder)
-        if folder is None:
-            return []
-        return [(self.tr("Open log folder"), partial(self.context.page.toast.open_file, folder))]
 
 
 class StoreNotice(Feature):
