@@ -232,16 +232,12 @@ class Page(QFrame):
         self.sidebar.set_room(enough=width >= self._theme.metrics.scaled(_SIDEBAR_FROM))
         taken = card + (sidebar if self.sidebar.is_docked else 0)
         self.card.set_room(enough=width - taken >= self._needed_width())
-        for pane, pane_width in ((self.sidebar, sidebar), (self.card, card)):
+        for pane, pane_width, slot in ((self.sidebar, sidebar, self._sidebar_slot), (self.card, card, self._body)):
             pane.setFixedWidth(min(pane_width, width))
-        if self.sidebar.is_collapsed:
-            self._sidebar_slot.removeWidget(self.sidebar)
-        else:
-            self._sidebar_slot.addWidget(self.sidebar)
-        if self.card.is_collapsed:
-            self._body.removeWidget(self.card)
-        else:
-            self._body.addWidget(self.card)
+            if pane.is_collapsed:
+                slot.removeWidget(pane)
+            else:
+                slot.addWidget(pane)
         self._place_drawers()
 
     @Slot(QWidget, QWidget)
@@ -271,7 +267,7 @@ class Page(QFrame):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
-        self._sidebar_slot, self._body, column = QVBoxLayout(), QHBoxLayout(), QVBoxLayout()
+        self._sidebar_slot, self._body, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout()
         self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # so it is after the form in the tab order
         self._grid.addLayout(self._body, 1, 1)
         self._body.addLayout(column, 1)  # all still empty: see `add_layout`

@@ -87,8 +87,8 @@ class DuplicatesPage(CleanUpPage):
 
     def _connect(self) -> None:
         self._alike_box.currentIndexChanged.connect(self.start)
-        self._keep_box.currentIndexChanged.connect(self._on_keep_changed)
-        self._all_button.clicked.connect(self._on_all_clicked)
+        self._keep_box.currentIndexChanged.connect(lambda: self._model.set_keep(Kept(self._keep_box.currentData())))
+        self._all_button.clicked.connect(lambda: self._model.set_all(is_merged=not self._model.kept))
         self._model.changed.connect(self._show_counts)
 
     @override
@@ -144,14 +144,6 @@ class DuplicatesPage(CleanUpPage):
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
-
-    @Slot()
-    def _on_keep_changed(self) -> None:
-        self._model.set_keep(Kept(self._keep_box.currentData()))
-
-    @Slot()
-    def _on_all_clicked(self) -> None:
-        self._model.set_all(is_merged=not self._model.kept)
 
     @Slot()
     def _show_counts(self) -> None:

@@ -171,10 +171,6 @@ class PlantBrowser(QFrame):
     def _on_page_changed(self) -> None:
         self.welcome_shown.emit(self._pages.currentWidget() is self.welcome)
 
-    @Slot(int)
-    def _on_sorted(self, section: int) -> None:
-        self.order_changed.emit(Column(section).order)
-
     @Slot(str)
     def _on_search_changed(self, text: str) -> None:
         self._revealed = None
@@ -247,7 +243,9 @@ class PlantBrowser(QFrame):
         self.model.state_changed.connect(self._on_state_changed)
         self.model.dataChanged.connect(self._notify_shown)  # a page was read
         self.model.failed.connect(self._on_failed)
-        self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
+        self.table.horizontalHeader().sortIndicatorChanged.connect(
+            lambda section: self.order_changed.emit(Column(section).order)
+        )
         self.table.selection_count_changed.connect(self.selection_count_changed)
         self.table.copy_requested.connect(self.copy_selection)
         self._copier.copied.connect(self.copied)

@@ -66,19 +66,20 @@ class BackupRows(QObject):
             self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
     def _rows(self, backups: StoreBackups) -> list[SettingRow]:
-        change = self._button(self.tr("Change…"), self._choose)
+        choose = self._button(self.tr("Change…"), self._choose)
         show = self._button(self.tr("Show backups"), self._open_folder)
-        self._folder = SettingRow(self._theme, self.tr("Folder"), change, hint=" ", words=self.tr("drive disk"))
+        self._folder = SettingRow(self._theme, self.tr("Folder"), choose, hint=" ", words=self.tr("drive disk"))
         intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
         if not backups.is_shared:
             intervals.insert(0, (self.tr("Hour"), "hour"))
         self._every = ComboBox("", intervals)
-        self._every.activated.connect(self._on_interval)
+        change = self._context.preferences.change
+        self._every.activated.connect(lambda _place: change(backup_every=self._every.currentData()))
         hint = self.tr("When plants have changed.")
         self._count = spin_box(QSpinBox)
         self._count.setRange(1, MOST_BACKUPS)
         self._count.setKeyboardTracking(False)
-        self._count.valueChanged.connect(self._on_count)
+        self._count.valueChanged.connect(lambda count: change(backup_count=count))
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
         make = self._button(self.tr("Back up now"), self._back_up)
         self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
@@ -102,14 +103,6 @@ class BackupRows(QObject):
         self._keep.set_hint(oldest + each)
 
     # --- changes ---
-
-    @Slot(int)
-    def _on_interval(self, _place: int) -> None:
-        self._context.preferences.change(backup_every=self._every.currentData())
-
-    @Slot(int)
-    def _on_count(self, count: int) -> None:
-        self._context.preferences.change(backup_count=count)
 
     @Slot()
     def _choose(self) -> None:

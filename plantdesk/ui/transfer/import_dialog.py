@@ -124,7 +124,7 @@ class OutcomePanel(QFrame):
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._buttons = {each: self._button() for each in (_CLASHING, _INVALID)}
+        self._buttons = {each: self._button(is_invalid=each == _INVALID) for each in (_CLASHING, _INVALID)}
         self._texts = [PlainLabel(wrapped=each in self._buttons) for each in range(len(_ICONS))]
         self.conflict_choice = self._combo(
             self.tr("Rows whose ID is taken"),
@@ -163,15 +163,11 @@ class OutcomePanel(QFrame):
         self.conflict_choice.setVisible(counts[_CLASHING] != 0)
         self.invalid_choice.setVisible(counts[_INVALID] != 0)
 
-    def _button(self) -> QPushButton:
+    def _button(self, *, is_invalid: bool) -> QPushButton:
         button = QPushButton(self.tr("Show"))
         button.setProperty("variant", "link")
-        button.clicked.connect(self._on_show)
+        button.clicked.connect(lambda: self.rows_requested.emit(is_invalid))
         return button
-
-    @Slot()
-    def _on_show(self) -> None:
-        self.rows_requested.emit(self.sender() is self._buttons[_INVALID])
 
     def _combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
         combo = ComboBox(name)
