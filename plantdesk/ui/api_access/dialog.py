@@ -411,18 +411,13 @@ class ApiDialog(Dialog):
 
     def _connect(self, bridge: Bridge) -> None:
         self._tokens.token_saved.connect(self._snippets.set_token_file)
-        self._tokens.token_saved.connect(self._on_token_saved)
+        self._tokens.token_saved.connect(lambda: self._try_header.set_open(is_open=True))  # its example reads the file
         self._tokens.plants_removed.connect(self.plants_removed)
         self._activity.plant_requested.connect(self._on_plant_requested)
         self._try_header.toggled.connect(partial(self._show_later, self._snippets))
         self._activity.toggled.connect(partial(self._show_later, self._activity))
         bridge.server_changed.connect(self._show_server)
         bridge.changed.connect(self._on_changed)
-
-    @Slot()
-    def _on_token_saved(self) -> None:
-        """Show the example that reads the saved file."""
-        self._try_header.set_open(is_open=True)
 
     @Slot(object)
     def _on_plant_requested(self, plant: dict[str, str]) -> None:

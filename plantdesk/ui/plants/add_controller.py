@@ -82,7 +82,8 @@ class AddPlantController(QObject):
         self._shown_step: Step | None = None
         self._next_id: int | None = None
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
-        self._opening.timeout.connect(self._on_slow_opening)
+        slow = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
+        self._opening.timeout.connect(partial(form.message.set_hint, slow))
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
         self.unsaved = UnsavedPlants(form.theme, self.queue)
@@ -245,15 +246,12 @@ class AddPlantController(QObject):
             self.saving_changed.emit(saving)
         self._show_next_id(self._next_id)
 
-    @Slot()
-    def _on_slow_opening(self) -> None:
-        self._form.message.set_hint(self.tr("Opening your plants… Type on; Enter saves as soon as they are there."))
-
     @Slot(object)
     def _edit_again(self, submission: Submission) -> None:
         """Put a refused plant into the form again, with its error; Escape restores what was there before."""
-        self.queue.edit(submission)
+        self.queue.outbox.edit(submission)
         self.edit_texts(submission.texts)
+        self.queue.submit()
         if isinstance(submission.error, IdTakenError):
             self._show_taken(submission.error)
             self._form.focus_field(FieldName.ID)

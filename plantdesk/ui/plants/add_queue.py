@@ -105,11 +105,6 @@ class AddQueue(QObject):
         self.outbox.retry(submissions, with_free_ids=with_free_ids)
         self._send()
 
-    def edit(self, submission: Submission) -> None:
-        """Take a submission out, to be corrected."""
-        self.outbox.edit(submission)
-        self.changed.emit()
-
     def discard(self, submissions: Iterable[Submission]) -> None:
         """Drop what was not saved."""
         self.outbox.discard(submissions)

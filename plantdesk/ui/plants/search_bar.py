@@ -163,7 +163,7 @@ class SearchBar(QWidget):
         self.field.textChanged.connect(self._on_text_changed)
         self.field.returnPressed.connect(self._on_return)
         self.field.scanned.connect(self.clear)  # what is scanned replaces the search
-        self.field.last_filter_unwanted.connect(self._on_last_unwanted)
+        self.field.last_filter_unwanted.connect(lambda: self.set_filters(self.filters[:-1]))
         self._completer = SearchCompleter(self.field)
         self._completer.completed.connect(self._on_completed)
         self._chips.removed.connect(self._on_removed)
@@ -359,10 +359,6 @@ class SearchBar(QWidget):
         if not left:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         self.set_filters(left)
-
-    @Slot()
-    def _on_last_unwanted(self) -> None:
-        self.set_filters(self.filters[:-1])
 
 
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -182,7 +182,8 @@ class Theme(QObject):
         self.icons = Icons(self)
         self._style = Style(app)
         app.setStyle(self._style)
-        self._follow_system()
+        self._hints.colorSchemeChanged.connect(self._apply)
+        self._accessibility.contrastPreferenceChanged.connect(self._apply)
         self._set_color_scheme()
         self._apply()
 
@@ -203,10 +204,6 @@ class Theme(QObject):
         """Make all text `scale` times as large as the system's, within limits."""
         self.text_scale = min(max(scale, SMALLEST_TEXT), LARGEST_TEXT)
         self._apply()
-
-    def _follow_system(self) -> None:
-        self._hints.colorSchemeChanged.connect(self._apply)
-        self._accessibility.contrastPreferenceChanged.connect(self._apply)
 
     def _set_color_scheme(self) -> None:
         """Set the mode in Qt, so that title bars and native dialogs follow it if they can."""
@@ -232,13 +229,11 @@ class Theme(QObject):
             return portal
         return None
 
-    def _high_contrast(self) -> bool:
-        return self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
-
     @Slot()
     def _apply(self) -> None:
         colors = DARK if self._is_dark() else LIGHT
-        colors = in_high_contrast(colors) if self._high_contrast() else colors
+        needs_contrast = self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
+        colors = in_high_contrast(colors) if needs_contrast else colors
         metrics = metrics_of(self._system_font, self.text_scale)
         sheet = style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators")
         if self._app.styleSheet() == sheet and (colors, metrics) == (self.colors, self.metrics):
