@@ -240,8 +240,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_queue_changed(self) -> None:
-        saving = bool(self.queue.outbox.saving)
-        if saving != self._was_saving:
+        if (saving := bool(self.queue.outbox.saving)) is not self._was_saving:
             self._was_saving = saving
             self.saving_changed.emit(saving)
         self._show_next_id(self._next_id)
@@ -262,8 +261,7 @@ class AddPlantController(QObject):
     def _on_emptied(self) -> None:
         """Restore what was put aside for a plant that was to be corrected, and list that plant again."""
         self._form.message.clear()
-        postponed = self.queue.outbox.give_back()
-        if postponed is not None:
+        if (postponed := self.queue.outbox.give_back()) is not None:
             self._form.fill(postponed.texts)
         self.queue.submit()
 
