@@ -127,7 +127,7 @@ class Workspace(Page):
 
     def _make_card(self, plants: Plants) -> Card:
         card = Card(self._context, plants)
-        plants.browser.selection_count_changed.connect(card.show_selection)
+        plants.browser.table.selection_count_changed.connect(card.show_selection)
         plants.browser.table.card_requested.connect(card.toggle)
         plants.plant_opened.connect(card.show_pane)
         plants.requested.connect(self.requested)
@@ -144,7 +144,7 @@ class Workspace(Page):
     def _make_labels(self, plants: Plants, card: Card) -> Labels:
         labels = Labels(self._context, plants)
         card.requests.labels.connect(labels.print_selected)
-        plants.browser.selection_count_changed.connect(labels.on_selection)
+        plants.browser.table.selection_count_changed.connect(labels.on_selection)
         return labels
 
     def _make_features(self, server: ApiControl) -> list[Feature]:

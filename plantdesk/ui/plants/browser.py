@@ -71,14 +71,13 @@ class WelcomePage(StatePage):
 class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
-    `selection_count_changed(count)`: selected rows. `added_hidden(row)`: the search does not find the plant of
-    `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
+    `added_hidden(row)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence about what was
+    copied; `copy_refused(text)`: why nothing was.
     `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
     `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers samples if
     `offers_samples` is true.
     """
 
-    selection_count_changed = Signal(int)
     order_changed = Signal(str)
     added_hidden = Signal(object)
     copied = Signal(str)
@@ -125,7 +124,7 @@ class PlantBrowser(QFrame):
         """Show what a commit changed."""
         self.model.apply(changes)
         if changes.added and self.model.complete:
-            self.table.mark(row.id for row in reversed(changes.added))
+            self.table.background.mark(row.id for row in reversed(changes.added))
         soon = frozenset(self._selected_soon)
         if soon and (changes.needs_reload or any(row.id in soon for row in (*changes.added, *changes.updated))):
             self.table.keeper.select(self._selected_soon)
@@ -237,7 +236,7 @@ class PlantBrowser(QFrame):
     def _connect(self) -> None:
         self.search_bar.changed.connect(self._on_search_changed)
         self.search_bar.top_requested.connect(self.table.jump_to_top)
-        self.table.unseen_changed.connect(self.search_bar.set_new_plants)
+        self.table.unseen.changed.connect(self.search_bar.set_new_plants)
         self._midnight.passed.connect(self.model.reload_if_relative)
         self.search_field.down_pressed.connect(self.table.go_to_first_row)
         self.model.state_changed.connect(self._on_state_changed)
@@ -246,7 +245,6 @@ class PlantBrowser(QFrame):
         self.table.horizontalHeader().sortIndicatorChanged.connect(
             lambda section: self.order_changed.emit(Column(section).order)
         )
-        self.table.selection_count_changed.connect(self.selection_count_changed)
         self.table.copy_requested.connect(self.copy_selection)
         self._copier.copied.connect(self.copied)
         self._copier.refused.connect(self.copy_refused)
@@ -265,7 +263,7 @@ class PlantBrowser(QFrame):
         row = self.model.row_of(self._revealed.id) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
-        self.table.mark([self._revealed.id])
+        self.table.background.mark([self._revealed.id])
         self.table.scrollTo(self.model.index(row, 0))
         self._revealed = None
         return True

@@ -97,7 +97,7 @@ class SelectionCommands(QObject):
         ]
         self.show_selection(0)
         context.bridge.health_changed.connect(self._on_health_changed)
-        browser.selection_count_changed.connect(self.show_selection)
+        browser.table.selection_count_changed.connect(self.show_selection)
         browser.table.keeper.selected.connect(self.end_copying)
         browser.table.menu_requested.connect(self._open_row_menu)
         browser.table.addAction(self._delete)  # its key works only there

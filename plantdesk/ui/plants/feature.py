@@ -253,7 +253,7 @@ class Plants(Feature):
         browser, toast = self.browser, self.context.page.toast
         browser.welcome.undo_requested.connect(self.context.undo_stack.undo)
         browser.welcome_shown.connect(toast.set_upper)
-        browser.selection_count_changed.connect(self.status.show_selection)
+        browser.table.selection_count_changed.connect(self.status.show_selection)
         toast.covering.connect(browser.table.set_covered)
         browser.copied.connect(toast.show_message)
         browser.copy_refused.connect(toast.show_problem)

@@ -43,7 +43,7 @@ class CardDesk(Desk):
         self.store = store
         self.plants = Plants(context)
         self.card = Card(context, self.plants)
-        self.plants.browser.selection_count_changed.connect(self.card.show_selection)
+        self.plants.browser.table.selection_count_changed.connect(self.card.show_selection)
         self.plants.browser.table.card_requested.connect(self.card.toggle)
         self.card.delete_requested.connect(self.plants.commands.delete)
         self.card.requests.tag.connect(self.plants.commands.change_tag)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
@@ -69,14 +69,13 @@ _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 class PlantTableView(QTableView):
     """The view of a `PlantModel`, in which a row looks like one item.
 
-    `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
-    number of selected rows. `copy_requested`: the keys for copying were pressed. `edit_requested(column)`: Enter or a
-    double click on a cell that can be edited. `menu_requested(position)`: a context menu, on the screen.
+    `selection_count_changed(count)`: the number of selected rows. `copy_requested`: the keys for copying were pressed.
+    `edit_requested(column)`: Enter or a double click on a cell that can be edited. `menu_requested(position)`: a
+    context menu, on the screen.
     `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant. `name_typed(text)`: a plant
     whose name begins with the typed letters is requested.
     """
 
-    unseen_changed = Signal(int)
     selection_count_changed = Signal(int)
     copy_requested = Signal()
     edit_requested = Signal(int)
@@ -90,7 +89,8 @@ class PlantTableView(QTableView):
         self._plants = model
         self._theme = theme
         ReservedScrollBar(self)
-        self._background = RowBackground(theme, model, self)
+        #: Marks new rows.
+        self.background = RowBackground(theme, model, self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         #: Whether rows are lower than usual.
@@ -104,8 +104,8 @@ class PlantTableView(QTableView):
         self._set_up_rows()
         self._set_up_columns(model)
         self.keeper = SelectionKeeper(self, model)
-        self._unseen = UnseenRows(self, model)
-        self._unseen.changed.connect(self.unseen_changed)
+        #: Counts the new plants above the visible rows.
+        self.unseen = UnseenRows(self, model)
         self._typed = ""
         self._typed_since = QElapsedTimer()
         model.rows_replaced.connect(self._on_rows_replaced)
@@ -135,16 +135,12 @@ class PlantTableView(QTableView):
         self.is_compact = compact
         self._on_theme_changed()
 
-    def mark(self, plant_ids: Iterable[int]) -> None:
-        """Show plants as new."""
-        self._background.mark(plant_ids)
-
     def jump_to_top(self) -> None:
         """Scroll to the first row and make it the current one; the selection stays."""
         flags = QItemSelectionModel.SelectionFlag.NoUpdate
         self.selectionModel().setCurrentIndex(self._plants.index(0, 0), flags)
         self.scrollToTop()
-        self._unseen.clear()
+        self.unseen.clear()
 
     @Slot()
     def go_to_first_row(self) -> None:
@@ -316,8 +312,8 @@ class PlantTableView(QTableView):
         self._hover(-1)
 
     def _hover(self, row: int) -> None:
-        if row != self._background.hovered:
-            self._background.hovered = row
+        if row != self.background.hovered:
+            self.background.hovered = row
             self.viewport().update()
 
     @override
@@ -336,13 +332,13 @@ class PlantTableView(QTableView):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        self._background.paint(event.rect())
+        self.background.paint(event.rect())
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():
             painter = QPainter(self.viewport())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(self._theme.colors.color("focus"), _RING))
-            ring = self._background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
+            ring = self.background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
             painter.drawRoundedRect(ring, RADIUS, RADIUS)
             painter.end()
 
