@@ -12,7 +12,7 @@ COUNT = 10
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def ten_plants(tmp_path: Path) -> Path:
     """A folder with a store of some plants."""
     (tmp_path / "data").mkdir()
     store_at(tmp_path / "data" / "plants.db", *(f"Plant {number}" for number in range(1, COUNT + 1)))
@@ -20,8 +20,8 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("card", ["shown", "hidden"])
-def test_every_letter_is_in_the_note_of_its_plant(screen: Screen, home: Path, card: str) -> None:
-    with User(screen, home) as user:
+def test_every_letter_is_in_the_note_of_its_plant(screen: Screen, ten_plants: Path, card: str) -> None:
+    with User(screen, ten_plants) as user:
         user.sees("10 plants")
         user.click_item(f"Plant {COUNT}")
         if card == "shown":
@@ -35,8 +35,8 @@ def test_every_letter_is_in_the_note_of_its_plant(screen: Screen, home: Path, ca
         until(lambda: user.query("SELECT id, note FROM plant ORDER BY id") == expected, "all notes are stored")
 
 
-def test_the_copies_are_renamed(screen: Screen, home: Path) -> None:
-    with User(screen, home) as user:
+def test_the_copies_are_renamed(screen: Screen, ten_plants: Path) -> None:
+    with User(screen, ten_plants) as user:
         user.sees("10 plants")
         user.click_item(f"Plant {COUNT}")
         plants: list[tuple[str, str | None]] = [(f"Plant {number}", None) for number in range(1, COUNT + 1)]
