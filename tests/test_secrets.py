@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import closing
@@ -81,8 +82,6 @@ def requests_with(target: Target) -> list[bytes]:
 
 
 def exchange(port: int, request: bytes) -> None:
-    import socket
-
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
