@@ -176,7 +176,6 @@ from plantdesk.platform import paths
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.models import NewPlant
 from plantdesk.store.sqlite.store import Store
-from tests.conftest import Refused
 store, first = Store(paths.database_file()), int(sys.argv[1])
 for number in range(first, first + 100_000):
     store.add(NewPlant(id=number, name=f"Plant {number}"), COMMAND).result()

@@ -247,8 +247,6 @@ import signal, sys
 from pathlib import Path
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
-from tests.support.adding import add_each
-from tests.conftest import Refused
 with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)
 """
