@@ -19,7 +19,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.edits import Delete, SetTag, edited
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.records import COMMAND
+from plantdesk.domain.records import COMMAND, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
@@ -36,12 +36,7 @@ class Watch:
 
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "plantdesk", "watch", "--json", *arguments]
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.position = ""
 
     def next(self) -> tuple[str, int, str | None]:
@@ -94,18 +89,13 @@ def position(store: PlantStore) -> str:
         return reader.events(None).position
 
 
+def plant(store: PlantStore, plant_id: int) -> PlantRow:
+    with closing(store.reader()) as reader:
+        return reader.rows([plant_id])[plant_id]
+
+
 def rename(store: PlantStore, plant_id: int, name: str) -> None:
-    with closing(store.reader()) as reader:
-        row = reader.plant(plant_id)
-    assert row is not None
-    store.apply([edited(row, name=name)], COMMAND).result(SECONDS)
-
-
-def delete(store: PlantStore, plant_id: int) -> None:
-    with closing(store.reader()) as reader:
-        row = reader.plant(plant_id)
-    assert row is not None
-    store.apply([Delete(plant_id, row.version, row.name)], COMMAND).result(SECONDS)
+    store.apply([edited(plant(store, plant_id), name=name)], COMMAND).result(SECONDS)
 
 
 def test_each_change_is_a_line_as_soon_as_it_is_made(store: PlantStore, watch: Callable[..., Watch]) -> None:
@@ -114,7 +104,7 @@ def test_each_change_is_a_line_as_soon_as_it_is_made(store: PlantStore, watch: C
     assert watching.next() == ("added", 2, "Rose")
     rename(store, 2, "Rosa")
     assert watching.next() == ("changed", 2, "Rosa")
-    delete(store, 1)
+    store.apply([Delete(1, plant(store, 1).version, "Fern")], COMMAND).result(SECONDS)
     assert watching.next() == ("deleted", 1, None)
     store.undo(None, COMMAND).result(SECONDS)
     assert watching.next() == ("added", 1, "Fern")
@@ -123,10 +113,7 @@ def test_each_change_is_a_line_as_soon_as_it_is_made(store: PlantStore, watch: C
 
 def test_a_line_has_all_of_the_plant(store: PlantStore, capfd: pytest.CaptureFixture[str]) -> None:
     since = position(store)
-    with closing(store.reader()) as reader:
-        row = reader.plant(1)
-    assert row is not None
-    store.apply([edited(row, tag="hall", note="Water")], COMMAND).result(SECONDS)
+    store.apply([edited(plant(store, 1), tag="hall", note="Water")], COMMAND).result(SECONDS)
     (line,) = lines_since(since, 1, capfd)
     assert line.keys() == {"position", "event", "id", "plant", "change"}
     assert line["plant"] == {"id": 1, "name": "Fern", "tag": "hall", "note": "Water"}
