@@ -139,7 +139,8 @@ class Probe(NamedTuple):
     is_encrypted: bool = False
     #: None: there are no tables, and the user may make them.
     plants: int | None = None
-    can_write: bool = True
+    can_add: bool = True
+    can_change: bool = True
     #: Why this PlantDesk can only read: the tables are of another version.
     refusal: StoreError | None = None
     #: The desks that have changed something today, the last one first.
@@ -193,7 +194,8 @@ def _with_plants(connection: Connection, address: Address, found: Probe) -> Prob
     (plants,) = connection.execute("SELECT plants FROM state").fetchone() or (0,)
     desks = tuple(str(name) for (name,) in connection.execute(_DESKS))
     found = found._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
-    return found._replace(can_write=found.refusal is None and missing_rights(connection) is None)
+    missing = found.refusal or missing_rights(connection)
+    return found._replace(can_add=missing is None or isinstance(missing, OnlyAddsError), can_change=missing is None)
 
 
 def needs_administrator(error: StoreError) -> bool:

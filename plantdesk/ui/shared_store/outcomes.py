@@ -83,7 +83,9 @@ class Outcomes(QFrame):
     def _rights(self, found: Probe) -> str:
         if found.plants is None:
             return ""
-        return self.tr("may read, add and change") if found.can_write else self.tr("may read, but not add")
+        if found.can_change:
+            return self.tr("may read, add and change")
+        return self.tr("may read and add, but not change") if found.can_add else self.tr("may read, but not add")
 
     def _use(self, found: Probe) -> str:
         if not found.desks:

@@ -131,15 +131,15 @@ def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDesk, 
     assert desk.opens()
 
 
-def test_who_may_only_read_opens_the_store(desk: StoreDesk, users: PostgresServer) -> None:
+@pytest.mark.parametrize(
+    ("role", "rights"), [("read", "may read, but not add"), ("add", "may read and add, but not change")]
+)
+def test_who_has_fewer_rights_opens_the_store(desk: StoreDesk, users: PostgresServer, role: str, rights: str) -> None:
     location = users.new_store()
-    for right in ("USAGE ON SCHEMA plantdesk", "SELECT ON ALL TABLES IN SCHEMA plantdesk"):
-        users.execute(f"GRANT {right} TO reader", location.name)
-    try:
-        assert "may read, but not add" in desk.test(location.url.replace("plants@", "reader@"))
-        assert desk.opens()
-    finally:
-        users.execute("DROP OWNED BY reader", location.name)
+    users.execute(location.roles_sql() or "", location.name)
+    users.execute(f'GRANT "{location.name}_{role}" TO reader', location.name)
+    assert rights in desk.test(location.url.replace("plants@", "reader@"))
+    assert desk.opens()
 
 
 def test_a_change_of_a_field_makes_the_test_worthless(desk: StoreDesk, postgres: PostgresServer) -> None:
