@@ -49,8 +49,8 @@ class StoreLocation(Protocol):
         """The file for the list of known names: beside the store, or beside the settings for a store on a server."""
 
     @property
-    def backups(self) -> StoreBackups | None:
-        """The backups that PlantDesk makes of the store; None if somebody else makes them."""
+    def backups(self) -> StoreBackups:
+        """The backups that PlantDesk makes of the store."""
 
     def exists(self) -> bool:
         """Return whether there is a store, or what is left of one."""
@@ -117,8 +117,8 @@ def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress 
         return target.fill(rows, progress)
 
 
-def update_store(location: StoreLocation) -> Backup | None:
+def update_store(location: StoreLocation) -> Backup:
     """Make the update that a store of several desks needs, after a backup, which is returned. Raises StoreError."""
-    backup = None if location.backups is None else location.backups.make(BackupKind.BEFORE_UPDATE)
+    backup = location.backups.make(BackupKind.BEFORE_UPDATE)
     location.update()
     return backup

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plantdesk.cli.commands.stores import typed
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.domain.backups import preview_text
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import Text
 from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
 
@@ -28,7 +28,7 @@ def backup(options: argparse.Namespace) -> int:
         options.parser.error(Text("FILE has no effect with --list"))
     if options.json and not options.list:
         options.parser.error(Text("--json has no effect without --list"))
-    backups = _backups(options.database)
+    backups = options.database.backups
     if options.list:
         return _list(backups, as_json=options.json)
     if options.file is None:
@@ -61,7 +61,7 @@ def restore(options: argparse.Namespace) -> int:
     """
     if options.dry_run and options.yes:
         options.parser.error(Text("--yes has no effect with --dry-run"))
-    backups = _backups(options.database)
+    backups = options.database.backups
     file = _resolved(backups, options.file)
     if not options.yes:
         preview = backups.preview(file)
@@ -81,12 +81,6 @@ def restore(options: argparse.Namespace) -> int:
 def _facts(backup: Backup) -> dict[str, object]:
     made_at = iso_time(backup.made_at)
     return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
-
-
-def _backups(database: StoreLocation) -> StoreBackups:
-    if database.backups is None:
-        raise PlantDeskError(Text("PlantDesk makes no backups of this database: whoever manages the server does."))
-    return database.backups
 
 
 def _resolved(backups: StoreBackups, file: Path) -> Path:

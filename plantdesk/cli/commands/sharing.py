@@ -65,7 +65,7 @@ def migrate(options: argparse.Namespace) -> int:
     if not options.yes:
         confirm("It cannot be undone. Back up and update?", Text("Nothing was changed"))
     saved = update_store(database)
-    output.write(f"Updated. The state before is in {saved.path}" if saved is not None else "Updated.")
+    output.write(f"Updated. The state before is in {saved.path}")
     return 0
 
 

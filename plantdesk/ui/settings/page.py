@@ -48,12 +48,10 @@ class BackupRows(QObject):
         self._context, self._theme = context, context.theme
         self._back_up, self._open = back_up, context.page.toast.open_file
         location = context.location
-        self.rows: list[SettingRow] = []
-        if location.backups is not None:
-            self.rows += self._rows(location.backups)
-            context.preferences.changed.connect(self._show)
-            self._show()
-            self.show_last()
+        self.rows = self._rows(location.backups)
+        context.preferences.changed.connect(self._show)
+        self._show()
+        self.show_last()
         if location.folder is not None:
             show = self._button(self.tr("Show folder"), partial(self._open, location.folder))
             self.rows.append(SettingRow(self._theme, self.tr("Plants"), show, hint=str(location.folder)))
@@ -62,8 +60,7 @@ class BackupRows(QObject):
     def show_last(self) -> None:
         """Show when the last backup was made, and its size."""
         backups = self._context.location.backups
-        if backups is not None:
-            self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
+        self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
     def _rows(self, backups: StoreBackups) -> list[SettingRow]:
         choose = self._button(self.tr("Change…"), self._choose)
@@ -89,8 +86,7 @@ class BackupRows(QObject):
     @Slot()
     def _show(self) -> None:
         settings, backups = self._context.preferences.settings, self._context.location.backups
-        if backups is not None:
-            self._folder.set_hint(str(backups.folder))
+        self._folder.set_hint(str(backups.folder))
         self._every.setCurrentIndex(max(0, self._every.findData(settings.backup_every)))
         if self._count.value() != settings.backup_count:
             self._count.setValue(settings.backup_count)
@@ -108,8 +104,6 @@ class BackupRows(QObject):
     def _choose(self) -> None:
         """Let the user choose a folder; choosing that of the plants restores the default, which is beside them."""
         backups = self._context.location.backups
-        if backups is None:
-            return
         name = QFileDialog.getExistingDirectory(
             self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)
         )
@@ -129,8 +123,7 @@ class BackupRows(QObject):
     @Slot()
     def _open_folder(self) -> None:
         backups = self._context.location.backups
-        if backups is not None:
-            self._open(backups.folder if backups.folder.is_dir() else backups.folder.parent)
+        self._open(backups.folder if backups.folder.is_dir() else backups.folder.parent)
 
     def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
         button = QPushButton(text)

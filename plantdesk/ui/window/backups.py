@@ -220,18 +220,9 @@ class BackupController(Feature):
         self._bar = context.page.add_bar()
         self._is_failing = False
         self._dialog: RestoreDialog | None = None
-        self._actions = [
-            context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up),
-            context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog),
-        ]
-        context.menus.menu(Section.FILE_BACKUPS).aboutToShow.connect(self._show_actions)
+        context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up)
+        context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog)
         context.bridge.backup_changed.connect(self._show_automatic)
-
-    @Slot()
-    def _show_actions(self) -> None:
-        """Show the commands if PlantDesk makes backups of this store."""
-        for action in self._actions:
-            action.setVisible(self.context.location.backups is not None)
 
     @Slot(object)
     def _show_automatic(self, error: StoreError | None) -> None:
@@ -253,8 +244,6 @@ class BackupController(Feature):
     def back_up(self) -> None:
         """Make a backup now."""
         backups = self.context.location.backups
-        if backups is None:
-            return
         self.set_running(self.tr("A backup is being made: it would not be finished."))
         self._toast.show_progress(self.tr("Backing up…"))
         self.context.bridge.long_tasks.ask(self, lambda _task: backups.make(), self._on_backed_up, self._show_failure)
@@ -263,10 +252,8 @@ class BackupController(Feature):
     def open_dialog(self) -> None:
         """Open the dialog of the backups."""
         context = self.context
-        backups = context.location.backups
-        if backups is None:
-            return
-        dialog = self._dialog = RestoreDialog(context.theme, context.bridge, backups, context.page)
+        dialog = RestoreDialog(context.theme, context.bridge, context.location.backups, context.page)
+        self._dialog = dialog
         dialog.restore_requested.connect(self._restore)
         dialog.finished.connect(self._on_dialog_closed)
         dialog.open()
@@ -292,8 +279,6 @@ class BackupController(Feature):
     @Slot(object)
     def _restore(self, file: Path) -> None:
         backups = self.context.location.backups
-        if backups is None:
-            return
         self.set_running(self.tr("A restore is running: the plants would stay as they are."))
         self.context.bridge.long_tasks.ask(
             self, lambda _task: backups.restore(file, FORM), self._on_restored, self._show_failure

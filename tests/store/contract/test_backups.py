@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def backups(location: StoreLocation) -> StoreBackups:
-    assert location.backups is not None
     return location.backups
 
 
