@@ -30,13 +30,14 @@ QUESTION = "Keep accepting plants in the background?"
 
 
 @pytest.fixture
-def tray(monkeypatch: pytest.MonkeyPatch) -> None:
+def show_with_tray(show: Show, monkeypatch: pytest.MonkeyPatch) -> Show:
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+    return show
 
 
 @pytest.fixture
-def desk(show: Show) -> Iterator[ProgramDesk]:
-    with show() as desk:
+def desk(show_with_tray: Show) -> Iterator[ProgramDesk]:
+    with show_with_tray() as desk:
         desk.until_on()
         yield desk
         desk.window.is_ending = True
@@ -74,7 +75,6 @@ def commands(desk: Desk) -> dict[str, QAction]:
     return {plain(each.text()): each for each in menu.actions() if not each.isSeparator()}
 
 
-@pytest.mark.usefixtures("tray")
 def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk: ProgramDesk, home: Path) -> None:
     assert icon(desk) is None
     make_token(desk)
@@ -95,7 +95,6 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk:
     assert not questions(desk)
 
 
-@pytest.mark.usefixtures("tray")
 def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) -> None:
     make_token(desk)
     desk.window.close()
@@ -106,7 +105,6 @@ def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) 
     assert (saved.keep_in_tray, saved.tray_answered) == (False, True)
 
 
-@pytest.mark.usefixtures("tray")
 def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: ProgramDesk) -> None:
     make_token(desk)
     for _ in range(2):
@@ -116,7 +114,6 @@ def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: 
         assert desk.window.isVisible()
 
 
-@pytest.mark.usefixtures("tray")
 def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
     desk.window.activateWindow()
@@ -125,29 +122,28 @@ def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) ->
         qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
 
-@pytest.mark.usefixtures("tray")
 def test_without_a_token_closing_asks_nothing(desk: ProgramDesk) -> None:
     assert desk.window.close()
 
 
-@pytest.mark.usefixtures("tray")
-def test_another_store_has_no_icon_and_its_window_closes(show: Show, tmp_path: Path) -> None:
-    with show(tmp_path / "balcony.db") as desk:
+def test_another_store_has_no_icon_and_its_window_closes(show_with_tray: Show, tmp_path: Path) -> None:
+    with show_with_tray(tmp_path / "balcony.db") as desk:
         desk.desktop.preferences.change(keep_in_tray=True)
         assert icon(desk) is None
         assert desk.window.close()
 
 
-@pytest.mark.usefixtures("tray")
 def test_without_the_api_closing_asks_nothing(desk: ProgramDesk) -> None:
     desk.choose("Tools", "API on")
     desk.until(lambda: desk.status.text.startswith("API off"))
     assert desk.window.close()
 
 
-def test_the_window_never_hides_where_there_is_no_tray(desk: ProgramDesk) -> None:
-    desk.desktop.preferences.change(keep_in_tray=True)
-    assert desk.window.close()
+def test_the_window_never_hides_where_there_is_no_tray(show: Show) -> None:
+    with show() as desk:
+        desk.until_on()
+        desk.desktop.preferences.change(keep_in_tray=True)
+        assert desk.window.close()
 
 
 def test_a_closed_window_stays_hidden_while_settings_are_saved(desk: ProgramDesk) -> None:
@@ -156,7 +152,6 @@ def test_a_closed_window_stays_hidden_while_settings_are_saved(desk: ProgramDesk
     assert not desk.window.isVisible()
 
 
-@pytest.mark.usefixtures("tray")
 def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
     desk.add("Fern")
@@ -181,7 +176,6 @@ def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, de
         commands(desk)["Quit"].trigger()
 
 
-@pytest.mark.usefixtures("tray")
 def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
     shown = icon(desk)
@@ -196,7 +190,6 @@ def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramD
     assert shown.toolTip() == "PlantDesk"
 
 
-@pytest.mark.usefixtures("tray")
 def test_the_icon_shows_what_to_act_on_until_the_window_is_seen(
     desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,9 +215,8 @@ def test_the_icon_shows_what_to_act_on_until_the_window_is_seen(
     assert icon(desk) is None
 
 
-@pytest.mark.usefixtures("tray")
-def test_a_start_at_login_stays_in_the_tray(show: Show) -> None:
-    with show(background=True, keep_in_tray=True) as desk:
+def test_a_start_at_login_stays_in_the_tray(show_with_tray: Show) -> None:
+    with show_with_tray(background=True, keep_in_tray=True) as desk:
         desk.until_on()
         assert not desk.window.isVisible()
         assert icon(desk) is not None
@@ -245,13 +237,13 @@ def tray_row(desk: ProgramDesk) -> tuple[Desk, QAbstractButton]:
     return page, page.button("Keep running when the window is closed")
 
 
-def test_the_settings_offer_no_tray_where_there_is_none(desk: ProgramDesk) -> None:
-    page, box = tray_row(desk)
-    assert not box.isEnabled()
-    assert "This desktop has no tray." in page.texts()
+def test_the_settings_offer_no_tray_where_there_is_none(show: Show) -> None:
+    with show() as desk:
+        page, box = tray_row(desk)
+        assert not box.isEnabled()
+        assert "This desktop has no tray." in page.texts()
 
 
-@pytest.mark.usefixtures("tray")
 def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDesk) -> None:
     page, box = tray_row(desk)
     box.click()
