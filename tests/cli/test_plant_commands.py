@@ -46,6 +46,11 @@ def listed(run: Run, *arguments: str) -> list[int]:
     return [plant["id"] for plant in json.loads(printed)]
 
 
+def tags(run: Run) -> dict[str, int]:
+    """Return the tags, each with the number of its plants."""
+    return {each["tag"]: each["plants"] for each in json.loads(run("tag", "list", "--json")[1])}
+
+
 @pytest.mark.parametrize(
     ("arguments", "ids"),
     [
@@ -131,22 +136,19 @@ def test_one_plant_is_deleted_without_a_question_and_brought_back(run: Run) -> N
 
 
 def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
-    def counts() -> dict[str, int]:
-        return {each["tag"]: each["plants"] for each in json.loads(run("tag", "list", "--json")[1])}
-
-    assert counts() == {"desert": 1, "kitchen": 2}
+    assert tags(run) == {"desert": 1, "kitchen": 2}
     assert run("tag", "rename", "kitchen", "Küche")[0] == 0
-    assert counts() == {"desert": 1, "Küche": 2}
+    assert tags(run) == {"desert": 1, "Küche": 2}
     assert run("tag", "merge", "Küche", "desert", "all")[0] == 0
-    assert counts() == {"all": 3}
+    assert tags(run) == {"all": 3}
     assert run("tag", "remove", "all")[0] == 0
-    assert counts() == {}
+    assert tags(run) == {}
     changes = json.loads(run("history", "--json")[1])
     assert [(change["plants"], change["undone"]) for change in changes] == [(3, False), (3, False), (2, False)]
     assert run("undo", "1")[0] == 1  # the plants have been changed since
     for _ in range(3):
         assert run("undo")[0] == 0
-    assert counts() == {"desert": 1, "kitchen": 2}
+    assert tags(run) == {"desert": 1, "kitchen": 2}
     assert "(undone)" in run("history")[1]
     assert run("history", "--since", "yesterday") == run("history")
     assert run("history", "--since", "2999-01-01")[1:] == ("", "There are no changes since then.\n")
@@ -225,17 +227,13 @@ def test_a_wrong_pattern_is_refused_with_its_place(run: Run) -> None:
 def test_a_branch_of_tags_is_renamed_and_removed(run: Run) -> None:
     run("tag", "rename", "kitchen", "home/kitchen")
     run("tag", "rename", "desert", "home")
-
-    def tags() -> dict[str, int]:
-        return {each["tag"]: each["plants"] for each in json.loads(run("tag", "list", "--json")[1])}
-
-    assert tags() == {"home": 1, "home/kitchen": 2}
+    assert tags(run) == {"home": 1, "home/kitchen": 2}
     assert run("tag", "rename", "--branch", "home", "house")[0] == 0
-    assert tags() == {"house": 1, "house/kitchen": 2}
+    assert tags(run) == {"house": 1, "house/kitchen": 2}
     assert run("list", "--search", "tag:house/", "--json")[1].count('"id"') == 3
     assert run("tag", "rename", "--branch", "attic", "cellar")[0] == 1
     assert run("tag", "remove", "--branch", "house")[0] == 0
-    assert tags() == {}
+    assert tags(run) == {}
     assert len(json.loads(run("history", "--json")[1])) == 4
 
 
