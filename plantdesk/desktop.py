@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QApplication
 from typing_extensions import override
 
 from plantdesk import APP_ID, URL_SCHEME, __version__
+from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.platform import display, paths
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.platform.window_requests import WindowRequest
@@ -33,7 +34,6 @@ from plantdesk.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
     from plantdesk.api.server import Server
-    from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.ui.session import Session

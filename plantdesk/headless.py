@@ -9,18 +9,14 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from plantdesk.api.server import Server
-from plantdesk.domain.activity import Activity
+from plantdesk.domain.activity import Activity, Answer
 from plantdesk.domain.errors import Text
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
 from plantdesk.platform import core_dumps, logs, output, paths
 from plantdesk.platform.signals import STOP_SIGNALS, signal_socket
-
-if TYPE_CHECKING:
-    from plantdesk.domain.activity import Answer
-    from plantdesk.domain.locations import StoreLocation
 
 _log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from plantdesk.api.announcement import Announcement
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import View
 from plantdesk.platform import settings
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store

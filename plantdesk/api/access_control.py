@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.types import Scope
 
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
-
-if TYPE_CHECKING:
-    from starlette.types import Scope
-
-    from plantdesk.domain.protocols import TokenLookup
-    from plantdesk.domain.records import Source
-
+from plantdesk.domain.protocols import TokenLookup
+from plantdesk.domain.records import Source
 
 #: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)

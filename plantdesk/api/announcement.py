@@ -10,26 +10,20 @@ import errno
 import json
 import logging
 import os
+import socket
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from io import TextIOWrapper
+from pathlib import Path
 
 from plantdesk import __version__
-from plantdesk.api.discovery import Runtime, is_stale, store_name
+from plantdesk.api.discovery import Runtime, ServerIdentity, is_stale, store_name
 from plantdesk.api.sockets import local_sockets
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.atomic_replace import replace
 from plantdesk.platform.file_locks import try_lock
-
-if TYPE_CHECKING:
-    import socket
-    from io import TextIOWrapper
-    from pathlib import Path
-
-    from plantdesk.api.discovery import ServerIdentity
-    from plantdesk.domain.locations import StoreLocation
-
 
 _log = logging.getLogger(__name__)
 

@@ -10,23 +10,19 @@ from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application
-from plantdesk.api.limits import max_connections
+from plantdesk.api.discovery import ServerIdentity
+from plantdesk.api.limits import ConnectionLimits, max_connections
 from plantdesk.api.plants import BatchInserter
 from plantdesk.api.protocol import HttpProtocol
 from plantdesk.api.sockets import BACKLOG
+from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import StoreClosedError
-
-if TYPE_CHECKING:
-    from plantdesk.api.discovery import ServerIdentity
-    from plantdesk.api.limits import ConnectionLimits
-    from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import ServedStore
+from plantdesk.domain.protocols import ServedStore
 
 #: Duplicates of each listening socket, if there are descriptors enough. uvloop accepts one connection per socket in
 #: a turn of its loop: with one socket a client would wait for as many turns as connections came before its own.

@@ -7,37 +7,28 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
+from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-from plantdesk.api.access_control import PUBLIC_PATH, authorized
-from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
+from plantdesk.api.access_control import PUBLIC_PATH, Client, authorized
+from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, ServerIdentity, proof
 from plantdesk.api.errors import (
     ClientDisconnectedError,
+    ErrorResponse,
     MethodNotAllowedError,
     PathNotFoundError,
     error_response,
     json_headers,
 )
+from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.openapi import description
-from plantdesk.api.plants import PlantsEndpoint, RequestBodies, send_response
+from plantdesk.api.plants import BatchInserter, PlantsEndpoint, RequestBodies, send_response
+from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.protocols import TokenEndedError
-
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
-
-    from plantdesk.api.access_control import Client
-    from plantdesk.api.discovery import ServerIdentity
-    from plantdesk.api.errors import ErrorResponse
-    from plantdesk.api.limits import ConnectionLimits
-    from plantdesk.api.plants import BatchInserter
-    from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import ServedStore, TokenLookup
-    from plantdesk.domain.records import Source
-
+from plantdesk.domain.protocols import ServedStore, TokenEndedError, TokenLookup
+from plantdesk.domain.records import Source
 
 #: Seconds between two records of the same token: each is a write of its own.
 _RECORD_INTERVAL = 60.0

@@ -11,8 +11,10 @@ import contextlib
 import itertools
 from collections.abc import AsyncIterator
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING
 
+from starlette.types import Receive, Scope, Send
+
+from plantdesk.api.access_control import Client
 from plantdesk.api.errors import (
     BodyTooLargeError,
     ClientDisconnectedError,
@@ -22,22 +24,16 @@ from plantdesk.api.errors import (
     WrongContentTypeError,
     json_headers,
 )
-from plantdesk.api.limits import SMALL_BODY
+from plantdesk.api.limits import SMALL_BODY, ConnectionLimits
+from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError, Text, joined
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import ServedStore
+from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
 
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
-
-    from plantdesk.api.access_control import Client
-    from plantdesk.api.limits import ConnectionLimits
-    from plantdesk.domain.activity import Activity
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.protocols import ServedStore
-    from plantdesk.domain.records import PlantRow, Source
-
-    Outcome = PlantRow | PlantDeskError
+Outcome = PlantRow | PlantDeskError
 
 
 class RequestBodies:

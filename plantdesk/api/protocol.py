@@ -9,32 +9,28 @@ Written against uvicorn 0.54: overrides callbacks, and uses nothing private. It 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterable
 from email.utils import formatdate
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 import httptools
 from typing_extensions import override
+from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
 
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response
+from plantdesk.api.limits import ConnectionLimits
+from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError, Text
 
-if TYPE_CHECKING:
-    import asyncio
-
-    from uvicorn.config import Config
-    from uvicorn.server import ServerState
-
-    from plantdesk.api.limits import ConnectionLimits
-    from plantdesk.domain.activity import Activity
-
-    Header = tuple[bytes, bytes]
+Header = tuple[bytes, bytes]
 
 #: Headers of every response: browsers must not guess its type, frame it, pass it to another site, or cache it.
 _SECURITY_HEADERS = [

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import errno
 import logging
+import socket
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.api.announcement import Announcement
@@ -25,6 +26,8 @@ from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.listeners import Listeners
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import ServedStore
 from plantdesk.domain.server_state import (
     Failed,
     NotAnsweringError,
@@ -39,13 +42,6 @@ from plantdesk.domain.server_state import (
     Starting,
     TooFewDescriptorsError,
 )
-
-if TYPE_CHECKING:
-    import socket
-    from pathlib import Path
-
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import ServedStore
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import socket
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk import LARGEST_PORT
 from plantdesk.api.discovery import foreign_owner
@@ -19,10 +19,6 @@ from plantdesk.domain.server_state import (
     ServerFailedError,
     TooFewDescriptorsError,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 #: Connections that wait to be accepted; the client of one more retries after a second.
 BACKLOG = 1024

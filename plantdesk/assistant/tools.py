@@ -10,24 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from mcp.server.mcpserver import Context  # noqa: TC002 - the SDK reads the annotations
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, ConfigDict, Field
 
-from plantdesk.domain.edits import Delete, Insert, edited
+from plantdesk.domain.edits import Delete, Edit, Insert, Update, edited
 from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError, printable
-from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.history import ChangeKind, HistoryEntry
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind, utc_time
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import check_name, plant_note, plant_to_add
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Edit, Update
-    from plantdesk.domain.history import HistoryEntry
-    from plantdesk.domain.protocols import PlantReader, PlantStore
 
 #: Plants, tags or changes that one call returns.
 _PAGE = 50

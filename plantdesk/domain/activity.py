@@ -8,14 +8,11 @@ The event loop writes, other threads read a copy, which is a single operation on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from plantdesk.domain.records import now_ms
+from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.domain.validation import UnfitNumber
-
-if TYPE_CHECKING:
-    from plantdesk.domain.errors import ErrorNumber
-    from plantdesk.domain.records import PlantRow, Source
 
 #: Runs of added plants, and refused requests.
 _MAX_ENTRIES = 500

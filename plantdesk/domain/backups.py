@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 from plantdesk.domain.errors import LISTED, Text, joined, shortened
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.records import Source
+from plantdesk.domain.history import Change
+from plantdesk.domain.records import Source
 
 _MAX_NAME = 30
 

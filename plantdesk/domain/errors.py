@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, unique
 from functools import reduce
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from typing import Self
+from typing import Protocol, Self
 
 
 @unique

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import LISTED, NothingToUndoError, Text, joined, shortened
-
-if TYPE_CHECKING:
-    from plantdesk.domain.records import PlantRow, Source
+from plantdesk.domain.records import PlantRow, Source
 
 #: Characters of a name in a title, and tags that it lists.
 _MAX_NAME, _MAX_TAGS = 40, 10

@@ -5,29 +5,51 @@
 
 from __future__ import annotations
 
+import builtins
+from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from concurrent.futures import Future
+from typing import NamedTuple, Protocol
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import TokenRefusedError
+from plantdesk.domain.duplicates import PlantGroups
+from plantdesk.domain.edits import Applied, Edit, Undone
+from plantdesk.domain.errors import PlantDeskError, StoreError, TokenRefusedError
+from plantdesk.domain.events import EventPage
+from plantdesk.domain.history import Change, HistoryEntry, PlantChange
+from plantdesk.domain.imports import ImportConflict, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.models import NewPlant, Plant
+from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
+from plantdesk.domain.selections import Counts, KnownName, Selection, View
 
-if TYPE_CHECKING:
-    import builtins
-    from array import array
-    from concurrent.futures import Future
 
-    from plantdesk.domain.desks import Desk
-    from plantdesk.domain.duplicates import PlantGroups
-    from plantdesk.domain.edits import Applied, Edit, Undone
-    from plantdesk.domain.errors import PlantDeskError, StoreError
-    from plantdesk.domain.events import EventPage
-    from plantdesk.domain.history import Change, HistoryEntry, PlantChange
-    from plantdesk.domain.imports import ImportConflict, ImportCounts, ImportRow, OnConflict
-    from plantdesk.domain.models import NewPlant, Plant
-    from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
-    from plantdesk.domain.selections import Selection
-    from plantdesk.domain.views import Counts, KnownName, View
+class Desk(NamedTuple):
+    """A desk that was seen lately, in milliseconds since 1970, UTC.
+
+    `version` is that of its PlantDesk, `tables` that of the tables that it writes to; if unknown, they are empty and 0.
+    """
+
+    name: str
+    version: str
+    tables: int
+    last_seen: int
+    is_own: bool = False
+
+
+class TablesUpdate(NamedTuple):
+    """An update that a shared store needs: from which version of the tables to which, and the desks of 30 days.
+
+    The desks that can only read afterwards come first.
+    """
+
+    before: int
+    after: int
+    desks: tuple[Desk, ...]
+
+    def goes_on(self, desk: Desk) -> bool:
+        """Return whether a desk can change plants afterwards."""
+        return desk.tables >= self.after or desk.is_own
 
 
 class NewToken(NamedTuple):

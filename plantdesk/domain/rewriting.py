@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache, partial
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, plant_note
 
-if TYPE_CHECKING:
-    Step: TypeAlias = Callable[[str], Iterable["Place"]]
+Step: TypeAlias = Callable[[str], Iterable["Place"]]
 
 #: Id, name, tag and note of a plant with other texts.
 Rewritten: TypeAlias = tuple[int, str, str | None, str | None]

@@ -17,14 +17,10 @@ import re
 from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.records import SourceKind, parse_id
-from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
-
-if TYPE_CHECKING:
-    from plantdesk.domain.selections import Condition, Term
+from plantdesk.domain.selections import AddedBy, AddedOn, Condition, Contains, HasId, HasTag, Not, Selection, Term
 
 #: The beginnings of terms, in the order in which they are offered.
 PREFIXES = ("tag:", "note:", "from:", "added:", "id:")

@@ -1,18 +1,15 @@
-"""Sets of plants: what a search, a view, an export or an edit of many plants selects. Knows no SQL."""
+"""Sets of plants: what a search, a view, an export or an edit of many selects, and in which order. Knows no SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import date, datetime, time, timedelta
+from enum import StrEnum
+from typing import NamedTuple
 
 from plantdesk.domain.folding import searched
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from plantdesk.domain.records import SourceKind
+from plantdesk.domain.records import Source, SourceKind
 
 
 @dataclass(frozen=True)
@@ -142,3 +139,42 @@ def _date(day: date | int) -> date:
 def _midnight(day: date) -> int:
     """Return the local midnight at which a day begins; if clocks skip it, the time of the skip."""
     return round(datetime.combine(day, time()).timestamp() * 1000)
+
+
+class Order(StrEnum):
+    """The sort key of a view."""
+
+    ADDED = "added"
+    ID = "id"
+    NAME = "name"
+    TAG = "tag"
+    SOURCE = "source"
+
+
+class KnownName(NamedTuple):
+    """A name that plants have: the tag of the newest of them, and their number."""
+
+    name: str
+    tag: str | None
+    plants: int
+
+
+class View(NamedTuple):
+    """A set of plants in an order."""
+
+    plants: Selection = Selection()
+    order: Order = Order.ADDED
+    descending: bool = True
+
+
+class Counts(NamedTuple):
+    """Numbers of plants, in one snapshot. The tag None is for those without one; `today` are those added today."""
+
+    tags: Mapping[str | None, int]
+    sources: Mapping[Source, int]
+    today: int
+
+    @property
+    def total(self) -> int:
+        """The number of all plants."""
+        return sum(self.tags.values())

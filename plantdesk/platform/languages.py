@@ -9,14 +9,11 @@ from __future__ import annotations
 import gettext
 import re
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from typing_extensions import override
 
 from plantdesk.platform import paths
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SOURCE = "en"
 #: The name of a catalogue: a language, and perhaps a country or a script.

@@ -15,17 +15,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from io import TextIOWrapper
+from pathlib import Path
+from types import TracebackType
 
 from plantdesk import __version__
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.platform import paths
-
-if TYPE_CHECKING:
-    from io import TextIOWrapper
-    from pathlib import Path
-    from types import TracebackType
-
 
 _log = logging.getLogger(__name__)
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.platform import paths
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: The pages, in the order of `index.md`.
 PAGES = ("window", "commands", "api", "files", "data", "desks", "assistant", "recipes", "measurements", "news")

@@ -12,12 +12,9 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from plantdesk.domain.errors import PlantDeskError, Text, without_controls
-
-if TYPE_CHECKING:
-    from typing import TextIO
 
 
 class OutputError(PlantDeskError):

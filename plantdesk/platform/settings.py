@@ -15,12 +15,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _Kind = TypeVar("_Kind", "Settings", "WindowSettings")
 _Value = TypeVar("_Value")

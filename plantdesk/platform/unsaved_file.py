@@ -10,14 +10,12 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from plantdesk.platform import paths
 from plantdesk.platform.atomic_replace import write_private
 from plantdesk.platform.settings import locked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _log = logging.getLogger(__name__)
 

@@ -13,11 +13,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from typing_extensions import override
 
+from plantdesk.domain.edits import Applied, Edit, Undone
 from plantdesk.domain.errors import (
     OutOfMemoryError,
     PlantDeskError,
@@ -27,26 +29,20 @@ from plantdesk.domain.errors import (
     Text,
     id_taken,
 )
+from plantdesk.domain.history import Change
 from plantdesk.domain.listeners import Listeners
+from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
+from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import add_as_next, make_change
+from plantdesk.store.reader import StoreReader
 from plantdesk.store.rows import stored_source
 from plantdesk.store.tokens import StoreTokens
 from plantdesk.store.undo import redo, undo
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.edits import Applied, Edit, Undone
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.models import NewPlant, Plant
-    from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.reader import StoreReader
-
-    Entries = Sequence[tuple[NewPlant, Source]]
-    Done = Callable[[list[PlantRow | PlantDeskError]], None]
+Entries = Sequence[tuple[NewPlant, Source]]
+Done = Callable[[list[PlantRow | PlantDeskError]], None]
 
 _Result = TypeVar("_Result")
 _log = logging.getLogger(__name__)

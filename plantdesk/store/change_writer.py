@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, insert, literal, null, select, update
+from sqlalchemy import (
+    BindParameter,
+    ClauseElement,
+    ColumnElement,
+    Insert,
+    ScalarSelect,
+    Select,
+    Table,
+    Update,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 
-from plantdesk.domain.history import Change
+from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import Source
+from plantdesk.store.database import Database, Runner
 from plantdesk.store.entries import DESK, LAST_SEQ
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, NUMBER, PLANT, TEXTS, temporary_table
 from plantdesk.store.rows import NO_ROOM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Insert, ScalarSelect, Select, Table, Update
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    from plantdesk.domain.history import ChangeKind
-    from plantdesk.store.database import Database, Runner
 
 #: The number of plants that makes a change large, and for which texts are computed together.
 PAGE = 10_000

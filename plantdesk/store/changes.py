@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import and_, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Table, and_, delete, func, insert, or_, select
 
 from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import (
     Applied,
     Delete,
     DeleteAll,
+    Edit,
     Insert,
     MergePlants,
     MergeTags,
@@ -30,23 +31,15 @@ from plantdesk.domain.edits import (
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.folding import searched
-from plantdesk.domain.records import PlantRow
-from plantdesk.domain.rewriting import rewritten
-from plantdesk.store.change_writer import PAGE, ChangeEntry, is_in
+from plantdesk.domain.models import Plant
+from plantdesk.domain.records import PlantRow, Source
+from plantdesk.domain.rewriting import Rewritten, rewritten
+from plantdesk.store.change_writer import PAGE, ChangeEntry, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.events import Position
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table, text_columns
 from plantdesk.store.rows import id_before_new, row_by_id, rows_by_id
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Table
-
-    from plantdesk.domain.edits import Edit
-    from plantdesk.domain.models import Plant
-    from plantdesk.domain.records import Source
-    from plantdesk.domain.rewriting import Rewritten
-    from plantdesk.store.change_writer import ChangeWriter
 
 #: The old tags and the new ones.
 _REPLACED = temporary_table("replaced", tag=STRING, new=STRING, searched=STRING)

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import and_, false, func, not_, or_, select, true
+from sqlalchemy import ColumnElement, and_, false, func, not_, or_, select, true
 
 from plantdesk.domain.folding import search_words, searched
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
-from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
-from plantdesk.domain.views import Order
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Order, Selection, Term, View
+from plantdesk.store.database import Database
 from plantdesk.store.models import PLANT, SOURCE
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
-
-    from plantdesk.domain.selections import Selection, Term
-    from plantdesk.domain.views import View
-    from plantdesk.store.database import Database
 
 #: A number as an id is written.
 _NUMBER = re.compile(r"0|-?[1-9][0-9]*")

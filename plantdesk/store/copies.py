@@ -9,15 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from plantdesk.domain.copies import Copied, CopyDiffersError
+from sqlalchemy import Table
+
+from plantdesk.domain.locations import Copied, CopyDiffersError, Progress, Row, StoreRows
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT, SOURCE, TOKEN
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
-
-    from plantdesk.domain.copies import Progress, Row, StoreRows
 
 #: The tables that both kinds have; each follows those that it refers to.
 TABLES = (SOURCE, PLANT, CHANGE, BEFORE_IMAGE, TOKEN)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import case, text
+from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Select, Table, Update, case, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.elements import ClauseElement
 
 from plantdesk.domain.errors import StoreReadOnlyError, Text
 from plantdesk.store.models import PLANT
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Select, Table, Update
-    from sqlalchemy.dialects import postgresql, sqlite
 
 
 def version_of(change: ColumnElement[int], seq: ColumnElement[int]) -> ColumnElement[int]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Float, and_, case, cast, delete, func, literal, or_, select, tuple_, union, update
 
@@ -19,12 +19,9 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Source
-from plantdesk.store.database import version_of
+from plantdesk.store.database import Runner, version_of
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, COMMIT, PLANT, SOURCE, STATE
 from plantdesk.store.rows import NO_ROOM, read_sources, row_of, source_columns, source_of
-
-if TYPE_CHECKING:
-    from plantdesk.store.database import Runner
 
 #: The member of the stored parameters with the name of the desk; so a copy in a file has it as well.
 DESK = "desk"

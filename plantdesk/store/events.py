@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from typing_extensions import override
@@ -26,12 +26,9 @@ from plantdesk.domain.events import (
     UnknownPositionError,
 )
 from plantdesk.domain.records import LARGEST_ID
-from plantdesk.store.database import VERSION_SQL
+from plantdesk.store.database import VERSION_SQL, Runner, StoreState
 from plantdesk.store.entries import last_seq_of
 from plantdesk.store.models import BEFORE_IMAGE
-
-if TYPE_CHECKING:
-    from plantdesk.store.database import Runner, StoreState
 
 #: Plants that were added without a change, in their order; their texts may be in before-images by now. One that got a
 #: new `seq` by an undo looks alike, but a before-image without a plant comes first.

@@ -12,9 +12,25 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select, true, union, update
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Insert,
+    Select,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    true,
+    union,
+    update,
+)
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import Boolean
 from typing_extensions import override
@@ -26,18 +42,12 @@ from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.imports import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.database import TEMPORARY
+from plantdesk.store.change_writer import ChangeEntry, ChangeWriter
+from plantdesk.store.database import TEMPORARY, Runner, StoreState
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table
 from plantdesk.store.rows import add_source, id_before_new
 
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause, Insert, Select
-
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.database import Runner, StoreState
-
-    Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 #: The most comparisons of one import: it is compared again if another writer has changed its plants meanwhile.
 _MAX_TRIES = 20

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from plantdesk.domain.errors import PlantDeskError, StoreError, Text
 from plantdesk.domain.folding import searched
@@ -18,9 +19,6 @@ from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.platform.paths import create_folder
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.open_checks import is_absent
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _TABLES = (
     "CREATE TABLE list (source TEXT NOT NULL, made_at INTEGER NOT NULL, names INTEGER NOT NULL) STRICT",

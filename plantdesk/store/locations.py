@@ -9,7 +9,7 @@ import json
 import os
 import re
 import stat
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,18 +17,13 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import IsFolderError, PlantDeskError, SignInNeededError, StoreUnreachableError, Text
 from plantdesk.platform import paths
-from plantdesk.platform.settings import of_store, read_saved
+from plantdesk.platform.settings import Settings, of_store, read_saved
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from plantdesk.domain.backups import StoreBackups
-    from plantdesk.domain.copies import Copied, Progress, StoreRows
-    from plantdesk.domain.desks import TablesUpdate
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.platform.settings import Settings
+    from plantdesk.domain.locations import Copied, Progress, StoreLocation, StoreRows
+    from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
 _ADDRESS = "[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$"

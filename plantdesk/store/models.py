@@ -6,7 +6,7 @@ file alone; `StateTable`, `CommitTable` and `DeskTable` are those of a server al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from sqlalchemy import (
@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Dialect,
     ForeignKey,
     Identity,
     Index,
@@ -24,15 +25,11 @@ from sqlalchemy import (
     Table,
     text,
 )
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlmodel import Field, SQLModel
 
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
-
-if TYPE_CHECKING:
-    from sqlalchemy import Dialect
-    from sqlalchemy.schema import ExecutableDDLElement
 
 #: 64 bits in each database; only INTEGER can be the number of a row of SQLite.
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")

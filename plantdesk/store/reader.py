@@ -8,20 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, select
 from typing_extensions import override
 
 from plantdesk.domain.duplicates import PlantGroups
+from plantdesk.domain.events import EventPage
 from plantdesk.domain.folding import SEPARATOR, natural_key
-from plantdesk.domain.protocols import PlantReader
-from plantdesk.domain.records import Source, SourceKind
-from plantdesk.domain.selections import AddedOn, Selection
+from plantdesk.domain.history import Change, HistoryEntry, PlantChange
+from plantdesk.domain.protocols import HistorySummary, PlantReader
+from plantdesk.domain.records import PlantRow, Source, SourceKind
+from plantdesk.domain.selections import AddedOn, Counts, KnownName, Selection, View
 from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest
-from plantdesk.domain.views import Counts, KnownName, View
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
-from plantdesk.store.database import VERSION
+from plantdesk.store.database import VERSION, Database, Runner
 from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.events import read_events
 from plantdesk.store.models import PLANT
@@ -35,15 +36,6 @@ from plantdesk.store.rows import (
     rows_cut,
     rows_in_order,
 )
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
-
-    from plantdesk.domain.events import EventPage
-    from plantdesk.domain.history import Change, HistoryEntry, PlantChange
-    from plantdesk.domain.protocols import HistorySummary
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.store.database import Database, Runner
 
 _Result = TypeVar("_Result")
 

@@ -5,21 +5,15 @@ The functions raise the driver's errors.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sqlalchemy import exists, func, insert, literal, or_, select
+from sqlalchemy import ColumnElement, FromClause, Table, exists, func, insert, literal, or_, select
 from sqlalchemy.schema import CreateTable
 
 from plantdesk.domain.backups import Difference, Group
 from plantdesk.domain.records import SourceKind
+from plantdesk.store.change_writer import ChangeWriter
+from plantdesk.store.database import Runner
 from plantdesk.store.models import EACH, NUMBER, PLANT, SOURCE, STRING, temporary_table
 from plantdesk.store.rows import add_source
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause, Table
-
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.database import Runner
 
 #: Plants of each kind that a difference names.
 _NAMED = 5

@@ -7,19 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import and_, bindparam, case, func, insert, literal, null, select, union, union_all
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    union,
+    union_all,
+)
 
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import LARGEST_ID, Changes, PlantRow, Source, SourceKind
-from plantdesk.store.database import VERSION
+from plantdesk.store.database import VERSION, Runner
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause, Select, Table
-
-    from plantdesk.store.database import Runner
 
 #: Plants that are read together.
 PAGE = 5_000

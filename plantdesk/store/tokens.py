@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import secrets
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, insert, select, update
 from typing_extensions import override
 
-from plantdesk.domain.edits import DeleteAll
+from plantdesk.domain.edits import Applied, DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
-from plantdesk.domain.records import Source, SourceKind, TokenRow, now_ms
+from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.validation import token_name
+from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import make_change
+from plantdesk.store.database import Runner
 from plantdesk.store.models import TOKEN
+from plantdesk.store.reader import StoreReader
 from plantdesk.store.rows import add_source
 
-if TYPE_CHECKING:
-    import builtins
-    from concurrent.futures import Future
-
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.records import Changes
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.database import Runner
-    from plantdesk.store.reader import StoreReader
-
-    Subscribe = Callable[[Callable[[Changes], None]], Callable[[], None]]
+Subscribe = Callable[[Callable[[Changes], None]], Callable[[], None]]
 
 #: Lets secret scanners recognise a token.
 _PREFIX = "plantdesk_"

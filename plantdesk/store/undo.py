@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from sqlalchemy import and_, delete, exists, func, insert, literal, not_, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, not_, select, update
 
 from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError, shortened
 from plantdesk.domain.history import Change, ChangeKind
-from plantdesk.store.change_writer import PAGE, ChangeEntry
-from plantdesk.store.database import VERSION, version_of
+from plantdesk.domain.records import Source
+from plantdesk.store.change_writer import PAGE, ChangeEntry, ChangeWriter
+from plantdesk.store.database import VERSION, Runner, version_of
 from plantdesk.store.entries import read_change
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, PLANT, TEXTS
 from plantdesk.store.rows import id_before_new
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sqlalchemy import ColumnElement, Select
-
-    from plantdesk.domain.records import Source
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.database import Runner
-
-    #: Gets the entry of an undo.
-    Outcome = Callable[[Change], Undone]
+#: Gets the entry of an undo.
+Outcome = Callable[[Change], Undone]
 
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100

@@ -7,16 +7,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, dropwhile, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain.errors import Text
 from plantdesk.transfer.columns import SAMPLED, field_of, title_rows
 from plantdesk.transfer.tables import Batch, Row, batched
-from plantdesk.transfer.text import LONGEST
-
-if TYPE_CHECKING:
-    from plantdesk.transfer.text import TextFile
-
+from plantdesk.transfer.text import LONGEST, TextFile
 
 #: The line by which Excel is told the delimiter.
 _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)

@@ -10,16 +10,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 
 class InputFile(NamedTuple):

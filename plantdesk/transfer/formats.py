@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from enum import StrEnum
-from pathlib import PurePath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
 
 from plantdesk.domain.errors import PlantDeskError, Text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: The fields that an export has; an import reads the first four, the others are the store's own.
 FIELDS = ("id", "name", "tag", "note", "added_at", "source")

@@ -12,27 +12,21 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Self
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
-from plantdesk.domain.imports import OnConflict
+from plantdesk.domain.imports import ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.validation import plant_fields
 from plantdesk.transfer.columns import READ
-from plantdesk.transfer.files import opened_target
+from plantdesk.transfer.files import InputFile, opened_target
 from plantdesk.transfer.inputs import Reading, opened
 from plantdesk.transfer.reading import Refused, RowReader
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Self
-
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.imports import ImportCounts, ImportRow
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.files import InputFile
-
-    #: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
-    Progress = Callable[[int, int, int], None]
+#: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
+Progress = Callable[[int, int, int], None]
 
 #: Refused rows that are named.
 LISTED = 20

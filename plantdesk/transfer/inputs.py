@@ -1,26 +1,25 @@
-"""Opens the files of an import, each by the reader of its format, and reads their beginning for a preview."""
+"""Opens files of an import and pasted text, by the readers of their formats, and reads the beginning for a preview."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from io import StringIO
+from typing import NamedTuple
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.store import plants_of_file
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable, Dialect
+from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.name_parts import names_in
-from plantdesk.transfer.tables import ObjectTable, StorePlants
+from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
-
-if TYPE_CHECKING:
-    from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.tables import Table
 
 
 class Reading(NamedTuple):
@@ -163,3 +162,24 @@ def read_sample(source: InputFile, reading: Reading) -> Sample:
             raise PlantDeskError(Text("The file has no objects with members."))
         rows = [[cell and cell[:_LONGEST] for cell in row.cells] for row in batch.plants(layout) if row.error is None]
         return Sample(file, source.size, layout, rows, batch.names is None)
+
+
+#: A bullet or number of a list, as word processors and web pages paste it.
+_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
+
+
+def pasted_file(name: str, text: str) -> InputFile:
+    """Return a text as a file; the bullets or numbers of a list are left out."""
+    return InputFile(name, text=_without_marks(text.strip("\r\n")))
+
+
+def pasted_reading(text: str) -> Reading:
+    """Return how a text is read: by lines if it is no table, else by columns; no name has a tab."""
+    return Reading(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
+
+
+def _without_marks(text: str) -> str:
+    """Return a list without its bullets or numbers; the text itself if a line has none."""
+    lines = [*StringIO(text, newline=None)]  # `splitlines` would keep other threads waiting
+    is_list = all(map(_MARK.match, filter(str.strip, lines)))
+    return "".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import BackupUnusableError, Text
-from plantdesk.transfer.columns import Columns, NoColumnError
+from plantdesk.transfer.columns import Columns, Layout, NoColumnError
+from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import PIPE, Format
 from plantdesk.transfer.inputs import Reading, opened
 from plantdesk.transfer.name_parts import plain
+from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import GUESSED, FileError, UnknownEncodingError
-
-if TYPE_CHECKING:
-    from plantdesk.transfer.columns import Layout
-    from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.tables import Row
 
 #: The headers of the column that says which names are in use, and what it says of those and of others.
 _STATUS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")

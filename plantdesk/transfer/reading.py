@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -23,12 +23,10 @@ from plantdesk.transfer.columns import (
     letters_of,
     may_be_repeated,
 )
+from plantdesk.transfer.inputs import Input
+from plantdesk.transfer.tables import Batch, Row
 
-if TYPE_CHECKING:
-    from plantdesk.transfer.inputs import Input
-    from plantdesk.transfer.tables import Batch, Row
-
-    Fields = tuple[int | None, str, str | None, str | None]
+Fields = tuple[int | None, str, str | None, str | None]
 
 _NAME = READ.index("name")
 #: The most names that are collected of columns that are not read.

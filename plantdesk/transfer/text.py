@@ -12,13 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from plantdesk.domain.errors import PlantDeskError, Text, joined
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
 
 #: The encodings that are used if nothing fits better; the second one for texts with lines that end with CR alone.
 GUESSED, _MACINTOSH = "cp1252", "mac-roman"

@@ -16,19 +16,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from urllib.parse import unquote
-from xml.etree.ElementTree import TreeBuilder
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from plantdesk.domain.errors import Text
 from plantdesk.transfer.columns import letters_of
 from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
 
 #: Unpacked bytes of a part other than a sheet and the shared texts, of all parts, and parts.
 _MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000

@@ -13,26 +13,20 @@ import json
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from html import escape
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.records import utc_time
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import PlantRow, Source, utc_time
+from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
 from plantdesk.transfer.files import opened_target
 from plantdesk.transfer.formats import FIELDS, PIPE, Format
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.selections import Selection
-
 
 #: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

@@ -13,22 +13,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Slot
 from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import PlantRow
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import PlantRow
-
-    #: `Bridge.post`: calls a function on the GUI thread, soon.
-    Post: TypeAlias = Callable[[Callable[[], object]], None]
+#: `Bridge.post`: calls a function on the GUI thread, soon.
+Post: TypeAlias = Callable[[Callable[[], object]], None]
 
 
 _log = logging.getLogger(__name__)

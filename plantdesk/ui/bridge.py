@@ -12,21 +12,17 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
 
-from plantdesk.domain.records import Changes
+from plantdesk.domain.errors import StoreError
+from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.ui.background import Tasks, Worker
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from plantdesk.domain.errors import StoreError
-    from plantdesk.domain.records import PlantRow
 
 _log = logging.getLogger(__name__)
 

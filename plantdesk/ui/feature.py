@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QStatusBar
 
-from plantdesk.domain.errors import Text, prevents_changes
-from plantdesk.domain.records import FORM
+from plantdesk.domain.edits import Applied, Edit
+from plantdesk.domain.errors import PlantDeskError, Text, prevents_changes
+from plantdesk.domain.history import Change
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import FORM, PlantRow
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.held_keys import HeldKeys
-from plantdesk.ui.menus import Key, key_text
+from plantdesk.ui.menus import Key, Menus, key_text
+from plantdesk.ui.page import Page
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.texts import shown
-
-if TYPE_CHECKING:
-    from array import array
-    from concurrent.futures import Future
-
-    from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QStatusBar
-
-    from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.errors import PlantDeskError
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.menus import Menus
-    from plantdesk.ui.page import Page
-    from plantdesk.ui.preferences import Preferences
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.undo_stack import UndoStack
-    from plantdesk.ui.widgets.messages import MessageLine
+from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.undo_stack import UndoStack
+from plantdesk.ui.widgets.messages import MessageLine
 
 
 @dataclass

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date
 
 from PySide6.QtCore import QDate, QLocale
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.search import search_text
-from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Term
 from plantdesk.domain.tags import moved
 from plantdesk.ui.texts import one_line, shown, source_text, tag_text, translate
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from plantdesk.domain.selections import Term
-
 
 TODAY = AddedOn(0, 0)
 UNTAGGED = HasTag(None)

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QStatusBar
+from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QStatusBar, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import application, bring_to_front, fitted
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
-    from PySide6.QtWidgets import QWidget
-
-    from plantdesk.ui.preferences import Preferences
 
 _SMALLEST = QSize(640, 420)
 

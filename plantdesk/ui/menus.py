@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QKeyCombination, QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -12,8 +12,6 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from plantdesk.ui.texts import translate
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
     Slot: TypeAlias = Callable[..., object]

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum, auto
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Signal, Slot
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.qt import application, fill, has_focus, mirrored
-from plantdesk.ui.widgets.messages import BarStack, Toast
+from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.messages import BarStack, InfoBar, Toast
 from plantdesk.ui.widgets.plain_text import announce
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.messages import InfoBar
-
 
 _SHADOW, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
 

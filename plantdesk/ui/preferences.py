@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Signal, Slot
 
@@ -13,9 +14,6 @@ from plantdesk.platform import paths
 from plantdesk.platform import settings as settings_file
 from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, Settings, of_store, with_store
 from plantdesk.platform.unsaved_file import KEPT, UnsavedFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _log = logging.getLogger(__name__)
 

@@ -4,45 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from PySide6.QtCore import QLibraryInfo, QSize, QStandardPaths, Qt, qVersion
+from PySide6.QtCore import QLibraryInfo, QModelIndex, QPersistentModelIndex, QSize, QStandardPaths, Qt, qVersion
 from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
 from PySide6.QtWidgets import QApplication, QBoxLayout, QLayout, QWidget
 from shiboken6 import invalidate
 
 from plantdesk.platform.paths import home_folder, resources_folder
 
-if TYPE_CHECKING:
-    from typing import TypeAlias, TypeVar
+Box = TypeVar("Box", bound=QBoxLayout)
+#: A widget, a filled layout, one of them with a stretch factor or an alignment, a gap in pixels, or STRETCH.
+Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, Qt.AlignmentFlag] | int
+Margins: TypeAlias = int | tuple[int, int, int, int]
+#: What the methods of a model and of a delegate are given.
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
-    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
-
-    Box = TypeVar("Box", bound=QBoxLayout)
-    #: A widget, a filled layout, one of them with a stretch factor or an alignment, a gap in pixels, or STRETCH.
-    Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, Qt.AlignmentFlag] | int
-    Margins: TypeAlias = int | tuple[int, int, int, int]
-    #: What the methods of a model and of a delegate are given.
-    Index: TypeAlias = QModelIndex | QPersistentModelIndex
-
-
-__all__ = [
-    "QWIDGETSIZE_MAX",
-    "STRETCH",
-    "QtDiagnostics",
-    "add_layout",
-    "app_icon",
-    "application",
-    "bring_to_front",
-    "documents_folder",
-    "fill",
-    "fitted",
-    "has_focus",
-    "is_seen",
-    "mirrored",
-    "qt_diagnostics",
-    "set_properties",
-]
 
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from plantdesk.domain.edits import Insert
+from plantdesk.domain.edits import Insert, Update
 from plantdesk.domain.errors import InvalidPlantError, shortened
+from plantdesk.domain.history import Change
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import PlantRow
 from plantdesk.domain.tags import entered
-from plantdesk.ui.background import plant_of
+from plantdesk.ui.background import StoreQueries, plant_of
+from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.page import Part
 from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
 from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
 from plantdesk.ui.widgets.fields import LineEdit, TagCompleter
-from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
-if TYPE_CHECKING:
-    from PySide6.QtCore import QStringListModel
-
-    from plantdesk.domain.edits import Update
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import Feature, WindowContext
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.messages import InfoBar
-
-    Answer = Callable[[], object]
+Answer = Callable[[], object]
 
 
 _WIDTH = 420

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import Text
-from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, ServerFailedError, Starting
-from plantdesk.ui.background import ignore
-
-if TYPE_CHECKING:
-    from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import ServedStore
-    from plantdesk.domain.server_state import ServerError, ServerState
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.preferences import Preferences
-
+from plantdesk.domain.protocols import ServedStore
+from plantdesk.domain.server_state import (
+    Failed,
+    NoOpenStoreError,
+    Off,
+    On,
+    PortTakenError,
+    ServerError,
+    ServerFailedError,
+    ServerState,
+    Starting,
+)
+from plantdesk.ui.background import Task, ignore
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.preferences import Preferences
 
 #: Milliseconds between two attempts to use a port that another program has.
 _RETRY = 5000

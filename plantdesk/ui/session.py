@@ -9,28 +9,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import PlantDeskError, StoreError, Text
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore, ServedStore
 from plantdesk.platform import paths
+from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import UnreachedStore, location_of
+from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.event_loop import GarbageCollector
-from plantdesk.ui.server_control import ApiControl
+from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.server_control import ApiControl, StoreServer
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace
-
-if TYPE_CHECKING:
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore, ServedStore
-    from plantdesk.platform.window_requests import WindowRequest
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.main_window import MainWindow
-    from plantdesk.ui.preferences import Preferences
-    from plantdesk.ui.server_control import StoreServer
-    from plantdesk.ui.theme.theme import Theme
 
 _log = logging.getLogger(__name__)
 

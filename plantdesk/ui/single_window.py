@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, QLockFile, QObject, QTimer, Signal, Slot
@@ -20,8 +21,6 @@ from plantdesk.platform.window_requests import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
     from plantdesk.domain.locations import StoreLocation

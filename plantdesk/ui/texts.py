@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 import string
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import category
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.records import Source
 from plantdesk.platform import languages
-
-if TYPE_CHECKING:
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.records import Source
 
 #: Translates a literal in a context. `dev.py texts` collects calls of this name with two literals.
 translate = QCoreApplication.translate

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
+from PySide6.QtCore import QLibraryInfo, QLocale, QObject, Qt, QTranslator
+from PySide6.QtWidgets import QApplication
 from typing_extensions import override
 
 from plantdesk.platform import languages
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QObject
-    from PySide6.QtWidgets import QApplication
 
 
 class Translator(QTranslator):

@@ -6,23 +6,17 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.domain.edits import Delete, Undone
-from plantdesk.domain.errors import EditConflictError, StoreError, UndoConflictError
+from plantdesk.domain.edits import Applied, Delete, Undone
+from plantdesk.domain.errors import EditConflictError, StoreError, Text, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind, title
-from plantdesk.domain.records import FORM
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.errors import Text
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.widgets.messages import MessageAction
-
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import FORM, PlantRow
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.widgets.messages import MessageAction
 
 #: The most steps that wait for the running one; a held key requests more.
 _MAX_WAITING = 100

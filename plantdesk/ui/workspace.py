@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal, Slot
+from PySide6.QtWidgets import QStatusBar
 
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.cleanup.feature import CleanUp
-from plantdesk.ui.feature import OpenStore, WindowContext
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.history.feature import History
 from plantdesk.ui.labels.feature import Labels
+from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.settings.rows import SettingCommands
 from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.samples import Samples
 from plantdesk.ui.undo_stack import UndoStack
@@ -36,21 +45,6 @@ from plantdesk.ui.window.known_names import NameLists
 from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
 from plantdesk.ui.window.stores import Stores
 from plantdesk.ui.window.tray import Tray
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QStatusBar
-
-    from plantdesk.domain.errors import PlantDeskError
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.feature import Feature
-    from plantdesk.ui.main_window import MainWindow
-    from plantdesk.ui.preferences import Preferences
-    from plantdesk.ui.server_control import ApiControl
-    from plantdesk.ui.theme.theme import Theme
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side except the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)

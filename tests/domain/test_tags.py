@@ -3,8 +3,16 @@
 import pytest
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
-from plantdesk.domain.tags import completions, entered, levels, renamed
+from plantdesk.domain.tags import (
+    Likeness,
+    SimilarTag,
+    completions,
+    entered,
+    levels,
+    renamed,
+    similar_groups,
+    similar_to,
+)
 
 
 @pytest.mark.parametrize(

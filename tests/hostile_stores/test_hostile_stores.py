@@ -17,9 +17,8 @@ from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import BackupUnusableError, PlantDeskError, StoreDamagedError, StoreError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import View
 from plantdesk.store import entries
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.domain.copies import (
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import NoStoreError, StoreGoneError
+from plantdesk.domain.imports import ImportRow, OnConflict
+from plantdesk.domain.locations import (
     CopyDiffersError,
     CopyRefusedError,
     NulInStoreError,
     SameStoreError,
     TargetNotEmptyError,
+    copy_store,
 )
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
-from plantdesk.domain.errors import NoStoreError, StoreGoneError
-from plantdesk.domain.imports import ImportRow, OnConflict
-from plantdesk.domain.locations import copy_store
 from plantdesk.domain.records import COMMAND, FORM, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields

@@ -14,7 +14,7 @@ from hypothesis.stateful import rule
 from typing_extensions import override
 
 from plantdesk.domain.records import FORM
-from plantdesk.domain.views import Order, View
+from plantdesk.domain.selections import Order, View
 from plantdesk.store import entries
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner

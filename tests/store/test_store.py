@@ -29,8 +29,8 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes
 from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import View
 from plantdesk.store.sqlite import transactions
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.store_file import StoreFile

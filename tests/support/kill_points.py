@@ -25,9 +25,8 @@ from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreGoneErro
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import View
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import apply_steps

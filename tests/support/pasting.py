@@ -4,8 +4,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from plantdesk.domain.imports import ImportRow
-from plantdesk.transfer.inputs import opened
-from plantdesk.transfer.pasted import pasted_file, pasted_reading
+from plantdesk.transfer.inputs import opened, pasted_file, pasted_reading
 from plantdesk.transfer.reading import Refused, RowReader
 
 

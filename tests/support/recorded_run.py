@@ -33,9 +33,8 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.domain.validation import plant_fields
-from plantdesk.domain.views import Order, View
 from plantdesk.store import location_of
 from tests.support.adding import plant
 from tests.support.waiting import SECONDS

@@ -31,9 +31,8 @@ from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantConte
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
-from plantdesk.domain.selections import Contains, HasTag, Selection, Term
+from plantdesk.domain.selections import Contains, HasTag, Order, Selection, Term, View
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.domain.views import Order, View
 from plantdesk.store.rows import NO_ROOM
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.cli.commands.stores import typed
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
-from plantdesk.domain.backups import preview_text
+from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
 from plantdesk.domain.errors import Text
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
-
-if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
-    from plantdesk.domain.backups import Backup, Restored, StoreBackups
-    from plantdesk.domain.locations import StoreLocation
 
 _KIB = 1024
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.platform import output, paths
 from plantdesk.store import location_of
-
-if TYPE_CHECKING:
-    from plantdesk.domain.locations import StoreLocation
 
 _MAX_NAME = 300
 

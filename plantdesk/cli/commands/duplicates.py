@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
@@ -14,17 +14,12 @@ from plantdesk.cli.commands.terminal import confirm
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended, merged
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, parse_id
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, PlantRow, parse_id
 from plantdesk.platform import output
 
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import PlantRow
-
-    #: A plant, and the number of its group.
-    Member = tuple[int, PlantRow]
+#: A plant, and the number of its group.
+Member = tuple[int, PlantRow]
 
 #: Plants that are read together; groups that a dry run prints, and ids of each.
 _PAGE, _MAX_SHOWN, _MAX_IDS = 500, 20, 10

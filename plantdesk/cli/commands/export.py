@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import plants_of
 from plantdesk.cli.commands.stores import Filter, filter_of, open_reader, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.records import PlantRow
 from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
 from plantdesk.transfer.formats import WRITTEN, Format, format_of
 from plantdesk.transfer.writing import write_plants
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.records import PlantRow
 
 
 def export_plants(options: argparse.Namespace) -> int:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.api.discovery import find_server, served
+from plantdesk.api.discovery import Runtime, find_server, served
 from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.api.discovery import Runtime
     from plantdesk.domain.locations import StoreLocation
 
 #: The exit code when no server of the store runs.

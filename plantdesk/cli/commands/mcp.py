@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
 from contextlib import closing
 from importlib.util import find_spec
@@ -12,8 +13,6 @@ from plantdesk.cli.commands.stores import open_existing_store, open_store
 from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
-    import argparse
-
     from mcp.server.mcpserver.tools import Tool
 
 #: What an assistant is told of the whole.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.stores import shown_progress
@@ -14,16 +14,11 @@ from plantdesk.cli.commands.terminal import (
     reported_when_interrupted,
 )
 from plantdesk.domain.errors import NoStoreError, PlantDeskError, Text, shortened
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.platform import output
-from plantdesk.store import KnownNames
+from plantdesk.store import KnownNames, NamesList
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.name_lists import names_of
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.store import NamesList
 
 _MAX_SOURCE = 100
 

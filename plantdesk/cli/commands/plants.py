@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from plantdesk.cli.commands.stores import (
     Filter,
@@ -20,22 +21,16 @@ from plantdesk.cli.commands.stores import (
     typed,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
-from plantdesk.domain.edits import Delete, DeleteAll, Insert, Rewrite, edited
+from plantdesk.domain.edits import Applied, Delete, DeleteAll, Edit, Insert, Rewrite, edited
 from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
-from plantdesk.domain.records import COMMAND, parse_id
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import COMMAND, PlantRow, parse_id
 from plantdesk.domain.rewriting import Rule, Texts, rewritten
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import check_name, new_plant, plant_fields, plant_to_add
 from plantdesk.platform import output
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import PlantRow
 
 _Item = TypeVar("_Item")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -13,8 +14,6 @@ from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:
-    import argparse
-
     from plantdesk.ui.qt import QtDiagnostics
 
 _PLATFORMS = {"linux": "xcb", "darwin": "cocoa", "win32": "windows"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
-from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.stores import open_reader, shown_progress
 from plantdesk.cli.commands.terminal import (
@@ -15,15 +15,10 @@ from plantdesk.cli.commands.terminal import (
     reported_when_interrupted,
 )
 from plantdesk.domain.errors import Text
-from plantdesk.domain.locations import copy_store, update_store
+from plantdesk.domain.locations import StoreLocation, copy_store, update_store
+from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.platform import output, paths, settings
 from plantdesk.store import location_of
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.desks import Desk, TablesUpdate
-    from plantdesk.domain.locations import StoreLocation
 
 
 def copy(options: argparse.Namespace) -> int:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.cli.commands.terminal import TerminalLine
 from plantdesk.domain.errors import NoStoreError, PlantDeskError, Text, shortened
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import SourceKind
-from plantdesk.domain.selections import AddedBy, HasTag, Selection
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.selections import Term
+from plantdesk.domain.selections import AddedBy, HasTag, Selection, Term
 
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300

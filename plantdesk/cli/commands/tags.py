@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import print_json, print_table
-from plantdesk.domain.edits import MergeTags, RenameTag
+from plantdesk.domain.edits import Applied, MergeTags, RenameTag
 from plantdesk.domain.errors import PlantDeskError, Text, UnknownTagError, shortened
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.tags import is_in_branch
 from plantdesk.domain.validation import plant_fields
 from plantdesk.platform import output
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
 
 
 def list_tags(options: argparse.Namespace) -> int:

@@ -8,15 +8,11 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.records import utc_time
 from plantdesk.platform import output
-
-if TYPE_CHECKING:
-    from types import FrameType
-
 
 #: Longer than any name of a file or token.
 _MAX_CELL = 300

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import errno
 import os
@@ -9,20 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_existing_store, open_store, typed
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.records import COMMAND
+from plantdesk.domain.records import COMMAND, TokenRow
 from plantdesk.platform import output
-
-if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
-    from plantdesk.domain.records import TokenRow
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
 #: The list marks tokens that were not used for this time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
 import tempfile
@@ -9,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.plants import report
@@ -20,26 +20,19 @@ from plantdesk.cli.commands.terminal import (
     print_json,
     reported_when_interrupted,
 )
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
 from plantdesk.domain.imports import ImportConflictError, OnConflict
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.files import checked_target, file_source
 from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError, differences
-from plantdesk.transfer.inputs import Reading
+from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError, Preview, differences
+from plantdesk.transfer.inputs import Input, Reading
+from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.text import UnknownEncodingError
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.importing import Preview
-    from plantdesk.transfer.inputs import Input
-    from plantdesk.transfer.reading import RowReader
-
 
 _REFRESH = 0.1
 _MEBI = 1_048_576

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.stores import open_existing_store
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
 from plantdesk.domain.errors import StoreError, StoreFullError, StoreReadOnlyError, shortened
+from plantdesk.domain.events import PlantEvent
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.platform import output
-
-if TYPE_CHECKING:
-    import argparse
-
-    from plantdesk.domain.events import PlantEvent
-    from plantdesk.domain.protocols import PlantReader, PlantStore
 
 #: Seconds between two checks that the output has a reader, and two attempts to read a store that does not answer.
 _CHECK_INTERVAL = 1.0

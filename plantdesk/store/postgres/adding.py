@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from plantdesk.domain.errors import PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import searched
-from plantdesk.domain.records import PlantRow
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.records import PlantRow, Source
 from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.database import VERSION_SQL, TablesChangedError
-from plantdesk.store.postgres.connections import LOCK, NOW, execute
+from plantdesk.store.postgres.connections import LOCK, NOW, Connection, execute
 from plantdesk.store.rows import row_of
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.records import Source
-    from plantdesk.store.postgres.connections import Connection
-
-    Entry = tuple[NewPlant, Source]
+Entry = tuple[NewPlant, Source]
 
 _ADD = f"""
     WITH given AS (

@@ -9,12 +9,13 @@ import re
 import time
 from enum import Enum, auto
 from getpass import getuser
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
-from plantdesk.store.postgres.address import is_loopback
+from plantdesk.store.postgres.address import Address, is_loopback
 from plantdesk.store.postgres.connections import (
     CertificateRefusedError,
+    Connection,
     ConnectionFileError,
     DatabaseMissingError,
     EncodingRefusedError,
@@ -28,10 +29,6 @@ from plantdesk.store.postgres.connections import (
     translate_errors,
 )
 from plantdesk.store.postgres.schema import check_readable, version_of, write_refusal
-
-if TYPE_CHECKING:
-    from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection
 
 _RIGHTS = """SELECT has_table_privilege('plantdesk.plant', 'INSERT')
                     AND has_any_column_privilege('plantdesk.state', 'UPDATE'),

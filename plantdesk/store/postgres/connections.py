@@ -22,10 +22,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg import errors, pq
+from psycopg.abc import RV, PQGen
 from psycopg.conninfo import make_conninfo
 from typing_extensions import override
 
@@ -45,13 +46,8 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.platform import paths
 from plantdesk.store.database import TablesChangedError
-from plantdesk.store.postgres.address import AddressSyntaxError, ParameterError, is_loopback
+from plantdesk.store.postgres.address import Address, AddressSyntaxError, ParameterError, is_loopback
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, SHOW_AS_CURRENT
-
-if TYPE_CHECKING:
-    from psycopg.abc import RV, PQGen
-
-    from plantdesk.store.postgres.address import Address
 
 
 class Connection(psycopg.Connection[Any]):

@@ -14,39 +14,46 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from psycopg import DataError, errors
-from sqlalchemy import TEXT, BigInteger, LargeBinary
+from sqlalchemy import TEXT, BigInteger, LargeBinary, Table
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
-from plantdesk.domain.copies import Copied, CopyRefusedError, NulInStoreError, StoreRows, TargetNotEmptyError
 from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.locations import (
+    Copied,
+    CopyRefusedError,
+    NulInStoreError,
+    Progress,
+    Row,
+    StoreRows,
+    TargetNotEmptyError,
+)
+from plantdesk.domain.records import Source
 from plantdesk.platform import paths
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import rows_of, transfer
-from plantdesk.store.postgres.connections import LONG, READER, NulRefusedError, connect, execute, translate_errors
+from plantdesk.store.postgres.address import Address
+from plantdesk.store.postgres.connections import (
+    LONG,
+    READER,
+    Connection,
+    NulRefusedError,
+    connect,
+    execute,
+    translate_errors,
+)
 from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
-from plantdesk.store.postgres.transactions import Transactions
+from plantdesk.store.postgres.transactions import PostgresChange, Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
 from plantdesk.store.restoring import create_tables as create_restored
 from plantdesk.store.sqlite.backups import MadeBackups, State
 from plantdesk.store.sqlite.copies import new_copy
 from plantdesk.store.sqlite.restore_source import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sqlalchemy import Table
-
-    from plantdesk.domain.copies import Progress, Row
-    from plantdesk.domain.records import Source
-    from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection
-    from plantdesk.store.postgres.transactions import PostgresChange
 
 #: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
 _PATIENT = ("tcp_user_timeout", "60000")

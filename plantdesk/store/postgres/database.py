@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from psycopg import errors
-from sqlalchemy import any_, bindparam, func, literal_column, select
+from sqlalchemy import (
+    ClauseElement,
+    ColumnElement,
+    Delete,
+    Insert,
+    Table,
+    Update,
+    any_,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ARRAY, psycopg
 from sqlalchemy.schema import CreateTable
@@ -14,15 +27,8 @@ from typing_extensions import override
 from plantdesk.domain.folding import is_unicode
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute
+from plantdesk.store.postgres.connections import NOW, Connection, NulRefusedError, execute
 from plantdesk.store.postgres.schema import LAST_ID
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from sqlalchemy import ClauseElement, ColumnElement, Delete, Insert, Table, Update
-
-    from plantdesk.store.postgres.connections import Connection
 
 #: The rank of each source, in an array that the server makes once for a query.
 _SOURCE_KEY = """(ARRAY(

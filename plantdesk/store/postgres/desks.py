@@ -14,26 +14,23 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import psycopg
 
 from plantdesk import __version__
-from plantdesk.domain.desks import Desk, TablesUpdate
 from plantdesk.domain.errors import StoreError
+from plantdesk.domain.protocols import Desk, TablesUpdate
+from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import (
     LONG,
     NOW,
+    Connection,
     ServerUnreachableError,
     connect,
     execute,
     translate_errors,
 )
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, version_of
-
-if TYPE_CHECKING:
-    from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection
 
 _log = logging.getLogger(__name__)
 

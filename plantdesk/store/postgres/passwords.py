@@ -12,12 +12,9 @@ import sys
 import threading
 from importlib import import_module
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from plantdesk.domain.errors import PlantDeskError, Text
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _log = logging.getLogger(__name__)
 

@@ -12,33 +12,25 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import psycopg
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import ColumnElement, func, literal_column, select
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreClosedError, StoreError
-from plantdesk.domain.selections import Selection
-from plantdesk.domain.views import Order
+from plantdesk.domain.protocols import Desk, HistorySummary
+from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.store.conditions import ordering
+from plantdesk.store.database import Runner
 from plantdesk.store.entries import DESK, history_summary
 from plantdesk.store.models import PLANT
-from plantdesk.store.postgres.connections import READER, connect, execute, translate_errors
+from plantdesk.store.postgres.address import Address
+from plantdesk.store.postgres.connections import READER, Connection, connect, execute, translate_errors
 from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import AT_WORK, desks
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
-
-    from plantdesk.domain.desks import Desk
-    from plantdesk.domain.protocols import HistorySummary
-    from plantdesk.domain.views import View
-    from plantdesk.store.database import Runner
-    from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection
 
 _Result = TypeVar("_Result")
 

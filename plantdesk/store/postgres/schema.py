@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from psycopg import Connection
 from psycopg.errors import Error
 from sqlalchemy.dialects import postgresql
 
@@ -28,11 +29,6 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import searched_texts
 from plantdesk.store.models import creation
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from psycopg import Connection
 
 SCHEMA = "plantdesk"
 #: The number of the advisory lock of migrations: "PLNT" in ASCII.

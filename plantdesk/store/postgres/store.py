@@ -12,18 +12,22 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import Empty
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+from uuid import UUID
 
 import psycopg
 from typing_extensions import override
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import AddJob, Health, PollJob, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.base import AddJob, Entries, Health, Job, Outcome, PollJob, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
+from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import (
     RightsMissingError,
     ServerUnreachableError,
@@ -37,15 +41,6 @@ from plantdesk.store.postgres.desks import CommitListener, create_tables
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.transactions import OutcomeUnknownError, Transactions
 from plantdesk.store.sqlite.backups import AutomaticBackups
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from uuid import UUID
-
-    from plantdesk.domain.edits import Applied
-    from plantdesk.store.base import Entries, Job, Outcome
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.postgres.address import Address
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")

@@ -12,26 +12,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Update, func, select, update
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.store.base import Outcome
-from plantdesk.store.change_writer import PAGE, ChangeWriter
+from plantdesk.store.change_writer import PAGE, ChangeWriter, Extent
 from plantdesk.store.entries import prune, prune_commits
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.adding import add_group, added_by
+from plantdesk.store.postgres.adding import Entry, add_group, added_by
+from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.connections import (
     LOCK,
     LONG,
     NOW,
+    Connection,
     NulRefusedError,
+    RightsMissingError,
     ServerUnreachableError,
     connect,
     execute,
@@ -46,14 +49,6 @@ from plantdesk.store.postgres.schema import (
     write_refusal,
 )
 from plantdesk.store.rows import changes_since
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, ScalarSelect, Update
-
-    from plantdesk.store.change_writer import Extent
-    from plantdesk.store.postgres.adding import Entry
-    from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection, RightsMissingError
 
 _Result = TypeVar("_Result")
 

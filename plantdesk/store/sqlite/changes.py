@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, Update, delete, exists, func, select, update
 from typing_extensions import override
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreReadOnlyError
-from plantdesk.store.change_writer import PAGE, ChangeWriter
+from plantdesk.store.base import WriterThread
+from plantdesk.store.change_writer import PAGE, ChangeWriter, Extent
 from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.rows import NO_ROOM
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import temporary_file
+from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import last_seq, position
 from plantdesk.store.undo import FORMER, VERSION_BEFORE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from sqlalchemy import ColumnElement, ScalarSelect, Select, Update
-
-    from plantdesk.domain.edits import Applied
-    from plantdesk.store.base import WriterThread
-    from plantdesk.store.change_writer import Extent
-    from plantdesk.store.sqlite.files.store_file import StoreFile
 
 _LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
 _KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)

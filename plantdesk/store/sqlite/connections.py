@@ -19,7 +19,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.domain import folding
 from plantdesk.domain.errors import (
@@ -31,9 +31,6 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Error numbers of the system for a disk, or a user's share of it, that is full.
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}

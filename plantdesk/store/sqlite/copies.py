@@ -7,10 +7,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from plantdesk.domain.copies import Copied, CopyRefusedError, StoreRows, TargetNotEmptyError
+from sqlalchemy import Table
+
 from plantdesk.domain.errors import NoStoreError
+from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import now_ms
 from plantdesk.store.copies import TABLES, rows_of, transfer
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
@@ -22,13 +24,6 @@ from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.numbers import count_commit, position
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sqlalchemy import Table
-
-    from plantdesk.domain.copies import Progress, Row
 
 _HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name", "tag", "note"))
 _IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change) OR EXISTS (SELECT 1 FROM token)"

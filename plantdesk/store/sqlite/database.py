@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import LargeBinary, cast, delete, func, literal_column, select
+from sqlalchemy import ColumnElement, LargeBinary, Table, cast, delete, func, literal_column, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
@@ -18,11 +19,6 @@ from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, SOURCE, STORE
 from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.numbers import position
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from sqlalchemy import ColumnElement, Table
 
 #: The days of SQLite are a real number, of which a millisecond is no exact part.
 _NOW = cast(func.round((func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)

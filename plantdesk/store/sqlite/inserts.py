@@ -7,23 +7,19 @@ rows is several times as quick as one for each (`executemany` steps once per row
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import searched_texts
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sqlite.database import insert_of, runner
 from plantdesk.store.sqlite.numbers import last_seq
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from plantdesk.domain.models import NewPlant
-
 
 #: Plants in one statement.
 _AT_ONCE = 500

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+import sqlite3
+from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreDamagedError
-
-if TYPE_CHECKING:
-    import sqlite3
 
 #: Above it a sequence number, or the number of a change, was not written by PlantDesk.
 MAX_NUMBER = 2**62 - 2**32

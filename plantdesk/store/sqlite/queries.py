@@ -12,13 +12,16 @@ import threading
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreDamagedError
-from plantdesk.domain.views import Order, View
+from plantdesk.domain.protocols import Desk
+from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.store.conditions import ordering
+from plantdesk.store.database import Runner
 from plantdesk.store.models import PLANT
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 from plantdesk.store.sqlite.connections import add_functions, translate_errors
@@ -26,13 +29,6 @@ from plantdesk.store.sqlite.connections import snapshot as read_snapshot
 from plantdesk.store.sqlite.database import DATABASE, runner
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import last_seq
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.desks import Desk
-    from plantdesk.domain.selections import Selection
-    from plantdesk.store.database import Runner
 
 _Result = TypeVar("_Result")
 

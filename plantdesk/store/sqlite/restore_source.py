@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from plantdesk.domain.backups import RestorePreview
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
@@ -30,9 +31,6 @@ from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.log_origin import attached, has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Bytes of a name or tag, as many as a request of the API can have.
 MAX_TEXT_BYTES = 1024 * 1024

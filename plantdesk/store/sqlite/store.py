@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreError
+from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDamagedError, StoreError
+from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import AddJob, Health, Outcome, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.base import AddJob, Entries, Health, Job, Outcome, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
@@ -25,14 +27,6 @@ from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_group
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.errors import StoreDamagedError
-    from plantdesk.domain.protocols import PlantImport
-    from plantdesk.store.base import Entries, Job
-    from plantdesk.store.change_writer import ChangeWriter
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
@@ -26,20 +26,15 @@ from plantdesk.domain.errors import (
     Text,
 )
 from plantdesk.domain.records import Changes
+from plantdesk.store.base import Health
 from plantdesk.store.entries import is_prunable, prune
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.files.file_lock import identity
+from plantdesk.store.sqlite.files.file_lock import FileIdentity, identity
 from plantdesk.store.sqlite.files.log_origin import attached
+from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.write_connection import WriteConnection
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.store.base import Health
-    from plantdesk.store.sqlite.files.file_lock import FileIdentity
-    from plantdesk.store.sqlite.files.store_file import StoreFile
 
 _log = logging.getLogger(__name__)
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.records import Changes
@@ -29,10 +28,8 @@ from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.log_origin import state_without_log
 from plantdesk.store.sqlite.files.open_checks import log_size
+from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import FileState, begin_log, count_commit, position
-
-if TYPE_CHECKING:
-    from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Bytes of the log for a small commit, more than it takes as a rule, so that the log is seldom cut; and the number of
 #: rows that write about as much.

@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -26,29 +25,24 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT
+from plantdesk.domain.activity import Activity, Answer
 from plantdesk.domain.errors import ErrorNumber, Text
-from plantdesk.domain.server_state import Failed, On, Starting
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.server_state import Failed, On, ServerState, Starting
 from plantdesk.ui.api_access.token_panel import TokenPanel
-from plantdesk.ui.background import next_free_id
+from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import error_text, exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, needed_height
 from plantdesk.ui.widgets.fields import ComboBox, CopyButton
-from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView
-
-if TYPE_CHECKING:
-    from plantdesk.domain.activity import Activity, Answer
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.server_state import ServerState
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.server_control import ApiControl
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.messages import MessageAction
 
 
 class Language(StrEnum):

@@ -9,24 +9,22 @@ from PySide6.QtCore import Signal, Slot
 from shiboken6 import isValid
 from typing_extensions import override
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import Text
-from plantdesk.domain.server_state import Failed, On, PortOfPlantDeskError, PortTakenError
+from plantdesk.domain.records import Changes, TokenRow
+from plantdesk.domain.server_state import Failed, On, PortOfPlantDeskError, PortTakenError, ServerState
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.background import ignore
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import bring_to_front
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import one_line, quoted, shown
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.records import Changes, TokenRow
-    from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.dialog import ApiDialog
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.server_control import ApiControl
 
 
 #: The longest name of a database, in characters. A longer one is cut at its start, as its end says more.

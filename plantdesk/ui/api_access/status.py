@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
-from plantdesk.domain.records import now_ms
-from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, Starting
+from plantdesk.domain.records import Changes, now_ms
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, ServerState, Starting
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CopyButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
-    from plantdesk.domain.records import Changes
-    from plantdesk.domain.server_state import ServerState
-    from plantdesk.ui.theme.theme import Theme
-
 
 _TICK = 1000
 #: The shortest time between two announcements of plants to screen readers, in milliseconds.

@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QLocale, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QFileDialog, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
-from plantdesk.domain.records import FORM, now_ms
+from plantdesk.domain.protocols import NewToken, TokenStore
+from plantdesk.domain.records import FORM, TokenRow, now_ms
 from plantdesk.transfer.files import opened_target
+from plantdesk.ui.background import Task
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, shown
 from plantdesk.ui.theme.metrics import L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.fields import CloseButton, ComboBox, CopyButton, LineEdit, SecretEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.protocols import NewToken, TokenStore
-    from plantdesk.domain.records import TokenRow
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
 
 _DAY_MS = 86_400_000
 _TICK_MS = 1000

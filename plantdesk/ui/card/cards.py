@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.records import SourceKind, now_ms
+from plantdesk.domain.history import Change, ChangeKind, PlantChange
+from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
 from plantdesk.ui.card.note import NoteEdit, NoteLog
 from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
 from plantdesk.ui.texts import (
@@ -29,19 +30,11 @@ from plantdesk.ui.texts import (
     translate,
 )
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M, S, tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon, TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel, allow, set_tool_tip
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-    from PySide6.QtWidgets import QLayout
-
-    from plantdesk.domain.history import Change, PlantChange
-    from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.ui.theme.theme import Theme
-
 
 _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}

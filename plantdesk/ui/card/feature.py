@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -11,23 +10,19 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
-from plantdesk.ui.card.cards import CardRequests, PlantCard, SelectionCard, Summary, summary_of
+from plantdesk.domain.history import PlantChange
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import Changes, PlantRow
+from plantdesk.ui.background import Task
+from plantdesk.ui.card.cards import CardRequests, HistoryLine, PlantCard, SelectionCard, Summary, summary_of
 from plantdesk.ui.card.note import NoteDrafts
-from plantdesk.ui.feature import Feature, PlantChanges
+from plantdesk.ui.feature import Feature, OpenStore, PlantChanges, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import has_focus
 from plantdesk.ui.questions import ask_if_of_other_desk
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant
-
-if TYPE_CHECKING:
-    from plantdesk.domain.history import PlantChange
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.card.cards import HistoryLine
-    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
 #: With more selected plants than this, only their number is shown.
 _MAX_READ = 10_000

@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDate, QEvent, QKeyCombination, QLocale, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QTextCursor
+from PySide6.QtCore import QDate, QEvent, QKeyCombination, QLocale, QMimeData, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QKeySequence, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.edits import edited
+from plantdesk.domain.edits import Applied, Edit, edited
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -25,20 +24,12 @@ from plantdesk.domain.errors import (
     prevents_changes,
 )
 from plantdesk.domain.records import FORM, MAX_NOTE_BYTES, PlantRow
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.qt import fill
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, one_line, quoted
 from plantdesk.ui.theme.metrics import XS, L
 from plantdesk.ui.widgets.plain_text import PlainLabel, report_focus
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from PySide6.QtCore import QMimeData
-    from PySide6.QtGui import QFocusEvent, QResizeEvent
-
-    from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.ui.feature import OpenStore, WindowContext
 
 _MIN_LINES, _MAX_LINES = 2, 6
 #: Margin of the document, padding and border, above and below.

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QTextCharFormat, QTextLayout
+from PySide6.QtCore import QModelIndex, QObject, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QKeyEvent, QPainter, QTextCharFormat, QTextLayout
+from PySide6.QtWidgets import QStyleOptionViewItem
 from typing_extensions import override
 
-from plantdesk.domain.rewriting import FIELDS, replaced
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import PlantRow
+from plantdesk.domain.rewriting import FIELDS, Place, Rule, replaced
+from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import is_blank
+from plantdesk.ui.background import Task
+from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, translate
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.painting import line_layout
 from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from PySide6.QtCore import QModelIndex, QObject, QRect
-    from PySide6.QtGui import QKeyEvent, QPainter
-    from PySide6.QtWidgets import QStyleOptionViewItem
-
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.rewriting import Place, Rule
-    from plantdesk.domain.selections import Selection
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: Texts that are listed; the others are counted.
 MAX_LISTED = 1000

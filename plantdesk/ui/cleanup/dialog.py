@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QTimer, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, tab_stops
-from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QShowEvent
-    from PySide6.QtWidgets import QBoxLayout
-
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.widgets.messages import MessageAction
-
 
 #: For text of 13 px.
 _SIZE = QSize(900, 660)

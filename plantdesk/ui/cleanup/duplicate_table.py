@@ -7,10 +7,10 @@ from collections.abc import Collection
 from enum import IntEnum
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QHeaderView
 from typing_extensions import override
 
@@ -18,20 +18,14 @@ from plantdesk.domain.duplicates import Kept, PlantGroups, added_of, are_togethe
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import LISTED, Text, joined
 from plantdesk.domain.folding import SEPARATOR
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import PlantRow
+from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import date, long_date, one_line, shown, source_text, tag_text, translate
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_table import PlainTable, RowModel
 from plantdesk.ui.widgets.plain_text import tool_tip
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent
-
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: The number of groups, and of plants, that are read together, and of the plants of a group that are shown.
 _PAGE, _PAGE_PLANTS, _MAX_SHOWN = 100, 400, 100

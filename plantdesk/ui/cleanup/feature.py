@@ -11,20 +11,19 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from shiboken6 import isValid
 from typing_extensions import override
 
+from plantdesk.domain.edits import Applied, MergePlants, MergeTags, Rewrite
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Contains, Selection
-from plantdesk.ui.feature import Feature, PlantChanges
+from plantdesk.ui.feature import Feature, OpenStore, PlantChanges, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import bring_to_front
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied, MergePlants, MergeTags, Rewrite
     from plantdesk.ui.cleanup.dialog import CleanUpDialog
     from plantdesk.ui.cleanup.rewriting import RewritingPage
-    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
 #: The longest selected text that becomes the text to search, in characters.
 _MAX_FIND = 200

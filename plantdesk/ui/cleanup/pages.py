@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -22,25 +22,20 @@ from typing_extensions import override
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import LISTED, Text, joined
-from plantdesk.domain.similar_tags import Likeness, SimilarTag, renamed_above, similar_groups, similar_to
-from plantdesk.domain.tags import renamed, tops
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.tags import Likeness, SimilarTag, renamed, renamed_above, similar_groups, similar_to, tops
+from plantdesk.ui.background import Task
 from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable
+from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, shown, tag_text
 from plantdesk.ui.theme.metrics import L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.painting import TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.theme.theme import Theme
 
 
 class DuplicatesPage(CleanUpPage):

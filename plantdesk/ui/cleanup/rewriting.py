@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
@@ -11,23 +11,19 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.errors import Text
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.rewriting import FIELDS, Rule
+from plantdesk.domain.selections import Selection
+from plantdesk.ui.background import Task
 from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable, Preview, read_preview
 from plantdesk.ui.cleanup.dialog import CleanUpPage
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.selections import Selection
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import WindowContext
 
 #: For text of 13 px.
 _ACTION_WIDTH = 150

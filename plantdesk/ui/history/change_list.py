@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import (
     QDate,
     QDateTime,
     QLocale,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QPoint,
     QRect,
@@ -20,33 +21,25 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QMenu
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
-from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.records import SourceKind
+from plantdesk.domain.history import Change, ChangeKind, HistoryEntry
+from plantdesk.domain.protocols import HistorySummary, PlantReader
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, shown, source_text, tag_text, translate
 from plantdesk.ui.theme.metrics import ICON, XL, FontRole, L
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
-if TYPE_CHECKING:
-    from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
-    from PySide6.QtWidgets import QStyleOptionViewItem
-
-    from plantdesk.domain.history import Change, HistoryEntry
-    from plantdesk.domain.protocols import HistorySummary, PlantReader
-    from plantdesk.domain.records import Source
-    from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
-
-    #: Some entries, and the summary of the whole history if it was requested.
-    _Page = tuple[list[HistoryEntry], HistorySummary | None]
+#: Some entries, and the summary of the whole history if it was requested.
+_Page = tuple[list[HistoryEntry], HistorySummary | None]
 
 
 #: The role under which a delegate gets the HistoryEntry itself, None for the heading of a day.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
+from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import Text
-from plantdesk.ui.feature import Feature
+from plantdesk.domain.history import Change
+from plantdesk.domain.protocols import HistorySummary
+from plantdesk.domain.records import Changes, Source
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import bring_to_front, fill
@@ -22,14 +25,6 @@ from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Undone
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.protocols import HistorySummary
-    from plantdesk.domain.records import Changes, Source
-    from plantdesk.ui.feature import OpenStore, WindowContext
-
 
 #: For text of 13 px.
 _SIZE = QSize(660, 600)

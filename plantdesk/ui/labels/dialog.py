@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.records import PlantRow
 from plantdesk.ui.labels.painting import (
     FIELDS,
     Content,
@@ -34,18 +34,12 @@ from plantdesk.ui.labels.painting import (
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import LineEdit, add_labelled, spin_box
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QMouseEvent, QPaintEvent
-
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.theme.theme import Theme
-
 
 _MARGIN = 12
 _RADIUS = 150

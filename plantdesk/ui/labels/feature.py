@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,19 +11,16 @@ from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.ui.feature import Feature
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import PlantRow
+from plantdesk.ui.background import Task
+from plantdesk.ui.feature import Feature, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
-    from array import array
-
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import ShownPlants, WindowContext
     from plantdesk.ui.labels.dialog import LabelDialog
     from plantdesk.ui.labels.painting import Job
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import segno
 from PySide6.QtCore import (
@@ -21,24 +22,28 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPageLayout, QPageSize, QPainter, QPdfWriter
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QPagedPaintDevice,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+)
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.records import PlantRow
 from plantdesk.transfer.files import opened_target
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QPagedPaintDevice
-
-    from plantdesk.domain.records import PlantRow
 
 
 class Sheet(NamedTuple):

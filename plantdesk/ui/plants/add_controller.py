@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import IdTakenError, InvalidField, InvalidPlantError, PlantDeskError, Text
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow, parse_id
-from plantdesk.ui.background import next_free_id
+from plantdesk.store import KnownNames
+from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
@@ -20,16 +23,8 @@ from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant, Discarded, Step, UndoStack
-from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.widgets.messages import MessageAction, Tone
 from plantdesk.ui.widgets.plain_text import announce
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store import KnownNames
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.widgets.messages import MessageAction
 
 _log = logging.getLogger(__name__)
 

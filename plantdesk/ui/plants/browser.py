@@ -6,11 +6,14 @@ It is shown before the store is open; `set_store` is called later.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import Changes, PlantRow
+from plantdesk.transfer.formats import Format
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.table.cells import Column
@@ -20,16 +23,10 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.transfer.formats import Format
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
 
 #: The indent of the rows, with which their text starts at the edge.
 _HANG = EDGE - M

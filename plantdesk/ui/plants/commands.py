@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QPoint, QStringListModel, Qt, Signal, Slot
+from PySide6.QtWidgets import QMenu
 
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import Text, prevents_changes
-from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
-from plantdesk.ui.feature import PlantChanges
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import PlantRow
+from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection, Term
+from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.feature import OpenStore, PlantChanges, WindowContext
 from plantdesk.ui.menus import Section, check
-from plantdesk.ui.plants.form_fields import MAX_QUANTITY
+from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.plants.edit_controller import EditController
+from plantdesk.ui.plants.form_fields import MAX_QUANTITY, TagField
 from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.columns import SIZED
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.page_cache import MAX_TEXT
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
-
-if TYPE_CHECKING:
-    from array import array
-
-    from PySide6.QtCore import QStringListModel
-    from PySide6.QtWidgets import QMenu
-
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.selections import Term
-    from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.plants.browser import PlantBrowser
-    from plantdesk.ui.plants.edit_controller import EditController
-    from plantdesk.ui.plants.form_fields import TagField
-    from plantdesk.ui.plants.table.view import PlantTableView
-
 
 #: Plants that are deleted without a question.
 _MAX_UNASKED = 10_000

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QStringListModel, Slot
 
-from plantdesk.domain.edits import edited
+from plantdesk.domain.edits import Applied, Update, edited
+from plantdesk.domain.edits import Edit as StoreEdit
 from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
-from plantdesk.domain.records import FORM
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.tags import entered
-from plantdesk.ui.background import plant_of
+from plantdesk.ui.background import StoreQueries, plant_of
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.fields import MAX_LENGTH, TagCompleter
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QStringListModel
-
-    from plantdesk.domain.edits import Applied, Update
-    from plantdesk.domain.edits import Edit as StoreEdit
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.plants.table.view import PlantTableView
 
 #: Characters of a name or tag in a question: both versions must be visible where they differ.
 _LONGEST = 200

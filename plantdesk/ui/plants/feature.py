@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -9,19 +10,22 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
 from plantdesk.domain.addresses import address_of
-from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
+from plantdesk.domain.errors import PlantDeskError, StoreError, StoreReadOnlyError, Text, prevents_changes
+from plantdesk.domain.records import Changes, PlantRow
+from plantdesk.domain.selections import Counts
 from plantdesk.platform.window_requests import WindowRequest
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.filters import moved_filter
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
+from plantdesk.ui.plants.add_queue import KeptPlants
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import listed
-from plantdesk.ui.plants.remembered import KeptPlants
 from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, shown
@@ -29,13 +33,6 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
 
 if TYPE_CHECKING:
-    from array import array
-
-    from plantdesk.domain.errors import PlantDeskError, StoreError
-    from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.domain.views import Counts
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.quick_entry import QuickEntry
 
 

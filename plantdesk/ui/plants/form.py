@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QKeyCombination, QLocale, QStringListModel, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QShortcut
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 from typing_extensions import override
 
@@ -16,16 +15,11 @@ from plantdesk.domain.tags import entered
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, TagCompleter
-from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, allow
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QResizeEvent
-
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.messages import MessageAction
 
 #: Milliseconds after a key until the typed texts are saved.
 SETTLED = 500

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -20,12 +19,9 @@ from PySide6.QtGui import (
 from typing_extensions import override
 
 from plantdesk.ui.qt import set_properties
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import ButtonField, LineEdit
-
-if TYPE_CHECKING:
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: Plants that are added at once.
 MAX_QUANTITY = 1000

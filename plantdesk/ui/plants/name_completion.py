@@ -7,28 +7,27 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Slot
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QCompleter, QStyle, QStyleOptionViewItem, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.views import KnownName
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.selections import KnownName
+from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.feature import WindowContext
+from plantdesk.ui.plants.form_fields import NameField, TagField
+from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CompleterPopup, OfferDelegate
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPainter
-
-    from plantdesk.domain.protocols import PlantReader
     from plantdesk.store import KnownNames
-    from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.plants.form_fields import NameField, TagField
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
 
 
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -11,13 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, StoreError, StoreUnreachableError, Text
-from plantdesk.domain.records import now_ms
-
-if TYPE_CHECKING:
-    from plantdesk.domain.records import PlantRow
+from plantdesk.domain.records import PlantRow, now_ms
 
 
 class UnansweredError(StoreError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCursor, QGuiApplication
@@ -11,24 +11,19 @@ from PySide6.QtWidgets import QVBoxLayout
 from typing_extensions import override
 
 from plantdesk.domain.errors import InvalidPlantError
-from plantdesk.ui.background import next_free_id
+from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.add_controller import entered_plants
+from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
 from plantdesk.ui.plants.outbox import State, Submission
 from plantdesk.ui.qt import app_icon, bring_to_front, fill, fitted
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.messages import MessageLine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.plants.add_queue import AddQueue
-    from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
 _WIDTH = 720

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.addresses import InvalidAddressError, id_of
-from plantdesk.ui.background import plant_of
-
-if TYPE_CHECKING:
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.held_keys import HeldKeys
-    from plantdesk.ui.widgets.messages import Toast
+from plantdesk.domain.records import PlantRow
+from plantdesk.ui.background import StoreQueries, plant_of
+from plantdesk.ui.held_keys import HeldKeys
+from plantdesk.ui.widgets.messages import Toast
 
 
 class Scanning(QObject):

@@ -5,33 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QToolBar, QToolButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms, search_text
-from plantdesk.domain.selections import Contains
+from plantdesk.domain.selections import Contains, Counts, Term
 from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import dot_color, hue_of
 from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.painting import dot_icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_action_tip, set_tool_tip
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
-    from plantdesk.domain.selections import Term
-    from plantdesk.domain.views import Counts
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: For text of 13 px.
 _MAX_TEXT = 160

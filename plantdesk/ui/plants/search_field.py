@@ -6,26 +6,20 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QListView
 from typing_extensions import override
 
 from plantdesk.domain.folding import searched
 from plantdesk.domain.search import PREFIXES, parse_terms
-from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
+from plantdesk.domain.selections import AddedBy, AddedOn, Condition, Counts, HasTag, Not, Term
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.texts import translate
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CompleterPopup, SearchEdit
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
-
-    from plantdesk.domain.selections import Condition, Term
-    from plantdesk.domain.views import Counts
-    from plantdesk.ui.theme.theme import Theme
-
 
 _MAX_OFFERS = 8
 #: A term with a part of its value, and a word that may become a term, both at the end of the text.

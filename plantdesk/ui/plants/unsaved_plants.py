@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QKeyCombination, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
@@ -13,18 +12,16 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import IdTakenError, Text
 from plantdesk.ui.menus import ROW_KEYS
+from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.outbox import State, Submission
 from plantdesk.ui.qt import STRETCH, fill, has_focus
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import OneClickButton
+from plantdesk.ui.widgets.messages import MessageAction
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import announce
-
-if TYPE_CHECKING:
-    from plantdesk.ui.plants.add_queue import AddQueue
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.messages import MessageAction
 
 _MAX_ACTIONS = 4
 #: Lines that are visible without scrolling.

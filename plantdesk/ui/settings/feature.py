@@ -11,21 +11,19 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Command, Section
 from plantdesk.ui.qt import STRETCH, bring_to_front, fill
-from plantdesk.ui.settings.rows import fit_rows
+from plantdesk.ui.server_control import ApiControl
+from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection, fit_rows
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.settings.page import SettingRows
-    from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection
-    from plantdesk.ui.theme.theme import Theme
 
 
 #: For text of 13 px.

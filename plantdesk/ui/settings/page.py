@@ -7,37 +7,28 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QSpinBox, QSystemTrayIcon
 from shiboken6 import isValid
 
 from plantdesk import LARGEST_PORT, __version__
-from plantdesk.domain.backups import BackupKind
+from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.server_state import Failed, Off, On
+from plantdesk.domain.server_state import Failed, Off, On, ServerState
 from plantdesk.platform import languages, login
 from plantdesk.platform.settings import MOST_BACKUPS, ThemeMode
-from plantdesk.store import KnownNames
+from plantdesk.store import KnownNames, NamesList
 from plantdesk.ui import translation
-from plantdesk.ui.background import ignore
+from plantdesk.ui.background import Task, ignore
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.settings.rows import SettingRow, SettingsSection
+from plantdesk.ui.server_control import ApiControl
+from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, shown, size_text
 from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
-
-    from plantdesk.domain.backups import Backup, StoreBackups
-    from plantdesk.domain.server_state import ServerState
-    from plantdesk.store import NamesList
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.server_control import ApiControl
-    from plantdesk.ui.settings.rows import SettingCommands
 
 
 class BackupRows(QObject):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -12,12 +13,8 @@ from plantdesk.domain.folding import searched
 from plantdesk.platform import languages
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.theme.metrics import XL, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QAction, QResizeEvent
-
-    from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
 _LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton
 
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.locations import copy_store
+from plantdesk.domain.locations import Copied, StoreLocation, copy_store
 from plantdesk.platform.paths import home_folder
 from plantdesk.platform.settings import copied_of
 from plantdesk.store import PostgresLocation, location_of
+from plantdesk.ui.background import Task
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import fill
 from plantdesk.ui.shared_store.outcomes import PasswordField, row
 from plantdesk.ui.texts import error_text, one_line, shown
@@ -22,12 +23,6 @@ from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from plantdesk.domain.copies import Copied
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import WindowContext
 
 #: For text of 13 px.
 _WIDTH = 560

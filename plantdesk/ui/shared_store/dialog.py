@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QRegularExpression, QSize, Qt, QTime, Signal, Slot
-from PySide6.QtGui import QRegularExpressionValidator
+from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -16,6 +15,7 @@ from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
 from plantdesk.store import (
     DESK_FILE_SUFFIX,
     PostgresLocation,
+    Probe,
     Stage,
     is_loopback,
     keep_password,
@@ -24,24 +24,19 @@ from plantdesk.store import (
     system_name,
 )
 from plantdesk.transfer.files import opened_target
+from plantdesk.ui.background import Task
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import STRETCH, documents_folder, fill
 from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, row
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog, activate_layouts, needed_height
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, OneClickButton, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QShowEvent
-
-    from plantdesk.store import Probe
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.preferences import Preferences
-    from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
 _WIDTH, _PORT_WIDTH = 640, 96

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QLocale, QStorageInfo, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import StoreUnreachableError, Text, shortened
-from plantdesk.domain.locations import update_store
+from plantdesk.domain.backups import Backup
+from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError, Text, shortened
+from plantdesk.domain.locations import StoreLocation, update_store
+from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.store import location_of
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import L, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.backups import Backup
-    from plantdesk.domain.desks import Desk, TablesUpdate
-    from plantdesk.domain.errors import PlantDeskError
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.ui.background import StoreQueries
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: Key of a store's settings: the user keeps its file where it is.
 _STAYS = "stays_in_folder"

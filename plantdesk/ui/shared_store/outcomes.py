@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
-from plantdesk.store import Stage, hba_line, is_encrypted, setup_sql
+from plantdesk.store import PostgresLocation, Probe, Stage, hba_line, is_encrypted, setup_sql
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import XS, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import ButtonField, CopyButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from plantdesk.store import PostgresLocation, Probe
-    from plantdesk.ui.theme.theme import Theme
 
 
 class Outcomes(QFrame):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QLocale
 
@@ -11,17 +12,10 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_terms
-from plantdesk.domain.selections import AddedBy, HasTag
+from plantdesk.domain.selections import AddedBy, Counts, HasTag, Term
 from plantdesk.domain.tags import levels
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter, tag_of
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
-
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
-    from plantdesk.domain.selections import Term
-    from plantdesk.domain.views import Counts
-
 
 #: How many tags and sources are remembered, and how many saved searches.
 _MAX_REMEMBERED = 200

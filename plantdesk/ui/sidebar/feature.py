@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
-from plantdesk.domain.errors import prevents_changes
+from plantdesk.domain.errors import StoreError, prevents_changes
+from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag
 from plantdesk.domain.tags import is_in_branch, moved
-from plantdesk.ui.background import RepeatedQuery
+from plantdesk.ui.background import RepeatedQuery, Task
 from plantdesk.ui.event_loop import Midnight
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.sidebar.entries import Contents, SavedSearch, SidebarEntry, entries_of
@@ -23,12 +23,6 @@ from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import quoted, tag_text
 from plantdesk.ui.widgets.plain_text import allow
-
-if TYPE_CHECKING:
-    from plantdesk.domain.errors import StoreError
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import OpenStore, WindowContext
 
 
 class Sidebar(Feature):

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from plantdesk.domain.edits import MergeTags, RenameTag
+from plantdesk.domain.edits import MergeTags, RenameTag, Undone
 from plantdesk.domain.errors import InvalidPlantError, Text
-from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.tags import is_in_branch, moved
-from plantdesk.ui.feature import PlantChanges
+from plantdesk.ui.feature import PlantChanges, WindowContext
+from plantdesk.ui.sidebar.entries import SidebarEntry
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Undone
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.sidebar.entries import SidebarEntry
 
 
 class TagCommands(PlantChanges):

@@ -5,12 +5,30 @@ Its delegate paints the entries, and edits their names in place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
     QFont,
     QFontMetrics,
     QKeyEvent,
@@ -20,32 +38,32 @@ from PySide6.QtGui import (
     QStandardItem,
     QStandardItemModel,
 )
-from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
+from PySide6.QtWidgets import (
+    QApplication,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
 from typing_extensions import override
 
 from plantdesk.domain.tags import is_in_branch, levels
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.plant_drag import drag_tag, dragged_tag, is_plants
+from plantdesk.ui.qt import Index
+from plantdesk.ui.sidebar.entries import SidebarEntry
 from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.colors import dot_color, hue_of
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, S, tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtCore import QAbstractItemModel, QItemSelection, QItemSelectionModel
-    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
-    from PySide6.QtWidgets import QWidget
-
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.sidebar.entries import SidebarEntry
-    from plantdesk.ui.theme.theme import Theme
 
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 

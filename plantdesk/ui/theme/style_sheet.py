@@ -9,19 +9,13 @@ Widgets are styled by class and by dynamic property, so that no widget holds a c
 
 from __future__ import annotations
 
+from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QColor, QGuiApplication
 
-from plantdesk.ui.theme.colors import mixed
-from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, FontRole
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.ui.theme.colors import Colors
-    from plantdesk.ui.theme.metrics import Metrics
+from plantdesk.ui.theme.colors import Colors, mixed
+from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, FontRole, Metrics
 
 _FIELDS = """
 QLineEdit, QPlainTextEdit {

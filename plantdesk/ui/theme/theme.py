@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAction,
     QColor,
     QFont,
     QGuiApplication,
@@ -50,7 +51,6 @@ from plantdesk.ui.theme.metrics import ICON, FontRole, S, metrics_of
 from plantdesk.ui.theme.style_sheet import style_sheet
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
     from PySide6.QtSvg import QSvgRenderer
 
     from plantdesk.ui.theme.portal import PortalScheme

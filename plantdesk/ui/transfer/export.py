@@ -6,35 +6,29 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
 from plantdesk.transfer.writing import write_plants
+from plantdesk.ui.background import Task
+from plantdesk.ui.feature import ShownPlants, WindowContext
 from plantdesk.ui.qt import STRETCH, documents_folder
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import L, M, S
-from plantdesk.ui.transfer.import_job import Reporter, progress_text
+from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.transfer.import_job import Progress, Reporter, progress_text
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
-
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import ShownPlants, WindowContext
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.transfer.import_job import Progress
-
 
 _WIDTH = 320
 

@@ -7,32 +7,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QMimeData, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from typing_extensions import override
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.feature import Feature, OpenStore, ShownPlants, WindowContext
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, quoted, shown
-from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.widgets.messages import MessageAction, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QMimeData
-    from PySide6.QtGui import QDropEvent
-
-    from plantdesk.domain.edits import Applied
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Reading
-    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
     from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
-    from plantdesk.ui.widgets.messages import MessageAction
 
 
 _DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
@@ -137,7 +133,7 @@ class Transfer(Feature):
     @Slot(str)
     def import_text(self, text: str, name: str = "", tag: str = "") -> None:
         """Open the dialog for text that was pasted or dropped; `tag` is proposed for plants without one."""
-        from plantdesk.transfer.pasted import pasted_file, pasted_reading
+        from plantdesk.transfer.inputs import pasted_file, pasted_reading
 
         if text.strip():
             file = pasted_file(name or self.tr("clipboard"), text)

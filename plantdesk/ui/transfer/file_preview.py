@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -15,29 +15,23 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSpinBox,
     QStyle,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
 
 from plantdesk.transfer.delimited import ONE_COLUMN
+from plantdesk.transfer.inputs import Reading, Sample
 from plantdesk.transfer.name_parts import in_order
-from plantdesk.ui.qt import fill
+from plantdesk.ui.qt import Index, fill
 from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import ComboBox, spin_box
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_table import Cell, CellDelegate, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QColor, QPainter
-    from PySide6.QtWidgets import QStyleOptionViewItem
-
-    from plantdesk.transfer.inputs import Reading, Sample
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: Rows that are shown, and columns, unless a column after them is a field.
 _ROWS, _COLUMNS = 20, 30

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -21,13 +20,19 @@ from PySide6.QtWidgets import (
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.imports import OnConflict
-from plantdesk.transfer.importing import ImportOptions, differences
-from plantdesk.transfer.inputs import read_sample
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.transfer.files import InputFile
+from plantdesk.transfer.importing import ImportOptions, Preview, differences
+from plantdesk.transfer.inputs import Reading, Sample, read_sample
+from plantdesk.transfer.reading import Refused
+from plantdesk.ui.background import Task
+from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
-from plantdesk.ui.transfer.import_job import ImportJob, progress_text
+from plantdesk.ui.transfer.import_job import ImportJob, Progress, progress_text
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -35,18 +40,6 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.importing import Preview
-    from plantdesk.transfer.inputs import Reading, Sample
-    from plantdesk.transfer.reading import Refused
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.transfer.import_job import Progress
-
 
 _REFUSED_SIZE = QSize(760, 480)
 

@@ -6,25 +6,20 @@ import queue
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, Signal
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.imports import OnConflict
-from plantdesk.transfer.importing import FileImport
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.transfer.files import InputFile
+from plantdesk.transfer.importing import FileImport, ImportOptions, Preview
+from plantdesk.ui.background import Task
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.texts import shown, translate
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.importing import ImportOptions, Preview
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.bridge import Bridge
-
 
 #: Seconds between two signals of progress.
 _INTERVAL = 0.1

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from typing_extensions import override
 
+from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import Text
-from plantdesk.domain.records import SourceKind
-from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.domain.views import View
-from plantdesk.ui.feature import Feature
+from plantdesk.domain.history import Change
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.selections import AddedBy, Counts, Selection, View
+from plantdesk.ui.background import Task
+from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.texts import SAMPLES, shown
 from plantdesk.ui.widgets.messages import Tone
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import Source
-    from plantdesk.domain.views import Counts
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import WindowContext
 
 
 class Samples(Feature):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QFrame,
@@ -19,13 +17,8 @@ from typing_extensions import override
 
 from plantdesk.ui.qt import application, fill
 from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
-
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: Pixels that the scroll bar takes, with the gap beside it.
 WIDTH = 18

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
@@ -21,16 +21,11 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.ui.qt import QWIDGETSIZE_MAX, STRETCH, fill, fitted
+from plantdesk.ui.qt import QWIDGETSIZE_MAX, STRETCH, Item, fill, fitted
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, XXL, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QShowEvent
-
-    from plantdesk.ui.qt import Item
-    from plantdesk.ui.theme.theme import Theme
 
 
 def order_tabs(*parts: QWidget) -> None:

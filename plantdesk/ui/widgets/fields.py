@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import (
     QEvent,
@@ -31,16 +31,22 @@ from PySide6.QtGui import (
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
+    QPaintEvent,
     QPalette,
+    QResizeEvent,
     QTextLayout,
 )
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QCompleter,
+    QDoubleSpinBox,
+    QGridLayout,
     QLineEdit,
     QPushButton,
+    QSpinBox,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -54,22 +60,15 @@ from plantdesk.domain.addresses import split_address
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.tags import completions
-from plantdesk.ui.qt import fill, mirrored
+from plantdesk.ui.qt import Index, fill, mirrored
 from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
-from plantdesk.ui.theme.theme import round_corners
+from plantdesk.ui.theme.theme import Theme, round_corners
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.painting import line_layout
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
-if TYPE_CHECKING:
-    from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
-    from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox
-
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
-
-    Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
+Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
 
 
 #: The corner radius of the chosen offer.

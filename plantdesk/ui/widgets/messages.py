@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QAccessible, QDesktopServices
+from PySide6.QtGui import QAccessible, QDesktopServices, QHideEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -31,19 +32,13 @@ from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import STRETCH, application, fill, has_focus, mirrored, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
-
-    from plantdesk.ui.theme.theme import Theme
-
-    #: The label of a button, and its slot.
-    MessageAction = tuple[str, Callable[[], object]]
+#: The label of a button, and its slot.
+MessageAction = tuple[str, Callable[[], object]]
 
 
 class Tone(Enum):

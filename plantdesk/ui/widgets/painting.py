@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPixmap, QTextLayout, QTextOption
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPaintEvent, QPixmap, QTextLayout, QTextOption
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -13,14 +13,8 @@ from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, tag_text
 from plantdesk.ui.theme.colors import hue_of, mixed, pill_colors
 from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, FontRole, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QColor, QFont, QPaintEvent
-
-    from plantdesk.ui.theme.theme import Theme
 
 
 class Icon(QWidget):

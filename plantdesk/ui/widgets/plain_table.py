@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QPalette
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -19,17 +29,11 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.ui.qt import fill
+from plantdesk.ui.qt import Index, fill
 from plantdesk.ui.theme.metrics import ICON, XS
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent, QPainter
-
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
 
 
 def is_menu_key(event: QKeyEvent) -> bool:

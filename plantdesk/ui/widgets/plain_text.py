@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from html import escape
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QPlainTextEdit, QToolTip
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction
+from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QPlainTextEdit, QSystemTrayIcon, QToolTip, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.texts import one_line
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QObject
-    from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QSystemTrayIcon, QWidget
-
 
 _SIDES = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
 #: The most characters of a label; a longer text would block the layout for seconds.

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.backups import BackupKind, preview_text
-from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
+from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview, StoreBackups, preview_text
+from plantdesk.domain.errors import BackupFolderError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import FORM
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.texts import error_text, shown, size_text
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
-
-    from plantdesk.domain.backups import Backup, Restored, RestorePreview, StoreBackups
-    from plantdesk.domain.errors import StoreError
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: For text of 13 px.
 _WIDTH = 680

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
+from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import Changes
 from plantdesk.platform.settings import ThemeMode
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.background import Task
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
+from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.qt import application, bring_to_front
 from plantdesk.ui.texts import one_line, shown
-from plantdesk.ui.undo_stack import AddedPlant
+from plantdesk.ui.undo_stack import AddedPlant, Step
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QTextDocument
-
-    from plantdesk.domain.edits import Undone
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import Changes
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.main_window import MainWindow
-    from plantdesk.ui.undo_stack import Step
 
 
 class WindowCommands(Feature):

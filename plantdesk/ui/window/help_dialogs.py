@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QRegularExpression, QSize, Qt, QUrl, Slot, qVersion
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QShortcut, QTextCursor, QTextDocument
+from PySide6.QtGui import (
+    QDesktopServices,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QShortcut,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtWidgets import (
     QBoxLayout,
     QGridLayout,
@@ -26,23 +33,17 @@ from plantdesk import __version__
 from plantdesk.domain.folding import searched
 from plantdesk.platform import languages, manual
 from plantdesk.platform.logs import system_facts
-from plantdesk.ui.menus import Section
+from plantdesk.ui.menus import Command, Menus, Section
 from plantdesk.ui.qt import fill, fitted
 from plantdesk.ui.texts import quoted
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import CopyButton, SearchEdit
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
-
-    from plantdesk.ui.menus import Command, Menus
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: For text of 13 px.
 _MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 880, 600, 190, 32

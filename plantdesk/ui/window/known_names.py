@@ -9,8 +9,9 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QWidget
 
 from plantdesk.domain.errors import Text
-from plantdesk.store import KnownNames
-from plantdesk.ui.feature import Feature
+from plantdesk.store import KnownNames, NamesList
+from plantdesk.ui.background import Task
+from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, long_date, one_line, shown
@@ -19,10 +20,7 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from plantdesk.store import NamesList
     from plantdesk.transfer.files import InputFile
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import WindowContext
 
 
 class NameLists(Feature):

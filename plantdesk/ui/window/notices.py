@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QTime, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -14,8 +14,10 @@ from typing_extensions import override
 from plantdesk import __version__
 from plantdesk.domain.errors import (
     NoStoreError,
+    PlantDeskError,
     SignInNeededError,
     StoreDamagedError,
+    StoreError,
     StoreGoneError,
     StoreMovedError,
     StoreOutdatedError,
@@ -24,18 +26,10 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.platform import paths, unsaved_file, updates
 from plantdesk.platform.logs import bug_report
-from plantdesk.ui.feature import Feature
+from plantdesk.platform.updates import Release
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.texts import error_text
-from plantdesk.ui.widgets.messages import Tone
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from plantdesk.domain.errors import PlantDeskError, StoreError
-    from plantdesk.platform.updates import Release
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.widgets.messages import MessageAction
-
+from plantdesk.ui.widgets.messages import MessageAction, Tone
 
 #: How many defects the report has: later ones are mostly consequences of the first ones.
 _LISTED = 5

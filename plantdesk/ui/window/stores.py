@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QProcess, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 from typing_extensions import override
 
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.platform.settings import is_port
 from plantdesk.store import DESK_FILE_SUFFIX, location_of
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, one_line, quoted, store_name
-
-if TYPE_CHECKING:
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.widgets.messages import MessageAction
+from plantdesk.ui.widgets.messages import MessageAction
 
 _SUFFIX = ".db"
 #: The most stores in the list, and characters of a name and of a folder in it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QPainter, QWindow
@@ -12,28 +11,25 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import (
     BackupFolderError,
+    PlantDeskError,
     StoreDamagedError,
+    StoreError,
     StoreFullError,
     StoreMovedError,
     StoreReadOnlyError,
     Text,
 )
-from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On
+from plantdesk.domain.selections import Counts
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, ServerState
 from plantdesk.platform.window_requests import WindowRequest
-from plantdesk.ui.feature import Feature
+from plantdesk.ui.feature import Feature, OpenStore, WindowContext
+from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import app_icon, is_seen
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
-
-if TYPE_CHECKING:
-    from plantdesk.domain.errors import PlantDeskError, StoreError
-    from plantdesk.domain.server_state import ServerState
-    from plantdesk.domain.views import Counts
-    from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.main_window import MainWindow
-    from plantdesk.ui.server_control import ApiControl
 
 #: Milliseconds for which a hidden window waits for a tray, which may come later than the program at login.
 _TRAY_TIMEOUT = 30_000

@@ -20,9 +20,8 @@ from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.selections import HasTag, Order, Selection, View
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.domain.views import Order, View
 from plantdesk.store.rows import NO_ROOM
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS

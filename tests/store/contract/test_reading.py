@@ -13,9 +13,8 @@ from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import Order, View
 from plantdesk.store.rows import NO_ROOM
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS

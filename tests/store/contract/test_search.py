@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
 from plantdesk.domain.search import parse_search, parse_terms, search_text
-from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
-from plantdesk.domain.views import View
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, View
 from tests.support.adding import plant
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS

@@ -14,15 +14,14 @@ import pytest
 from plantdesk import __version__
 from plantdesk.cli.main import main
 from plantdesk.domain.backups import BackupKind
-from plantdesk.domain.desks import Desk
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import StoreError, StoreNewerError, StoreOutdatedError, StoreTooNewError
 from plantdesk.domain.locations import copy_store
+from plantdesk.domain.protocols import Desk
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import Order, View
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, UpdateRightsError, apply_steps

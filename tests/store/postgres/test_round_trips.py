@@ -12,8 +12,8 @@ import pytest
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Order, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import Order, View
 from plantdesk.store import location_of
 from tests.support.adding import add_each
 from tests.support.tcp_proxy import proxy_to

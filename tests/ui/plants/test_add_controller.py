@@ -19,9 +19,9 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_controller import AddPlantController
+from plantdesk.ui.plants.add_queue import KeptPlants
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
-from plantdesk.ui.plants.remembered import KeptPlants
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.theme.theme import Theme

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import Changes
-from plantdesk.domain.views import View
+from plantdesk.domain.selections import View
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.browser import PlantBrowser

@@ -15,13 +15,11 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
 from plantdesk.platform.file_locks import try_lock
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Seconds for which an opening waits for that of another process; a migration of a million plants takes some.
 LOCK_TIMEOUT = 30.0

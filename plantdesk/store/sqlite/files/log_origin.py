@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.store.sqlite.connections import connect
@@ -20,9 +20,6 @@ from plantdesk.store.sqlite.files.file_lock import file_id, noted
 from plantdesk.store.sqlite.files.open_checks import has_log
 from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.numbers import FileState
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: The most attempts to read the files while another process runs a checkpoint.
 _TRIES = 20

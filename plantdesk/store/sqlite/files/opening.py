@@ -16,7 +16,8 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
@@ -58,10 +59,6 @@ from plantdesk.store.sqlite.files.open_checks import (
 )
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
 from plantdesk.store.sqlite.numbers import count_commit
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
 _CHECKED_SIZE = 16 * 1024 * 1024

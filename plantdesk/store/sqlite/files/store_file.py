@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyError
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
@@ -20,11 +21,6 @@ from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, identi
 from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
 
 _RETRY_DELAY = 0.02
 

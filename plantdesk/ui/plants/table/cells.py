@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, QDateTime, QLocale, QTime
 
+from plantdesk.domain.records import PlantRow
 from plantdesk.ui.texts import is_visible, one_line, short_time, source_text, tag_text, translate
 from plantdesk.ui.widgets import plain_text
-
-if TYPE_CHECKING:
-    from plantdesk.domain.records import PlantRow
 
 #: Shown until a row is loaded.
 PENDING = "…"

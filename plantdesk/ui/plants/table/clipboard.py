@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import PlantRow
+from plantdesk.transfer.formats import Format
+from plantdesk.ui.background import Task
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
 from plantdesk.ui.texts import error_text, shown
-
-if TYPE_CHECKING:
-    from array import array
-
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.transfer.formats import Format
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.bridge import Bridge
 
 #: A larger clipboard would block the desktop.
 MAX_ROWS = 100_000

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QTableView
 
-from plantdesk.domain.views import Order, View
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import Changes
+from plantdesk.domain.selections import Order, View
+from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, tabular
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from PySide6.QtWidgets import QTableView
-
-    from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import Changes
-    from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.theme.theme import Theme
-
+from plantdesk.ui.theme.theme import Theme
 
 #: Widths beyond this, in digits, cannot be the user's.
 _WIDEST = 500

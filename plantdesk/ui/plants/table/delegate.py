@@ -8,31 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.records import PlantRow
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text
-from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.qt import set_properties
+from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
+from plantdesk.ui.qt import Index, set_properties
 from plantdesk.ui.texts import is_visible
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, M, S
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QColor, QFocusEvent
-
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.plants.table.model import PlantModel
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
-
 
 #: When the focus goes to these, it comes back by itself.
 _PASSING = {

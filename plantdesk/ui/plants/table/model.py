@@ -11,26 +11,21 @@ from array import array
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal, Slot
 from typing_extensions import override
 
-from plantdesk.domain.records import Changes
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.search import parse_search
-from plantdesk.ui.background import StoreQueries
+from plantdesk.domain.selections import View
+from plantdesk.ui.background import StoreQueries, Task, Worker
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
 from plantdesk.ui.plants.table.page_cache import PageCache
-from plantdesk.ui.plants.table.row_order import Insertion, Query, Removal, Replacement, RowOrder, State
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.views import View
-    from plantdesk.ui.background import Task, Worker
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.plants.table.row_order import Edit
-    from plantdesk.ui.qt import Index
+from plantdesk.ui.plants.table.row_order import Edit, Insertion, Query, Removal, Replacement, RowOrder, State
+from plantdesk.ui.qt import Index
 
 #: The role under which a delegate gets the PlantRow itself, None while it is not loaded.
 PLANT_ROLE = Qt.ItemDataRole.UserRole

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.ui.background import StoreQueries
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.views import View
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.bridge import Bridge
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import PlantRow
+from plantdesk.domain.selections import View
+from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.bridge import Bridge
 
 _MAX_ROWS = 8000
 #: Characters of a text in the cache: a name may be a megabyte long, but a cell and its tooltip show no more.

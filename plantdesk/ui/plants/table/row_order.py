@@ -9,14 +9,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from plantdesk.domain.records import Changes
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.views import Order, View
+from plantdesk.domain.selections import Order, View
 from plantdesk.ui.plants.table.cells import Column
-
-if TYPE_CHECKING:
-    from plantdesk.domain.records import Changes
 
 #: So many of the newest rows are compared with added ids: a query may return plants before they are reported.
 _OVERLAP = 20_000

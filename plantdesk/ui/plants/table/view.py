@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QElapsedTimer,
@@ -25,13 +24,17 @@ from PySide6.QtGui import (
     QHoverEvent,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
+    QPaintEvent,
     QPen,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
+from plantdesk.domain.records import PlantRow
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
@@ -43,20 +46,14 @@ from plantdesk.ui.plants.table.delegate import (
     RowDelegate,
     UnseenRows,
 )
+from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
+from plantdesk.ui.qt import Index
 from plantdesk.ui.theme.metrics import tabular
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
-    from PySide6.QtWidgets import QWidget
-
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.plants.table.model import PlantModel
-    from plantdesk.ui.qt import Index
-    from plantdesk.ui.theme.theme import Theme
 
 #: The width of the frame around the current row, in pixels.
 _RING = 2

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from typing_extensions import override
 
 from plantdesk.domain.records import FORM, Changes, PlantRow
-from plantdesk.domain.views import Order, View
+from plantdesk.domain.selections import Order, View
 from plantdesk.ui.plants.table.row_order import Edit, Insertion, Removal, Replacement, RowOrder, State, difference
 from tests.support.cases import cases, runs
 

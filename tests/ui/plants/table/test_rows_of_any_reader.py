@@ -16,9 +16,8 @@ from typing_extensions import override
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import NothingToUndoError, StoreBusyError, UndoConflictError
 from plantdesk.domain.records import FORM, Changes
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import View
 from plantdesk.store.sqlite import queries
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
