@@ -134,19 +134,12 @@ class Settings(_Checked):
 
 #: The other stores for which something is remembered.
 _MAX_STORES = 50
-#: What a copy of a store gets of it: the saved searches.
-_COPIED = ("searches",)
 
 
 def of_store(settings: Settings, key: str) -> Mapping[str, object]:
     """Return what is remembered for one store: a JSON object, which may hold anything."""
     values = settings.layouts.get(key)
     return values if isinstance(values, dict) else {}
-
-
-def copied_of(remembered: Mapping[str, object]) -> dict[str, object]:
-    """Return what a copy of a store gets of what is remembered for it."""
-    return {name: remembered[name] for name in _COPIED if name in remembered}
 
 
 def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:

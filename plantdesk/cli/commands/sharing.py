@@ -30,7 +30,7 @@ def copy(options: argparse.Namespace) -> int:
         shown_progress(f"Copying to {target.name}") as progress,
     ):
         copied = copy_store(source, target, progress)
-    _copy_settings(source, target)
+    _copy_searches(source, target)
     rows = copied.rows
     if options.json:
         counts = {"plants": rows["plant"], "changes": rows["change"], "tokens": rows["token"]}
@@ -78,11 +78,10 @@ def _desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
     return desk.name, desk.version or "unknown", local_time(desk.last_seen), afterwards
 
 
-def _copy_settings(source: StoreLocation, target: StoreLocation) -> None:
-    """Copy colours of tags and saved searches, if there are any."""
+def _copy_searches(source: StoreLocation, target: StoreLocation) -> None:
+    """Copy the saved searches, if there are any."""
     file = paths.settings_file()
     known = settings.load(file)
-    copied = settings.copied_of(settings.of_store(known, source.key))
-    if copied:
+    if searches := settings.of_store(known, source.key).get("searches"):
         with contextlib.suppress(OSError):  # the plants are copied
-            settings.update(file, lambda each: settings.with_store(each, target.key, copied), known)
+            settings.update(file, lambda each: settings.with_store(each, target.key, {"searches": searches}), known)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.locations import Copied, StoreLocation, copy_store
 from plantdesk.platform.paths import home_folder
-from plantdesk.platform.settings import copied_of
 from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
@@ -131,7 +130,7 @@ class CopyDialog(Dialog):
     def _on_copied(self, result: tuple[StoreLocation, Copied]) -> None:
         target, copied = result
         preferences = self._context.preferences
-        preferences.change_store(target.key, **copied_of(preferences.of_store(self._source.key)))
+        preferences.change_store(target.key, searches=preferences.of_store(self._source.key).get("searches", []))
         template = Text("Copied {count:,} plants to {target}.", one="Copied 1 plant to {target}.")
         text = shown(template.filled(count=copied.rows["plant"], target=one_line(target.url)))
         self._context.page.toast.show_message(text)
