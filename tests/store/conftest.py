@@ -1,20 +1,15 @@
 """Stores in real files."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.domain.protocols import PlantStore, TokenLookup
 from plantdesk.store.sqlite.store import Store
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantStore, TokenLookup
 
 NOBODY = 65534
 

@@ -1,7 +1,5 @@
 """Copies of whole stores: everything arrives and goes on working, or nothing is there."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -10,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -23,9 +21,11 @@ from plantdesk.domain.locations import (
     CopyRefusedError,
     NulInStoreError,
     SameStoreError,
+    StoreLocation,
     TargetNotEmptyError,
     copy_store,
 )
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -34,16 +34,10 @@ from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.schema import NoSharedStoreError
+from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
-    from tests.support.postgres_server import PostgresServer
-
-    New = Callable[[str], StoreLocation]
+New = Callable[[str], StoreLocation]
 
 KINDS = ["sqlite", "postgres"]
 NAMES = ["", "Fern", 'A "quoted", ‘cut’\ttext\n\\N', "Acer ×", "e\u0301", "🌱" * 300, "\x1f", " "]

@@ -1,20 +1,15 @@
 """The list of known names, found by their beginning."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk.store import KnownNames
 from plantdesk.store.known_names import NoNamesError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NAMES = [
     "Salvia nemorosa",

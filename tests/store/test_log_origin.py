@@ -1,7 +1,5 @@
 """Whatever is put under the name of a store that was killed: its own content is opened, and a foreign log is kept."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil
@@ -12,8 +10,8 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -35,9 +33,6 @@ from plantdesk.store.sqlite.write_connection import WriteConnection
 from tests.store.test_backups import make_older
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LATER = range(100, 130)
 #: Adds plants and dies; with a second argument, another program empties the log in the midst of it, so that the next

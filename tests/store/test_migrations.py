@@ -3,13 +3,11 @@
 Where a new version adds one, `python -m tests.support.schemas` writes the records.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,22 +15,12 @@ import pytest
 from plantdesk.domain.errors import ForeignSchemaError, StoreInUseError
 from plantdesk.store.postgres import schema
 from plantdesk.store.sqlite import migrations
-from plantdesk.store.sqlite.migrations import (
-    APPLICATION_ID,
-    SCHEMA_VERSION,
-    apply_steps,
-    check_schema,
-    migrate,
-)
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, check_schema, migrate
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as store_of
 from tests.store.test_backups import make_older
+from tests.support.postgres_server import PostgresServer
 from tests.support.schemas import FOLDER, migrated_file, migrated_server, of_file, of_server
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.postgres_server import PostgresServer
 
 
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION + 1))

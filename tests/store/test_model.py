@@ -1,7 +1,5 @@
 """The store in a file beside a dict that does the same (`tests/support/store_model`)."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import tempfile

@@ -1,7 +1,5 @@
 """Opening a file: what is refused, what is left alone, and that whatever SQLite can recover, PlantDesk opens."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -11,8 +9,8 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -43,9 +41,6 @@ from tests.store.test_backups import make_older
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 from tests.support.wal import checkpoint_writes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ALOE = new_plant({"id": 1, "name": "Aloe vera"})
 

@@ -1,7 +1,5 @@
 """What an open store notices of other processes: nothing is missed, and nothing is read again without need."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import subprocess
@@ -9,13 +7,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.errors import StoreMovedError
-from plantdesk.domain.records import COMMAND, Changes
+from plantdesk.domain.errors import StoreError, StoreMovedError
+from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.connections import connect
@@ -24,12 +22,6 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.write_connection import WriteConnection
 from tests.store.test_backups import until
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.errors import StoreError
-    from plantdesk.domain.records import Changes, PlantRow
 
 movable = pytest.mark.skipif(sys.platform == "win32", reason="an open file can neither be moved nor replaced there")
 

@@ -1,7 +1,5 @@
 """Somebody replaces or removes the file of a store that PlantDesk has open."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil
@@ -12,15 +10,16 @@ import time
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreError, StoreGoneError, StoreMovedError, TokenRefusedError
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
+from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import add_as_next
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -29,10 +28,6 @@ from plantdesk.store.sqlite.transactions import UnsavedError
 from tests.store.test_backups import ids_in
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.store.change_writer import ChangeWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 

@@ -1,14 +1,13 @@
 """Restoring a backup into a file, and what stays of its history."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from plantdesk.domain.backups import Backup
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import (
     BackupUnusableError,
@@ -21,7 +20,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
-from plantdesk.domain.records import COMMAND, FORM, PlantRow
+from plantdesk.domain.records import COMMAND, FORM, PlantRow, Source
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store import entries
@@ -34,12 +33,6 @@ from tests.hostile_stores.generator import store as hostile_store
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import damage, ids_in, make_older, until
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.backups import Backup
-    from plantdesk.domain.records import Source
 
 
 def put(store: Store, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:

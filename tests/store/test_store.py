@@ -1,7 +1,5 @@
 """The store in a file: its listeners, its errors, its closing, its tokens, and reading it in chunks."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os
@@ -9,10 +7,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import Future
 from contextlib import closing, suppress
 from itertools import chain
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,6 +27,7 @@ from plantdesk.domain.errors import (
     StoreFullError,
     TokenRefusedError,
 )
+from plantdesk.domain.protocols import TokenLookup
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import View
@@ -41,12 +42,6 @@ from tests.store.test_backups import until
 from tests.support.adding import plant
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-    from pathlib import Path
-
-    from plantdesk.domain.protocols import TokenLookup
 
 
 def stored(path: Path) -> list[tuple[object, ...]]:

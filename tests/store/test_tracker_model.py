@@ -3,8 +3,6 @@
 Writers are the store itself, a second one (as in another process) and sqlite3, which counts no commit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

@@ -1,25 +1,18 @@
 """The stores that must keep the contract. Another kind of store is one more parameter here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
+from tests.support.postgres_server import PostgresServer
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
-    from tests.support.postgres_server import PostgresServer
-
-    #: Opens the same store once more, as another process does.
-    Open = Callable[[], PlantStore]
+Open = Callable[[], PlantStore]
 
 KINDS = ["sqlite", "postgres"]
 

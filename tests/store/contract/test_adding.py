@@ -1,28 +1,23 @@
 """Adding plants; and what two thousand operations leave, in each kind of store and each version of PlantDesk."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import closing
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import IdTakenError, SamePlantError
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.postgres.connections import NulRefusedError
+from tests.store.contract.conftest import Open
 from tests.support.adding import add_each, plant
 from tests.support.recorded_run import OPERATIONS, RECORD, SEEN, lines_of
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.protocols import PlantStore
-    from tests.store.contract.conftest import Open
 
 
 def stored(store: PlantStore) -> list[tuple[int, str, str | None, Source]]:

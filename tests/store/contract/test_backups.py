@@ -1,30 +1,23 @@
 """Backups: files of their own, and restores as changes."""
 
-from __future__ import annotations
-
 from contextlib import closing
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.backups import BackupKind
+from plantdesk.domain.backups import BackupKind, StoreBackups
 from plantdesk.domain.edits import DeleteAll, edited
 from plantdesk.domain.errors import TokenRefusedError
 from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.store import location_of
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_copies import fill, state
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.backups import StoreBackups
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
 
 
 @pytest.fixture

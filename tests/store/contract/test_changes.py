@@ -1,14 +1,23 @@
 """Editing, deleting, undo and the history, as every store must do it."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from plantdesk.domain.edits import Delete, DeleteAll, Insert, MergeTags, RenameTag, Rewrite, SetTag, edited
+from plantdesk.domain.edits import (
+    Delete,
+    DeleteAll,
+    Edit,
+    Insert,
+    MergeTags,
+    RenameTag,
+    Rewrite,
+    SetTag,
+    Undone,
+    edited,
+)
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -16,21 +25,17 @@ from plantdesk.domain.errors import (
     NothingToUndoError,
     UndoConflictError,
 )
-from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Order, Selection, View
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.rows import NO_ROOM
+from tests.store.contract.conftest import Open
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.edits import Edit, Undone
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.protocols import PlantStore
-    from tests.store.contract.conftest import Open
 
 
 @pytest.fixture

@@ -1,25 +1,19 @@
 """Finding plants that are alike, and merging them, as every store must do it."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
 from plantdesk.domain.edits import Insert, MergePlants, edited
 from plantdesk.domain.folding import alike_key
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, MAX_NOTE_BYTES, now_ms
 from plantdesk.domain.validation import new_plant
 from tests.store.contract.test_changes import add, apply, rows, titles, undo
 from tests.support.adding import plant
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from plantdesk.domain.protocols import PlantStore
 
 #: Names that are alike to others but for what a reader does not see, and names that are not.
 NAMES = [

@@ -1,32 +1,20 @@
 """Imports: many rows as one change."""
 
-from __future__ import annotations
-
 import itertools
+from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.imports import (
-    ImportConflict,
-    ImportConflictError,
-    ImportCounts,
-    ImportRow,
-    OnConflict,
-)
+from plantdesk.domain.imports import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.protocols import PlantImport, PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.rows import NO_ROOM
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from plantdesk.domain.protocols import PlantImport, PlantStore
 
 ALL = ("id", "name", "tag", "note")
 

@@ -1,16 +1,14 @@
 """Reading: views, searches, pages and short queries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.folding import searched
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Order, Selection, View
@@ -18,10 +16,6 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.rows import NO_ROOM
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-
 
 PLANTS = [
     (10, "Aloe vera", "kitchen"),

@@ -1,30 +1,23 @@
 """The search language: what it finds equals a plain evaluation over all rows."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.domain.edits import edited
+from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
 from plantdesk.domain.search import parse_search, parse_terms, search_text
-from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, View
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term, View
 from tests.support.adding import plant
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.selections import Term
-
 
 NAMES = [
     "Rose",

@@ -1,26 +1,21 @@
 """Tokens."""
 
-from __future__ import annotations
-
 import re
 from contextlib import closing
 from itertools import count
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
+from plantdesk.domain.protocols import PlantStore, TokenLookup
 from plantdesk.domain.records import COMMAND, FORM, Changes, SourceKind, now_ms
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from tests.store.contract.conftest import Open
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantStore, TokenLookup
-    from tests.store.contract.conftest import Open
 
 
 def test_a_token_has_256_bits_and_a_prefix_for_scanners(store: PlantStore) -> None:

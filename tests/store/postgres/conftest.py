@@ -1,17 +1,13 @@
 """Shared stores on a real server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store.locations import PostgresLocation
-    from tests.support.postgres_server import PostgresServer
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.store.locations import PostgresLocation
+from tests.support.postgres_server import PostgresServer
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """Addresses of shared stores."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from plantdesk.cli.main import main
 from plantdesk.store import location_of
 from plantdesk.store.locations import DeskFileError
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

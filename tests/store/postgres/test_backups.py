@@ -1,11 +1,9 @@
 """Backups of a shared store: files of their own, and restores as changes."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,23 +12,19 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.errors import BackupUnusableError
 from plantdesk.domain.locations import copy_store
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.connections import NulRefusedError
 from plantdesk.store.postgres.copies import SharedBackups
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
 from tests.store.test_copies import fill
+from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store.locations import PostgresLocation
-    from tests.support.postgres_server import PostgresServer
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Desks: their names in the history, and that their ids never collide and all see every commit once, in one order."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -9,15 +7,16 @@ import shlex
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import NothingToUndoError, PlantDeskError
-from plantdesk.domain.records import COMMAND, FORM, Changes
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import HasId, Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import paths
@@ -26,14 +25,8 @@ from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
 from tests.store.contract.test_changes import add
 from tests.support.cases import number
+from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
-    from tests.support.postgres_server import PostgresServer
 
 
 def named(location: PostgresLocation, desk: str) -> PostgresLocation:

@@ -1,37 +1,31 @@
 """What happens when the server, or the way to it, fails: nothing acknowledged is lost, nothing is there twice."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, Insert, SetTag
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError, StoreFullError
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.store import location_of
 from plantdesk.store.database import TablesChangedError
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import desks, transactions
 from plantdesk.store.postgres import store as postgres_store
 from plantdesk.store.postgres.connections import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.store.test_backups import until
 from tests.support.adding import add_each, plant
-from tests.support.postgres_server import running_server
+from tests.support.postgres_server import PostgresServer, running_server
 from tests.support.tcp_proxy import TcpProxy, proxy_to
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.store.locations import PostgresLocation
-    from tests.support.postgres_server import PostgresServer
 
 
 def stored(location: PostgresLocation) -> list[int]:

@@ -1,35 +1,27 @@
 """Changes of very many plants, beside other desks: these wait, and nothing of what they do is lost; and pruning."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 from typing_extensions import override
 
-from plantdesk.domain.edits import DeleteAll, MergeTags, RenameTag, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, Edit, MergeTags, RenameTag, SetTag, edited
 from plantdesk.domain.errors import PlantDeskError, StoreBusyError
-from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import entries
 from plantdesk.store.change_writer import PAGE
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.transactions import Transactions
 from tests.support.adding import Adding, add_each
+from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from plantdesk.domain.edits import Edit
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.store.locations import PostgresLocation
-    from tests.support.postgres_server import PostgresServer
 
 COUNT = PAGE + 2000
 #: Edits of the plants of the tags “room 0” to “room 2”, and what becomes of a tag.

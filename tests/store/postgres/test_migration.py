@@ -1,12 +1,10 @@
 """Updates of the tables of a shared store, and desks whose PlantDesk is older or newer than the tables."""
 
-from __future__ import annotations
-
 import shlex
 import threading
 from contextlib import closing
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -17,7 +15,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import StoreError, StoreNewerError, StoreOutdatedError, StoreTooNewError
 from plantdesk.domain.locations import copy_store
-from plantdesk.domain.protocols import Desk
+from plantdesk.domain.protocols import Desk, PlantStore
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Order, Selection, View
@@ -27,13 +25,8 @@ from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, UpdateRightsError, apply_steps
 from tests.store.contract.test_changes import add, rows
 from tests.store.test_backups import until
+from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.protocols import PlantStore
-    from tests.support.postgres_server import PostgresServer
 
 NEWER = SCHEMA_VERSION + 1
 

@@ -1,27 +1,22 @@
 """Three desks on one shared store beside one dict: what they do in turn is what one desk would do."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 from unittest import mock
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from typing_extensions import override
 
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import Source
 from plantdesk.store import entries
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.database import runner
 from tests.support.cases import runs
+from tests.support.postgres_server import PostgresServer
 from tests.support.store_model import StoreBesideDict
-
-if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Source
-    from tests.support.postgres_server import PostgresServer
 
 
 class DesksBesideDict(StoreBesideDict):

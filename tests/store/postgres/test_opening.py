@@ -1,18 +1,17 @@
 """Opening a shared store: what is refused, with which words, what is never created, and users with fewer rights."""
 
-from __future__ import annotations
-
 import socket
 from contextlib import closing
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import DeleteAll
-from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber, StoreError
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -34,14 +33,8 @@ from plantdesk.store.postgres.schema import NoSharedStoreError, UpdateRightsErro
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
 from tests.support.ports import free_port
-from tests.support.postgres_server import running_server
+from tests.support.postgres_server import PostgresServer, running_server
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.errors import StoreError
-    from tests.support.postgres_server import PostgresServer
 
 
 def test_only_create_makes_tables_and_only_where_there_are_none(postgres: PostgresServer) -> None:

@@ -1,30 +1,24 @@
 """Three desks at once, whose connections are lost again and again: every answer is true, in one order."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import TYPE_CHECKING
 
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.connections import ServerUnreachableError
 from tests.support.operations import Kind, Outcome, User, add_registers, problems
-from tests.support.tcp_proxy import proxy_to
+from tests.support.postgres_server import PostgresServer
+from tests.support.tcp_proxy import TcpProxy, proxy_to
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantStore
-    from tests.support.postgres_server import PostgresServer
-    from tests.support.tcp_proxy import TcpProxy
 
 _DESKS, _LOSSES = 3, 16
 #: Seconds that 40,000 plants take by far not, unless each is compared with each.

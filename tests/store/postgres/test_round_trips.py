@@ -1,30 +1,25 @@
 """Gestures take few round trips, so that a desk far from the server is as quick as the way there."""
 
-from __future__ import annotations
-
 import timeit
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.edits import edited
+from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Order, View
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
+from plantdesk.store.locations import PostgresLocation
 from tests.support.adding import add_each
+from tests.support.postgres_server import PostgresServer
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import SECONDS
 
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.store.locations import PostgresLocation
-    from tests.support.postgres_server import PostgresServer
-
-    Count = Callable[[Callable[[], object]], int]
+Count = Callable[[Callable[[], object]], int]
 
 #: Seconds that the proxy adds on each way.
 _LATENCY = 0.05

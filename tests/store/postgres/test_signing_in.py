@@ -1,15 +1,15 @@
 """Encryption, certificates and passwords: what is demanded of the server, and where a password comes from."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from plantdesk.domain.errors import StoreError
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import passwords
@@ -26,18 +26,10 @@ from plantdesk.store.postgres.connections import (
     encryption,
 )
 from plantdesk.store.postgres.passwords import KeyringUnusableError
-from tests.support.postgres_server import running_server
-from tests.support.secret_service import secret_service
+from tests.support.postgres_server import PostgresServer, running_server
+from tests.support.secret_service import SecretService, secret_service
 from tests.support.tcp_proxy import proxy_to
 from tests.support.tls_proxy import make_certificate, tls_proxy_to
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.domain.errors import StoreError
-    from plantdesk.domain.locations import StoreLocation
-    from tests.support.postgres_server import PostgresServer
-    from tests.support.secret_service import SecretService
 
 HOST = "plants.example"
 

@@ -1,33 +1,26 @@
 """Processes of the server that are stopped: they answer nobody, and their system keeps the connections alive."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
-from plantdesk.domain.edits import SetTag, edited
+from plantdesk.domain.edits import Applied, Edit, SetTag, edited
 from plantdesk.domain.errors import StoreError
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import transactions
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from concurrent.futures import Future
-
-    from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store.locations import PostgresLocation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process is stopped there")
 _WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query NOT LIKE '%pg_stat_activity%'"
