@@ -6,13 +6,15 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import combining, normalize
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import without_confusables
 from plantdesk.domain.records import MAX_NOTE_BYTES, PlantRow
-from plantdesk.domain.rewriting import Rewritten
+
+if TYPE_CHECKING:
+    from plantdesk.domain.rewriting import Rewritten
 
 #: Plants that are read, or changed, together.
 _PAGE = 5_000

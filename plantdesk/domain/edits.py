@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
 from plantdesk.domain.errors import Text
 from plantdesk.domain.history import Change, ChangeKind, parameter
-from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import PlantRow
-from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.tags import is_in_branch, moved
+
+if TYPE_CHECKING:
+    from plantdesk.domain.models import NewPlant, Plant
+    from plantdesk.domain.rewriting import Rule
 
 
 class Keep(Enum):

@@ -13,20 +13,6 @@ import re2
 
 from plantdesk.domain.errors import PlantDeskError, Text
 
-_NOT_CLOSED = Text("The bracket at {place} is not closed.")
-#: What RE2 reports, and what users are shown.
-_REASONS = {
-    "missing )": _NOT_CLOSED,
-    "missing ]": _NOT_CLOSED,
-    "unexpected )": Text("The bracket at {place} closes nothing."),
-    "trailing \\": Text("The backslash at {place} needs a character after it."),
-    "no argument for repetition operator": Text("There is nothing to repeat before “{part}” at {place}."),
-    "bad repetition operator": Text("“{part}” at {place} repeats what is repeated already."),
-    "invalid repetition size": Text("“{part}” at {place} repeats too often."),
-    "invalid escape sequence": Text("“{part}” at {place} has no meaning."),
-    "invalid perl operator": Text("“{part}” at {place} is not supported: patterns follow the rules of RE2."),
-    "invalid character class range": Text("“{part}” at {place} is not a range."),
-}
 _ESCAPED = re.compile(r"\\([\\0-9])")
 
 
@@ -83,28 +69,7 @@ def _compiled(pattern: str, *, any_case: bool) -> re2._Regexp:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        message = bytes(error.args[0]).decode(errors="replace")
+        reason = bytes(error.args[0]).decode(errors="replace")
     except UnicodeEncodeError:
-        message = ""
-    reason, _, part = message.partition(": ")
-    text = _REASONS.get(reason, Text("The pattern is not valid at {place}: “{part}”."))
-    if "too large" in reason or not message:
-        text = Text("The pattern is too large.") if message else InvalidPatternError.text
-    raise InvalidPatternError(text, place=_place(pattern, reason, part), part=part)
-
-
-def _place(pattern: str, reason: str, part: str) -> int:
-    """Return the number of the character, from 1, that RE2's message is about."""
-    if reason == "missing ]":
-        return len(pattern) - len(part) + 1
-    if reason not in {"missing )", "unexpected )"}:
-        return (pattern.find(part) if part else len(pattern) - 1) + 1
-    brackets: list[int] = []
-    for found in re.finditer(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]", pattern, re.DOTALL):
-        if found[0] == "(":
-            brackets.append(found.start())
-        elif found[0] == ")":
-            if not brackets:
-                return found.start() + 1
-            brackets.pop()
-    return brackets[-1] + 1 if brackets else len(pattern)
+        raise InvalidPatternError from None
+    raise InvalidPatternError(Text("The pattern is not valid. RE2 reports: {reason}"), reason=reason)

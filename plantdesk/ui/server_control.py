@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import Text
 from plantdesk.domain.protocols import ServedStore
 from plantdesk.domain.server_state import (
@@ -24,6 +23,9 @@ from plantdesk.domain.server_state import (
 from plantdesk.ui.background import Task, ignore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
+
+if TYPE_CHECKING:
+    from plantdesk.domain.activity import Activity
 
 #: Milliseconds between two attempts to use a port that another program has.
 _RETRY = 5000

@@ -219,9 +219,9 @@ def test_a_blank_name_is_refused(run: Run, command: list[str]) -> None:
     assert run(*command, "--name", " \u00a0\u200b")[::2] == (1, "plantdesk: The name is missing.\n")
 
 
-def test_a_wrong_pattern_is_refused_with_its_place(run: Run) -> None:
+def test_a_wrong_pattern_is_refused_with_a_reason(run: Run) -> None:
     code, _, error = run("edit", "1", "--replace", "a(b", "", "--regex")
-    assert (code, error) == (1, "plantdesk: The bracket at 2 is not closed.\n")
+    assert (code, error) == (1, "plantdesk: The pattern is not valid. RE2 reports: missing ): a(b\n")
 
 
 def test_a_branch_of_tags_is_renamed_and_removed(run: Run) -> None:

@@ -6,9 +6,9 @@ import argparse
 import shlex
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from plantdesk.cli.commands.export import requested_format
@@ -34,8 +34,6 @@ from plantdesk.transfer.inputs import Input, Reading
 from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.text import UnknownEncodingError
 
-_REFRESH = 0.1
-_MEBI = 1_048_576
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 #: The most names that are printed of columns that are not read.
 _MAX_NAMED = 10
@@ -50,15 +48,15 @@ def import_plants(given: argparse.Namespace) -> int:
     for file in _on_disk(given.files):
         file.stat()  # a missing file is refused before a database is created
     _check_rejects(rejects, given.files)
-    progress = _Progress()
+    line = TerminalLine()
     with ExitStack() as stack:
         stack.enter_context(cleaned_up_when_terminated())
         stack.enter_context(_hints())
         store = stack.enter_context(_opened(given.database, dry_run=given.dry_run))
-        files_import = stack.enter_context(FileImport(store, options, progress.show))
+        files_import = stack.enter_context(FileImport(store, options, partial(_show_progress, line)))
         applied = None
         with reported_when_interrupted("Nothing was imported."):
-            preview = _read(files_import, given.files, options, progress)
+            preview = _read(files_import, given.files, options, line)
             if rejects is not None and _left_out(preview, options):
                 files_import.write_refused(rejects)
             _print_preview(preview, files_import, options)
@@ -84,12 +82,12 @@ def _import_options(given: argparse.Namespace) -> ImportOptions:
     return ImportOptions(reading, OnConflict(given.on_clash), given.skip_invalid, given.tag)
 
 
-def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, progress: _Progress) -> Preview:
+def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, line: TerminalLine) -> Preview:
     try:
         files_import.read([file_source(file) for file in files])
         return files_import.compare(options.on_conflict)
     finally:
-        progress.line.end()
+        line.end()
 
 
 def _on_disk(files: Sequence[Path]) -> list[Path]:
@@ -232,23 +230,6 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
 
 
-class _Progress:
-    """Shows in a line of the terminal how far the files are read."""
-
-    def __init__(self) -> None:
-        self.line = TerminalLine()
-        self._started = self._last = time.monotonic()
-
-    def show(self, rows: int, done: int, size: int) -> None:
-        """Overwrite the line, at most ten times a second."""
-        now = time.monotonic()
-        if now - self._last < _REFRESH:
-            return
-        self._last, seconds = now, now - self._started
-        text = f"{rows:,} rows, {rows / seconds:,.0f} a second"
-        if size and done:
-            fraction = min(done / size, 1)
-            text = f"{fraction:4.0%}  {text}, {seconds / fraction - seconds:.0f} s left"
-        else:
-            text += f", {done / _MEBI:,.0f} MiB"
-        self.line.show(text)
+def _show_progress(line: TerminalLine, rows: int, done: int, size: int) -> None:
+    """Show how far the files are read; of a pipe the size is not known."""
+    line.show(f"Reading: {min(done / size, 1):.0%}" if size else f"Reading: {rows:,} rows")

@@ -14,23 +14,26 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.edits import Applied, Insert
 from plantdesk.domain.errors import InvalidPlantError, StoreError, StoreUnreachableError
+from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import FORM, PlantRow, SourceKind
 from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
-from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, UnansweredError
+from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.outbox import (
+    EnteredPlant,
+    Outbox,
+    StoreNotOpenError,
+    Submission,
+    UnansweredError,
+    from_json,
+)
+from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
-
-from typing import TYPE_CHECKING
-
-from plantdesk.domain.locations import StoreLocation
-from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.outbox import from_json
-from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.texts import error_text
 
 #: Milliseconds after which a plant is sent again that the store could not save for a moment.
 _RETRY_DELAY = 1000

@@ -155,7 +155,7 @@ def test_case_words_pattern_and_fields(replaced: Replaced) -> None:
     assert not desk.button("Replace").isEnabled()
     desk.type(desk.field("Find"), "(?i)nem(e")
     desk.button("Pattern").click()
-    replaced.sees("The bracket at 8 is not closed.")
+    replaced.sees("The pattern is not valid. RE2 reports: missing ): (?i)nem(e")
     assert desk.field("Find").property("invalid") == "true"
     desk.type(desk.field("Find"), "(\\w+) (nemerosa)")
     desk.type(desk.field("Replace with"), "\\2 \\1")
