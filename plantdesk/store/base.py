@@ -309,7 +309,7 @@ class WrittenStore(PlantStore):
 
     @override
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        return self._writer.submit(lambda writer: add_as_next(writer, fields, source))
+        return self._writer.submit(lambda writer: add_as_next(writer, fields, stored_source(writer.runner, source)))
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
@@ -321,7 +321,7 @@ class WrittenStore(PlantStore):
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
-        return self._writer.submit(lambda writer: redo(writer, source))
+        return self._writer.submit(lambda writer: redo(writer, stored_source(writer.runner, source)))
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:

@@ -149,7 +149,10 @@ def test_a_source_without_an_id_is_added_once(store: PlantStore, plants: list[Pl
     for source in (one, two, one):
         store.apply([Insert(plant_fields({"name": "Moss"}))], source).result(SECONDS)
     change = store.undo(None, one).result(SECONDS).change
-    first, second = (row.source for row in rows(store)[len(plants) :])
+    store.redo(one).result(SECONDS)
+    three = Source(0, SourceKind.ASSISTANT, "assistant three")
+    assert store.add_as_next(plant_fields({"name": "Ivy"}), three).result(SECONDS).source.label == three.label
+    first, second, *_ = (row.source for row in rows(store)[len(plants) :])
     assert (first.label, second.label) == (one.label, two.label)
     assert (first.kind, change.source) == (SourceKind.ASSISTANT, first)
     assert {first.id, second.id}.isdisjoint({0, FORM.id, COMMAND.id})
