@@ -193,17 +193,17 @@ def _plant(entry: EnteredPlant) -> NewPlant | Plant:
     return plant_to_add({"name": entry.name} if entry.tag is None else {"name": entry.name, "tag": entry.tag}, entry.id)
 
 
-class KeptPlants(QObject):
-    """Saves the outbox at each change, and the form soon after a key. `kept`: it has saved."""
+class RememberedPlants(QObject):
+    """Saves the outbox at each change, and the form soon after a key. `saved`: it has."""
 
-    kept = Signal()
+    saved = Signal()
 
     def __init__(self, preferences: Preferences, form: PlantForm, queue: AddQueue, parent: QObject) -> None:
         super().__init__(parent)
         self._preferences, self._form, self._queue = preferences, form, queue
         self._store_key: str | None = None
-        form.settled.connect(self.keep)
-        queue.changed.connect(self.keep)
+        form.settled.connect(self.save)
+        queue.changed.connect(self.save)
 
     def restore(self, location: StoreLocation) -> None:
         """Restore the form and unsaved plants of an earlier window of this store; this window's own move to it as well.
@@ -226,7 +226,7 @@ class KeptPlants(QObject):
             self._preferences.change_store(before, unsaved=[], draft=[])
 
     @Slot()
-    def keep(self) -> None:
+    def save(self) -> None:
         """If they have changed, write what is typed and the plants that are unsaved or in doubt."""
         if self._store_key is not None:
             outbox, draft = self._queue.outbox, self._form.draft()
@@ -235,4 +235,4 @@ class KeptPlants(QObject):
             known = self._preferences.of_store(self._store_key)
             if submissions or draft or known.get("unsaved") or known.get("draft"):
                 self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)
-        self.kept.emit()
+        self.saved.emit()

@@ -20,7 +20,7 @@ from plantdesk.ui.filters import moved_filter
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
-from plantdesk.ui.plants.add_queue import KeptPlants
+from plantdesk.ui.plants.add_queue import RememberedPlants
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
@@ -56,8 +56,8 @@ class Plants(Feature):
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
-        self._kept = KeptPlants(context.preferences, self._form, queue, self)
-        self._kept.kept.connect(self._on_kept)
+        self._remembered = RememberedPlants(context.preferences, self._form, queue, self)
+        self._remembered.saved.connect(self._on_saved)
         self._form.name_field.rows_pasted.connect(self._on_rows_pasted)
         self.status = PlantsStatus()
         #: The table, and the search above it.
@@ -88,7 +88,7 @@ class Plants(Feature):
 
     @override
     def complete(self) -> None:
-        self._kept.restore(self.context.location)
+        self._remembered.restore(self.context.location)
         self._show_view()
         self._on_sidebar_changed()
 
@@ -96,7 +96,7 @@ class Plants(Feature):
     def set_store(self, opened: OpenStore) -> None:
         super().set_store(opened)
         self.commands.set_store(opened)
-        self._kept.restore(self.context.location)
+        self._remembered.restore(self.context.location)
         self._show_view()
         can_change = not prevents_changes(opened.store.change_error)
         self.browser.offers_samples = self.context.location.server is None and can_change
@@ -276,12 +276,12 @@ class Plants(Feature):
 
     @override
     def keep_unsaved(self) -> str:
-        self._kept.keep()
+        self._remembered.save()
         count = self._unsaved.count
         return shown(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=count)) if count else ""
 
     @Slot()
-    def _on_kept(self) -> None:
+    def _on_saved(self) -> None:
         count = self._unsaved.count
         self.status.show_unsaved("plants", there=bool(count))
         if not count:

@@ -19,7 +19,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_controller import AddPlantController
-from plantdesk.ui.plants.add_queue import KeptPlants
+from plantdesk.ui.plants.add_queue import RememberedPlants
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
@@ -117,7 +117,7 @@ def restored(entry: AddPlantController, **kept: object) -> Callable[[], dict[str
     form, preferences, location = entry.parent(), Preferences(None), location_of(Path("plants.db"))
     assert isinstance(form, PlantForm)
     preferences.change_store(location.key, **kept)
-    plants = KeptPlants(preferences, form, entry.queue, entry)
+    plants = RememberedPlants(preferences, form, entry.queue, entry)
     plants.restore(location)
     return lambda: json.loads(json.dumps(preferences.of_store(location.key)))
 
