@@ -105,7 +105,7 @@ class StoreLocation(Protocol):
 
 
 def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress | None = None) -> Copied:
-    """Copy a whole store to a new or empty one, durably. Raises StoreError and NulInStoreError; then nothing is there.
+    """Copy a whole store to a new or empty one, durably. Raises what `fill` raises, which leaves no plants there.
 
     What `progress` raises also ends the copying.
     """

@@ -261,8 +261,8 @@ class PlantImport(Protocol):
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change, durably; `label` is the name of the import. Blocks.
 
-        `progress` is called on another thread with the rows so far and all rows; it must be quick. KeyboardInterrupt
-        leaves nothing, unless all is written already. Raises ImportConflictError and StoreBusyError.
+        `progress` is called on the thread that writes, with the rows so far and all rows; it must be quick.
+        KeyboardInterrupt leaves nothing, unless all is written already. Raises ImportConflictError and StoreBusyError.
         """
 
     def cancel(self) -> None:

@@ -4,7 +4,7 @@ A COMMIT without an answer is never repeated, and its outcome is never guessed. 
 `commits`; `settle` tries to write the same key without a commit. If that succeeds, the transaction can never commit,
 even if it is still on its way; if the key is there, the transaction has committed.
 
-Belongs to the writer thread.
+One thread at a time: the writer, or that of an import, which has a connection of its own.
 """
 
 from __future__ import annotations
