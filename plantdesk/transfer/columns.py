@@ -287,9 +287,9 @@ def _by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str,
     unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
     if unique and words:
         found["id"] = unique[0]
-    if names := words or numbers * is_list:
+    if names := words or (numbers if is_list else []):
         differing = [at for at in names if 2 * len(set(filled[at])) > len(filled[at])]
-        found["name"] = [*differing, *names][0]
+        found["name"] = next(iter(differing), names[0])
     others = {at: max(map(len, filled[at])) for at in words if at != found.get("name")}
     return found | _tag_and_note(others)
 

@@ -188,7 +188,7 @@ class Page(QFrame):
 
     @property
     def list_rect(self) -> QRect:
-        """The rectangle of the main pane, over which the toast is shown."""
+        """The rectangle of the main pane."""
         return self._list.geometry()
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:

@@ -197,7 +197,7 @@ class ApiControl(QObject):
         self.settled.emit()
 
     def _on_not_made(self, _error: Exception) -> None:
-        self._failure = ServerFailedError(Text("The server could not be started. PlantDesk's log has the cause."))
+        self._failure = ServerFailedError(Text("The server could not be started. The reason is in PlantDesk's log."))
         self._signal_state()
         self.settled.emit()
 

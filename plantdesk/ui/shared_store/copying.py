@@ -48,7 +48,7 @@ class CopyDialog(Dialog):
         self._file_button = QPushButton(self.tr("&New file…"))
         self._message = MessageLine(context.theme)
         self._copy_button = self.add_primary(self.tr("&Copy"), self._copy)
-        self._close_button = self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
         self._target_edit.textChanged.connect(self._on_edited)
         self._target_edit.returnPressed.connect(self._copy)

@@ -60,7 +60,6 @@ class ManualDialog(Dialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("PlantDesk manual"), parent)
         self.setModal(False)
-        self._theme = theme
         self._search = SearchEdit(theme, self.tr("Search the manual"))
         self._remark = PlainLabel(tone="muted")
         self._remark.hide()
