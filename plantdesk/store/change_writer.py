@@ -37,7 +37,7 @@ from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, NUMBER, PL
 from plantdesk.store.rows import NO_ROOM
 
 #: The number of plants that makes a change large, and for which texts are computed together.
-PAGE = 10_000
+LARGE_CHANGE = 10_000
 #: The approximate bytes of a before-image, without its texts.
 IMAGE_SIZE = 50
 

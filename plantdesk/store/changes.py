@@ -34,10 +34,10 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.models import Plant
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.rewriting import Rewritten, rewritten
-from plantdesk.store.change_writer import PAGE, ChangeEntry, ChangeWriter, is_in
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeEntry, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
-from plantdesk.store.events import Position
+from plantdesk.store.events import EventPosition
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table, text_columns
 from plantdesk.store.rows import id_before_new, row_by_id, rows_by_id
 
@@ -100,7 +100,7 @@ def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[i
 def _may_be_large(edit: Edit) -> bool:
     match edit:
         case SetTag() | DeleteAll():
-            return edit.plants.ids is None or len(edit.plants.ids) > PAGE
+            return edit.plants.ids is None or len(edit.plants.ids) > LARGE_CHANGE
     return isinstance(edit, RenameTag | MergeTags | MergePlants | Rewrite)
 
 
@@ -192,7 +192,7 @@ def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
 
     Raises InvalidPlantError, InvalidPatternError, UnknownPositionError and NulRefusedError.
     """
-    since = None if edit.since is None else Position.parse(edit.since)
+    since = None if edit.since is None else EventPosition.parse(edit.since)
     writer.database.clear(writer.runner, _REWRITTEN)
     for page in _pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
         _add(writer, list(rewritten(edit.rule, page, edit.leave)))
@@ -217,7 +217,7 @@ def _pages(writer: ChangeWriter, table: Table) -> Iterator[list[Any]]:
     """Yield id, name, tag and note of the plants that have their ids in a table."""
     columns, chosen = PLANT.c, table.c.id
     plants = select(columns.id, columns.name, columns.tag, columns.note).join(table, chosen == columns.id)
-    plants = plants.order_by(chosen).limit(PAGE)
+    plants = plants.order_by(chosen).limit(LARGE_CHANGE)
     page = writer.runner.run(plants).fetchall()
     while page:
         yield page
@@ -230,7 +230,7 @@ def _add(writer: ChangeWriter, found: Sequence[Rewritten]) -> None:
     writer.database.fill(writer.runner, _REWRITTEN, rows)
 
 
-def _leave_changed(writer: ChangeWriter, since: Position) -> set[int]:
+def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
     """Leave the plants that others have added or changed since a position; return those that were changed."""
     image, ids = BEFORE_IMAGE.c, _REWRITTEN.c.id
     is_changed = ids.in_(select(image.plant_id).where(image.change > since.change, image.change != writer.number))

@@ -66,7 +66,7 @@ _FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER
 _IDENTITY = 12
 
 
-class Position(NamedTuple):
+class EventPosition(NamedTuple):
     """A position in the order of all events.
 
     The times of the plant and of the change, in milliseconds since 1970 (0 if there is none), show whether the store is
@@ -85,7 +85,7 @@ class Position(NamedTuple):
         return ".".join(map(str, self if self.plant != LARGEST_ID else self[:5]))
 
     @classmethod
-    def parse(cls, text: str) -> Position:
+    def parse(cls, text: str) -> EventPosition:
         """Return the position of a text that `str` has made. Raises UnknownPositionError."""
         found = _FORMAT.fullmatch(text)
         if found is None:
@@ -115,16 +115,16 @@ def read_events(runner: Runner, since: str | None, limit: int) -> EventPage:
     execute, state = runner.execute, runner.database.state(runner)
     if since is None:
         return EventPage([], str(_present(execute, state)))
-    position = Position.parse(since)
+    position = EventPosition.parse(since)
     _check(execute, state, position)
     if (position.seq, position.change, position.plant) == (state.seq, state.change, LARGEST_ID):
         return EventPage([], since)
     return _Page(runner, state, position, limit).read()
 
 
-def _present(execute: Callable[..., Any], state: StoreState) -> Position:
+def _present(execute: Callable[..., Any], state: StoreState) -> EventPosition:
     added_at, made_at = _times(execute, state.seq, state.change)
-    return Position(state.identity[:_IDENTITY], state.seq, added_at, state.change, made_at)
+    return EventPosition(state.identity[:_IDENTITY], state.seq, added_at, state.change, made_at)
 
 
 def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int, int]:
@@ -134,7 +134,7 @@ def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int, int
     return added_at, made_at
 
 
-def _check(execute: Callable[..., Any], state: StoreState, position: Position) -> None:
+def _check(execute: Callable[..., Any], state: StoreState, position: EventPosition) -> None:
     """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if later events are removed."""
     added_at, made_at = _times(execute, position.seq, position.change)
     is_known = (
@@ -154,7 +154,7 @@ def _check(execute: Callable[..., Any], state: StoreState, position: Position) -
 class _Page:
     """Reads one page."""
 
-    def __init__(self, runner: Runner, state: StoreState, position: Position, limit: int) -> None:
+    def __init__(self, runner: Runner, state: StoreState, position: EventPosition, limit: int) -> None:
         self._runner, self._state, self._limit = runner, state, limit
         self._position = position
         #: Changes with before-images that may have the texts of plants that were added since.

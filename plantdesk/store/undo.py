@@ -11,14 +11,11 @@ from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError, shortened
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import Source
-from plantdesk.store.change_writer import PAGE, ChangeEntry, ChangeWriter
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeEntry, ChangeWriter
 from plantdesk.store.database import VERSION, Runner, version_of
 from plantdesk.store.entries import read_change
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, PLANT, TEXTS
 from plantdesk.store.rows import id_before_new
-
-#: Gets the entry of an undo.
-Outcome = Callable[[Change], Undone]
 
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100
@@ -106,7 +103,7 @@ def _take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
     rule of the tables.
     """
     kind, parameters = change.taken_back()
-    if change.plants > PAGE:
+    if change.plants > LARGE_CHANGE:
         writer.expect_many()
     try:
         with writer.many(change.plants):
@@ -135,7 +132,7 @@ class _Undo:
             .where(self._is_former, FORMER.c.after.is_(None), FORMER.c.seq.is_not(None), not_(and_(*same)))
         )
 
-    def bring_back(self) -> Outcome:
+    def bring_back(self) -> Callable[[Change], Undone]:
         """Return what makes the outcome of the entry of the undo. Raises UndoConflictError."""
         undone = self._undone
         restored = self._restore()

@@ -51,7 +51,7 @@ from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check
 from plantdesk.store.postgres.transactions import PostgresChange, Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
 from plantdesk.store.restoring import create_tables as create_restored
-from plantdesk.store.sqlite.backups import MadeBackups, State
+from plantdesk.store.sqlite.backups import BackupState, MadeBackups
 from plantdesk.store.sqlite.copies import new_copy
 from plantdesk.store.sqlite.restore_source import load
 
@@ -156,10 +156,12 @@ class SharedBackups(MadeBackups):
 
     @override
     @contextmanager
-    def _state(self) -> Iterator[State]:
+    def _state(self) -> Iterator[BackupState]:
         paths.data_folder()
         with all_rows(self._address) as rows:
-            yield State(rows.last_seq, rows.last_change, rows.identity, partial(new_copy, source=rows, is_backup=True))
+            yield BackupState(
+                rows.last_seq, rows.last_change, rows.identity, partial(new_copy, source=rows, is_backup=True)
+            )
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do."""

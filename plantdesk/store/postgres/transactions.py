@@ -22,7 +22,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.store.base import Outcome
-from plantdesk.store.change_writer import PAGE, ChangeWriter, Extent
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
 from plantdesk.store.entries import prune, prune_commits
 from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.adding import Entry, add_group, added_by
@@ -83,7 +83,7 @@ class OutcomeUnknownError(ServerUnreachableError):
 _QUICK = 8
 
 
-class Position(NamedTuple):
+class ServerPosition(NamedTuple):
     """A state of the store: the number of commits, the largest `seq`, the last change, and changes of tokens."""
 
     position: int
@@ -137,10 +137,10 @@ class PostgresChange(ChangeWriter):
     @contextmanager
     def many(self, plants: int) -> Iterator[None]:
         """Keep the server, which knows nothing of the rows of this transaction yet, from comparing each with each."""
-        if plants > PAGE:
+        if plants > LARGE_CHANGE:
             self.connection.execute("SET LOCAL enable_nestloop = off")
         yield
-        if plants > PAGE:
+        if plants > LARGE_CHANGE:
             self.connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
 
 
@@ -425,14 +425,14 @@ class Transactions:
             _rolled_back(connection)
             raise
         *position, version, reads_from = state.fetchone() or (*known, 0, 0)
-        self.known = now = Position(*position)
+        self.known = now = ServerPosition(*position)
         self.refusal = write_refusal(TablesVersion(version, reads_from))
         return read()._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
 
-    def _read_position(self) -> Position:
+    def _read_position(self) -> ServerPosition:
         with translate_errors(self._address):
             row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
-        return Position(*(row or (0, 0, 0, 0)))
+        return ServerPosition(*(row or (0, 0, 0, 0)))
 
 
 def _rolled_back(connection: Connection) -> bool:

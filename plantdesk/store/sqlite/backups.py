@@ -57,7 +57,7 @@ _CHECK_INTERVAL = 3600.0
 _FIRST = 5.0
 
 
-class State(NamedTuple):
+class BackupState(NamedTuple):
     """A state of a store. `write` copies the store, in this state or a later one, to a new file."""
 
     last_seq: int
@@ -74,7 +74,7 @@ class MadeBackups(Backups, ABC):
     min_interval = 0.0
 
     @abstractmethod
-    def _state(self) -> AbstractContextManager[State]:
+    def _state(self) -> AbstractContextManager[BackupState]:
         """Return the present state of the store, which can be copied within the context. Raises StoreError."""
 
     def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
@@ -190,7 +190,7 @@ class FileBackups(MadeBackups):
 
     @override
     @contextlib.contextmanager
-    def _state(self) -> Iterator[State]:
+    def _state(self) -> Iterator[BackupState]:
         if self._file is None and is_absent(self._path):
             raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=self._path.name)
         with contextlib.ExitStack() as stack:
@@ -199,7 +199,7 @@ class FileBackups(MadeBackups):
             connection = stack.enter_context(contextlib.closing(file.connect()))
             (identity,) = connection.execute("SELECT identity FROM store").fetchone()
             now = position(connection)
-            yield State(now.seq, now.change, identity, partial(copy_database, connection, revoke_tokens=True))
+            yield BackupState(now.seq, now.change, identity, partial(copy_database, connection, revoke_tokens=True))
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do, and change nothing.

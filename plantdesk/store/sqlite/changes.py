@@ -18,7 +18,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.store.base import WriterThread
-from plantdesk.store.change_writer import PAGE, ChangeWriter, Extent
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
 from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.rows import NO_ROOM
@@ -62,7 +62,9 @@ class SqliteChange(ChangeWriter):
     def delete(self, condition: ColumnElement[bool]) -> None:
         """Delete the plants of a condition. If these are all, omit the condition: SQLite then frees whole pages."""
         count = self.runner.run(self.images(condition, deletes=True)).rowcount
-        is_all = count > PAGE and self.runner.run(select(func.count()).select_from(PLANT)).fetchone() == (count,)
+        is_all = count > LARGE_CHANGE and self.runner.run(select(func.count()).select_from(PLANT)).fetchone() == (
+            count,
+        )
         self.runner.run(delete(PLANT) if is_all else delete(PLANT).where(condition))
 
     @override

@@ -19,7 +19,7 @@ _POSITION = f"""{_LAST_SEQ}, max(0, (SELECT coalesce(max(number), 0) FROM change
 _COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
 
 
-class Position(NamedTuple):
+class FilePosition(NamedTuple):
     """A state of the file, as far as commits change it: the largest `seq`, the last change, the number of commits."""
 
     seq: int
@@ -27,7 +27,7 @@ class Position(NamedTuple):
     commits: int
 
 
-def position(connection: sqlite3.Connection) -> Position:
+def position(connection: sqlite3.Connection) -> FilePosition:
     """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
     return _checked(connection.execute(f"SELECT {_POSITION} FROM store").fetchone())
 
@@ -37,7 +37,7 @@ def last_seq(connection: sqlite3.Connection) -> int:
     return position(connection).seq
 
 
-def count_commit(connection: sqlite3.Connection, number: int | None = None) -> Position:
+def count_commit(connection: sqlite3.Connection, number: int | None = None) -> FilePosition:
     """Count a commit at the end of the caller's transaction, and return the state; the commit may begin a `number`.
 
     The tokens have counted the plants already (`counted_seq`, for PlantDesk 1.0). Raises as `position` does.
@@ -47,10 +47,10 @@ def count_commit(connection: sqlite3.Connection, number: int | None = None) -> P
     return _checked(connection.execute(sql, (number,)).fetchone())
 
 
-def _checked(row: tuple[int, int, int] | None) -> Position:
+def _checked(row: tuple[int, int, int] | None) -> FilePosition:
     if row is None or max(row[:2]) > MAX_NUMBER:
         raise StoreDamagedError
-    return Position(*row)
+    return FilePosition(*row)
 
 
 # --- the number of the last commit: `store.other_commits` ---
@@ -76,7 +76,7 @@ class FileState(NamedTuple):
         return self.number >> _COUNT_BITS + _RANDOM_BITS == _digest(base)
 
 
-def begin_log(connection: sqlite3.Connection, base: FileState) -> Position:
+def begin_log(connection: sqlite3.Connection, base: FileState) -> FilePosition:
     """Count a commit by a number by which its log continues the file in the state `base`, which it has without the log.
 
     At the end of the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises

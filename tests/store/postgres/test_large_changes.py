@@ -15,7 +15,7 @@ from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import entries
-from plantdesk.store.change_writer import PAGE
+from plantdesk.store.change_writer import LARGE_CHANGE
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.transactions import Transactions
@@ -23,7 +23,7 @@ from tests.support.adding import Adding, add_each
 from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
 
-COUNT = PAGE + 2000
+COUNT = LARGE_CHANGE + 2000
 #: Edits of the plants of the tags “room 0” to “room 2”, and what becomes of a tag.
 EDITS: list[tuple[Edit, dict[str, str | None]]] = [
     (SetTag(Selection(since=0), "hall"), {f"room {n}": "hall" for n in range(3)}),
