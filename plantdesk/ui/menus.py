@@ -111,8 +111,8 @@ class Menus(QObject):
 
     def commands(self) -> list[Command]:
         """Return all commands that the window offers, with their present texts and states."""
-        for menu in {id(menu): menu for menu, _ in self._ends.values()}.values():
-            menu.aboutToShow.emit()
+        for section in Section:
+            self._update(section)
         found = []
         for action in self.actions:
             title = self._titles.get(action)
@@ -142,10 +142,16 @@ class Menus(QObject):
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for section in sections:
-            self.menu(section).aboutToShow.emit()  # its slots enable the commands
+            self.menu(section).aboutToShow.emit()  # its slots enable what can be done now
             menu.addActions([action for action in self._actions[section] if action.isEnabled()])
             menu.addSeparator()
+            self.menu(section).aboutToHide.emit()  # and then the keys of all commands
         return menu
+
+    def _update(self, section: Section) -> None:
+        """Let the menu of a section update its commands, as when it was opened and closed."""
+        self.menu(section).aboutToShow.emit()
+        self.menu(section).aboutToHide.emit()
 
     def add(self, section: Section, text: str, slot: Slot, *keys: Key | str, in_menu: bool = True) -> QAction:
         """Add a command; `slot` is called when it is chosen, also by one of `keys`."""

@@ -144,6 +144,22 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
     opened.reject()
 
 
+def test_the_keys_of_undo_and_redo_work_after_the_menu_of_a_row(desk: Desk) -> None:
+    """When the menu was opened, there was nothing to undo."""
+    table = desk.the(PlantTableView)
+    right_click(table.viewport(), place_of(table, 0))
+    desk.popup().close()
+    with desk.qtbot.waitActive(desk.window):
+        desk.window.activateWindow()
+    table.setFocus()
+    desk.press(Qt.Key.Key_Delete)
+    desk.until(lambda: table.model().rowCount() == 1)
+    desk.press(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    desk.until(lambda: table.model().rowCount() == 2)
+    desk.press(Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+    desk.until(lambda: table.model().rowCount() == 1)
+
+
 def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
     table = desk.the(PlantTableView)
     header = table.horizontalHeader()
