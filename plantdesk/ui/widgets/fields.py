@@ -60,7 +60,7 @@ from plantdesk.domain.addresses import split_address
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.tags import completions
-from plantdesk.ui.qt import Index, application, fill, mirrored
+from plantdesk.ui.qt import Index, fill, mirrored
 from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.theme.theme import Theme, round_corners
@@ -366,15 +366,15 @@ def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
         content.setData(format_, value)
     clipboard = QGuiApplication.clipboard()
     clipboard.setMimeData(content)
-    app = application()
 
     def clear() -> None:
-        app.aboutToQuit.disconnect(clear)  # the connection keeps the secret in memory
         if clipboard.text() == secret:
             clipboard.clear()
 
     QTimer.singleShot(clear_after_ms, clipboard, clear)
-    app.aboutToQuit.connect(clear)  # Windows and macOS keep the clipboard of a program that has ended
+    app = QGuiApplication.instance()
+    if app is not None:
+        app.aboutToQuit.connect(clear)  # Windows and macOS keep the clipboard of a program that has ended
 
 
 class SecretEdit(QLineEdit):
