@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -15,7 +15,7 @@ import pytest
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind
-from plantdesk.domain.errors import StoreError, StoreGoneError, StoreMovedError, TokenRefusedError
+from plantdesk.domain.errors import StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -251,48 +251,77 @@ def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
 
 @pytest.fixture
 def older(tmp_path: Path, path: Path) -> Path:
-    """A copy of the store at `path`, which has more plants since."""
+    """A copy of the store at `path`, with which the log of the next process begins."""
     with closing(Store(path)) as store:
         add(store, *range(100))
-    copy = shutil.copy(path, tmp_path / "older.db")
-    with closing(Store(path)) as store:
-        add(store, *range(100, 150))
-    return Path(copy)
+    return Path(shutil.copy(path, tmp_path / "older.db"))
+
+
+def use(store: Store) -> None:
+    """Add plants, and wait until a checkpoint has moved all of them from the log into the file."""
+    add(store, *range(100, 150))
+    written = store.path.stat().st_mtime_ns
+    while store.path.stat().st_mtime_ns == written:
+        time.sleep(0.05)
+
+
+def overwrite(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:  # the same inode
+        file.write(content)
 
 
 @pytest.mark.parametrize("content", ["older", "other"])
-def test_an_overwritten_file_is_opened_again_as_it_is(content: str, older: Path, other: Path, path: Path) -> None:
+def test_an_overwritten_file_is_opened_again_as_it_is(
+    path: Path, older: Path, other: Path, store: Store, changes: SimpleQueue[bool], content: str
+) -> None:
     """A checkpoint would copy pages of the log into the other content."""
+    use(store)
     copied = {"older": older, "other": other}[content]
     known = ids_in(copied)
-    with closing(Store(path)) as store:
-        add(store, *range(150, 200))
-        needs_reload: SimpleQueue[bool] = SimpleQueue()
-        store.subscribe(lambda changes: needs_reload.put(changes.needs_reload))
-        shutil.copyfile(copied, path)
-        while not needs_reload.get(timeout=SECONDS):
-            pass
-        add(store, 5000)
+    overwrite(path, copied.read_bytes())
+    while not changes.get(timeout=SECONDS):
+        pass
+    add(store, 5000)
+    store.close()
     assert ids_in(path) == [*known, 5000]
     assert replaced_backups(path) == []
 
 
-def test_an_emptied_file_is_reported_at_the_next_plant(path: Path) -> None:
+def test_an_emptied_file_is_refused_and_left_as_it_is(path: Path) -> None:
     store = Store(path)
-    add(store, 1)
-    path.write_bytes(b"")
-    for plant_id in (2, 3):
+    use(store)
+    overwrite(path, b"")
+    for plant_id in (5000, 5001):
         (outcome,) = add_each(store, plants(plant_id))  # type: ignore[arg-type]
-        assert isinstance(outcome, StoreGoneError)
-    with pytest.raises(UnsavedError):
+        assert isinstance(outcome, StoreError)
+    assert path.read_bytes() == b""
+    with suppress(UnsavedError):
         store.close()
+    assert path.read_bytes() == b""
 
 
-def test_a_file_that_is_overwritten_just_before_the_end_stays_as_it_is(older: Path, path: Path) -> None:
-    with closing(Store(path)) as store:
-        add(store, *range(150, 200))
-        shutil.copyfile(older, path)
-    assert ids_in(path) == [*range(100)]
+def test_what_replaces_an_emptied_file_is_opened(
+    store: Store, path: Path, other: Path, changes: SimpleQueue[bool]
+) -> None:
+    use(store)
+    overwrite(path, b"")
+    (outcome,) = add_each(store, plants(5000))  # type: ignore[arg-type]
+    assert isinstance(outcome, StoreError)
+    overwrite(path, other.read_bytes())
+    while not changes.get(timeout=SECONDS):
+        pass
+    add(store, 5001)
+    store.close()
+    assert ids_in(path) == [*ids_in(other), 5001]
+
+
+def test_a_file_that_is_overwritten_just_before_the_end_stays_as_it_is(path: Path, other: Path) -> None:
+    store = Store(path)
+    use(store)
+    overwrite(path, other.read_bytes())
+    with suppress(UnsavedError):
+        store.close()
+    assert ids_in(path) == ids_in(other)
 
 
 def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(

@@ -75,6 +75,16 @@ class FileState(NamedTuple):
             return base.number < self.number and base.schema <= self.schema
         return self.number >> _COUNT_BITS + _RANDOM_BITS == _digest(base)
 
+    def follows(self, known: FileState, commits: int) -> bool:
+        """Return whether checkpoints may have brought a file from the state `known` to this one.
+
+        `commits` is the number of the last commit, which may be in the log alone.
+        """
+        if self == known or self.number == commits:
+            return True
+        is_whole = known.number == commits  # then checkpoints have nothing to move
+        return not is_whole and self._replace(number=commits).continues(self) is True
+
 
 def begin_log(connection: sqlite3.Connection, base: FileState) -> FilePosition:
     """Count a commit by a number by which its log continues the file in the state `base`, which it has without the log.

@@ -92,18 +92,20 @@ class Transactions:
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
-        if self._open is None:
+        connection, self._open = self._open, None
+        if connection is None:
             return
         try:
             with translate_errors():
+                if connection.is_overwritten():
+                    self._file.set_log_aside()
+                    raise StoreMovedError
                 if not self._file.is_current:
-                    self._save(self._open.sqlite)
-                elif self._open.is_overwritten:
-                    self._file.reopen()  # else SQLite would move the log into the other content
+                    self._save(connection.sqlite)
         except StoreError as error:
             raise UnsavedError(error) from error
         finally:
-            self._open.sqlite.close()
+            connection.sqlite.close()
 
     # --- the file under the name ---
 
@@ -121,7 +123,7 @@ class Transactions:
         return connection
 
     def _is_usable(self, connection: WriteConnection) -> bool:
-        return self._file.is_current and self._file.has_index and not connection.is_overwritten
+        return self._file.is_current and self._file.has_index and not connection.is_overwritten()
 
     def _reopened(self) -> WriteConnection:
         if self._failure is not None:
@@ -149,9 +151,13 @@ class Transactions:
             return WriteConnection(self._file)
 
     def _leave(self, connection: WriteConnection) -> None:
+        if connection.is_overwritten():
+            if not self._file.last_written[1]:  # emptied: what fills it is opened, or a backup is restored
+                raise StoreMovedError
+            self._file.set_log_aside()
+            self._is_saved = True
         try:
-            if not (self._file.is_current and connection.is_overwritten):
-                self._save(connection.sqlite)
+            self._save(connection.sqlite)
         except (BackupFolderError, StoreBusyError, StoreFullError, StoreReadOnlyError) as error:
             if not self._file.is_there:  # the first thing to know
                 raise StoreMovedError from error
@@ -201,7 +207,7 @@ class Transactions:
                 with connection.transaction(self.notify):
                     yield connection
                 self._file.check()
-                if connection.is_overwritten:
+                if connection.is_overwritten():
                     raise StoreMovedError
         except StoreError as error:
             if isinstance(error, StoreMovedError):

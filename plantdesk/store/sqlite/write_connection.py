@@ -55,8 +55,10 @@ class WriteConnection:
         self._commits, self._rows = 0, self.sqlite.total_changes
         #: Whether the next commit may begin a log, as after a checkpoint.
         self._begins_log = True
-        #: Time and size of the file when its content was found to be that of its log.
-        self._checked: tuple[int, int] | None = None
+        #: Time and size of the file when it was checked last, and when another content was found in it.
+        self._checked = self._foreign = (0, 0)
+        #: The state of the file without its log at the last check.
+        self._base: FileState | None = None
         try:
             self._version = self._data_version()
             #: The state after the last commit that was read or made.
@@ -77,6 +79,7 @@ class WriteConnection:
             base = state_without_log(self._file.path) if self._begins_log else None  # the lock excludes checkpoints
             now = count_commit(self.sqlite) if base is None else begin_log(self.sqlite, base)
         self.position, self._begins_log = now, False
+        self._base = base or self._base
         self._commits += 1
 
     # --- commits of others ---
@@ -115,29 +118,25 @@ class WriteConnection:
 
     # --- the log ---
 
-    @property
     def is_overwritten(self) -> bool:
-        """Whether another program has emptied the file, or has written another content into it, as `cp` does.
+        """Return whether another program has written another store into the file, as `cp` does, and note its state.
 
-        Takes a few µs, and a millisecond after a checkpoint. Raises sqlite3.Error.
+        What is no store, or damaged, is found when it is read. Takes a few µs, and a millisecond after a checkpoint.
+        Raises sqlite3.Error.
         """
         written = self._file.last_written
-        if written == self._checked:
+        if written == self._checked or not self._file.has_name:
             return False
-        base = state_without_log(self._file.path)  # None while another process runs a checkpoint
-        is_known = None if base is None else self._knows(base)
-        if is_known:
-            self._checked = written
-        return is_known is False or (written is not None and not written[1])  # SQLite never empties a file
-
-    def _knows(self, base: FileState) -> bool | None:
-        """Return whether the last commit is in the file, whose state is `base`, or in a log that continues it.
-
-        None if others have committed since the last poll.
-        """
-        if self._data_version() != self._version:
-            return None
-        return FileState(base.store, self.position.commits, base.schema).continues(base) is not False
+        if written == self._foreign:
+            return True
+        base = state_without_log(self._file.path)
+        if base is None or self._data_version() != self._version:  # a checkpoint runs, or others have committed
+            return False
+        if self._base is None or base.follows(self._base, self.position.commits):
+            self._checked, self._base = written, base
+            return False
+        self._foreign = written
+        return True
 
     @property
     def has_pending(self) -> bool:
@@ -159,7 +158,8 @@ class WriteConnection:
         with contextlib.suppress(sqlite3.Error):
             self.sqlite.execute("BEGIN IMMEDIATE")
             try:
-                is_whole = not self.is_overwritten and self._file.checkpoint()
+                is_whole = not self.is_overwritten() and self._file.checkpoint()
+                self.is_overwritten()  # notes the new state
             finally:
                 self.sqlite.execute("ROLLBACK")
         self._commits, self._rows = 0 if is_whole else 1, self.sqlite.total_changes  # to try again when idle

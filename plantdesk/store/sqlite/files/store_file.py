@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import time
 from pathlib import Path
@@ -23,6 +24,8 @@ from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_rea
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 
 _RETRY_DELAY = 0.02
+#: Seconds without a write after which another program has finished, and how often they are waited for.
+_SETTLED, _MAX_SETTLING = 0.5, 60
 
 
 class StoreFile:
@@ -110,12 +113,17 @@ class StoreFile:
         return not is_busy and pages == copied
 
     @property
-    def last_written(self) -> tuple[int, int] | None:
-        """Time (ns) and size of the file without its log, which checkpoints change; None if it is gone."""
+    def last_written(self) -> tuple[int, int]:
+        """Time (ns) and size of the file without its log, which checkpoints change; zeros if it is gone."""
         with contextlib.suppress(OSError):
             status = self.path.stat()
             return status.st_mtime_ns, status.st_size
-        return None
+        return 0, 0
+
+    @property
+    def has_name(self) -> bool:
+        """Whether the opened database is still under its name, whatever its content is."""
+        return file_id(self.path) == self._opened.identity.database
 
     def reopen(self) -> None:
         """Open what is under the name now, after it was replaced or has become writable. Raises StoreError.
@@ -132,6 +140,20 @@ class StoreFile:
             self._opened = open_file(self.path)
             self.generation += 1
         old.connection.close()
+
+    def set_log_aside(self) -> None:
+        """Put a copy of an overwritten file in its place, once it is written no more, and quarantine the log.
+
+        SQLite moves no log into a file that has lost its name. Raises StoreError.
+        """
+        for _ in range(_MAX_SETTLING):
+            written = self.last_written
+            time.sleep(_SETTLED)
+            if written == self.last_written:
+                break
+        with naming(self.path), locked(self.path), replaced_file(self.path) as temporary:
+            shutil.copyfile(self.path, temporary)
+            Backups(self.path).quarantine_log(self.path)
 
     def rebuild(self, connection: sqlite3.Connection) -> None:
         """Replace the file, after its log or index was deleted while in use, by a copy of what `connection` sees.
