@@ -16,7 +16,7 @@ from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
-from plantdesk.ui.feature import Feature, OpenStore, ShownPlants, WindowContext
+from plantdesk.ui.feature import Feature, ShownPlants, WindowContext
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, quoted, shown
@@ -58,8 +58,7 @@ class Transfer(Feature):
         add = context.menus.add
         self._import = add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I")
         self.enable_with_store(add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E"))
-        self._allow()
-        context.bridge.health_changed.connect(self._allow)
+        context.bridge.health_changed.connect(self._enable_commands)
 
     @property
     @override
@@ -74,14 +73,8 @@ class Transfer(Feature):
             widget.installEventFilter(self)
 
     @override
-    def set_store(self, opened: OpenStore) -> None:
-        super().set_store(opened)
-        self._allow()
-
-    @override
     def release_store(self) -> None:
         super().release_store()
-        self._allow()
         if self._exports is not None:
             self._exports.close()
             self._exports = None
@@ -184,8 +177,10 @@ class Transfer(Feature):
             self._exports.open_dialog(self._plants)
 
     @Slot()
-    def _allow(self) -> None:
+    @override
+    def _enable_commands(self) -> None:
         """Enable the import unless plants cannot be changed: it is a change of the history."""
+        super()._enable_commands()
         self._import.setEnabled(self.opened is not None and not prevents_changes(self.opened.store.change_error))
 
     # --- the running import ---
