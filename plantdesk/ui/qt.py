@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from PySide6.QtCore import QLibraryInfo, QModelIndex, QPersistentModelIndex, QSize, QStandardPaths, Qt, qVersion
 from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
 from PySide6.QtWidgets import QApplication, QBoxLayout, QLayout, QWidget
-from shiboken6 import invalidate
+from shiboken6 import invalidate, isValid
 
 from plantdesk.platform.paths import home_folder, resources_folder
 
@@ -51,6 +51,12 @@ def bring_to_front(window: QWidget, token: str = "") -> None:
     window.show()
     window.raise_()
     window.activateWindow()
+
+
+def close_window(window: QWidget | None) -> None:
+    """Close a window, if there is one that its user has not closed and so deleted."""
+    if window is not None and isValid(window):
+        window.close()
 
 
 def has_focus(widget: QWidget) -> bool:

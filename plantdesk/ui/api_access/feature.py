@@ -18,7 +18,7 @@ from plantdesk.ui.background import ignore
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
-from plantdesk.ui.qt import bring_to_front
+from plantdesk.ui.qt import bring_to_front, close_window
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import one_line, quoted, shown
 from plantdesk.ui.widgets.messages import Tone
@@ -71,8 +71,7 @@ class ApiAccess(Feature):
 
     @override
     def release_store(self) -> None:
-        if self._dialog is not None and isValid(self._dialog):
-            self._dialog.close()
+        close_window(self._dialog)
         self._dialog = None
         super().release_store()
 

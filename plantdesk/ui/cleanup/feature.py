@@ -18,7 +18,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Contains, Selection
 from plantdesk.ui.feature import Feature, OpenStore, PlantChanges, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import bring_to_front
+from plantdesk.ui.qt import bring_to_front, close_window
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class CleanUp(Feature):
     @override
     def release_store(self) -> None:
         super().release_store()
-        if self._dialog is not None and isValid(self._dialog):
-            self._dialog.close()
+        close_window(self._dialog)
         self._dialog = None
 
     def open_dialog(self, page: Page = Page.TEXTS) -> None:

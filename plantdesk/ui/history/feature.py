@@ -17,7 +17,7 @@ from plantdesk.domain.records import Changes, Source
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import bring_to_front, fill
+from plantdesk.ui.qt import bring_to_front, close_window, fill
 from plantdesk.ui.questions import ask_if_of_other_desk
 from plantdesk.ui.texts import error_text, long_date, one_line, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
@@ -181,8 +181,7 @@ class History(Feature):
     @override
     def release_store(self) -> None:
         super().release_store()
-        if self._dialog is not None and isValid(self._dialog):
-            self._dialog.close()
+        close_window(self._dialog)
         self._dialog = None
 
     @Slot()
