@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -298,6 +299,30 @@ def test_an_emptied_file_is_refused_and_left_as_it_is(path: Path) -> None:
     with suppress(UnsavedError):
         store.close()
     assert path.read_bytes() == b""
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> bytes:
+    """A database of another program."""
+    file = tmp_path / "foreign.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE plant (id INTEGER PRIMARY KEY)")
+    return file.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["text", "zeros", "foreign"])
+def test_a_file_that_becomes_no_store_is_refused_and_left_as_it_is(path: Path, foreign: bytes, kind: str) -> None:
+    content = {"text": b"Monstera;window\n" * 100, "zeros": bytes(100_000), "foreign": foreign}[kind]
+    store = Store(path)
+    use(store)
+    overwrite(path, content)
+    for plant_id in (5000, 5001):
+        (outcome,) = add_each(store, plants(plant_id))  # type: ignore[arg-type]
+        assert isinstance(outcome, StoreError)
+    assert path.read_bytes() == content
+    with suppress(UnsavedError):
+        store.close()
+    assert path.read_bytes() == content
 
 
 def test_what_replaces_an_emptied_file_is_opened(

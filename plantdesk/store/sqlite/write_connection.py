@@ -27,7 +27,7 @@ from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.log_origin import state_without_log
-from plantdesk.store.sqlite.files.open_checks import log_size
+from plantdesk.store.sqlite.files.open_checks import has_store_header, log_size
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import FileState, begin_log, count_commit, position
 
@@ -119,10 +119,10 @@ class WriteConnection:
     # --- the log ---
 
     def is_overwritten(self) -> bool:
-        """Return whether another program has written another store into the file, as `cp` does, and note its state.
+        """Return whether another program has written something else into the file, as `cp` does, and note its state.
 
-        What is no store, or damaged, is found when it is read. Takes a few µs, and a millisecond after a checkpoint.
-        Raises sqlite3.Error.
+        What begins as a store but is damaged is found when it is read. Takes a few µs, and a millisecond after a
+        checkpoint. Raises sqlite3.Error.
         """
         written = self._file.last_written
         if written == self._checked or not self._file.has_name:
@@ -130,9 +130,9 @@ class WriteConnection:
         if written == self._foreign:
             return True
         base = state_without_log(self._file.path)
-        if base is None or self._data_version() != self._version:  # a checkpoint runs, or others have committed
-            return False
-        if self._base is None or base.follows(self._base, self.position.commits):
+        if (base is None and has_store_header(self._file.path)) or self._data_version() != self._version:
+            return False  # a checkpoint runs, or others have committed
+        if base is not None and (self._base is None or base.follows(self._base, self.position.commits)):
             self._checked, self._base = written, base
             return False
         self._foreign = written

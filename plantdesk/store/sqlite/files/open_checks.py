@@ -82,17 +82,7 @@ def check_file(path: Path) -> None:
     """
     _check_side_files(path)
     with translate_errors(), contextlib.closing(connect(path, immutable=True)) as connection:
-        # A checkpoint writes the header before the file has all its pages: a kill in between leaves a whole store, as
-        # the log has them. SQLite takes no offence at the page count while the schema is writable.
-        connection.execute("PRAGMA writable_schema = ON")
-        try:
-            (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
-                raise
-            application_id = version = 0
-        connection.execute("PRAGMA writable_schema = OFF")
+        application_id, version = _header(connection)
         if application_id == APPLICATION_ID and version <= SCHEMA_VERSION and not has_log(path):
             _check_schema(connection, version)
     if application_id != APPLICATION_ID:
@@ -100,6 +90,28 @@ def check_file(path: Path) -> None:
         raise ForeignFileError(message, what=named(path))
     refuse_newer(path, version)
     _check_journal(path)
+
+
+def has_store_header(path: Path) -> bool:
+    """Return whether the file begins as a store of any version. Raises sqlite3.Error for what cannot be read."""
+    with contextlib.closing(connect(path, immutable=True)) as connection:
+        return _header(connection)[0] == APPLICATION_ID
+
+
+def _header(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the application ID and the schema version; zeros of what is no database."""
+    # A checkpoint writes the header before the file has all its pages: a kill in between leaves a whole store, as the
+    # log has them. SQLite takes no offence at the page count while the schema is writable.
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+            raise
+        return 0, 0
+    connection.execute("PRAGMA writable_schema = OFF")
+    return application_id, version
 
 
 def _check_schema(connection: sqlite3.Connection, version: int) -> None:
