@@ -234,6 +234,8 @@ class HttpProtocol(HttpToolsProtocol):
             raise MalformedHttpError(Text("version {version} is not supported", version=version))
         if version == "1.0":
             self.expect_100_continue = False  # such a client must not be sent 100 (RFC 9110, section 10.1.1)
+            if any(name == b"transfer-encoding" for name, _ in self.headers):  # RFC 9112, section 6.1
+                raise MalformedHttpError(Text("HTTP/1.0 has no Transfer-Encoding"))
         self.url = _origin_form(self.url, self.headers)
         self.server_state.default_headers = _default_headers(int(time.time()))
         super().on_headers_complete()

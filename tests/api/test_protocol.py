@@ -38,6 +38,7 @@ from tests.support.waiting import SECONDS
         b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
         b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n",
         b"POST /plants HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n{}",
+        b"POST /plants HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
     ],
 )
 def test_malformed_http_gets_an_error_body(api: Api, request_bytes: bytes) -> None:
