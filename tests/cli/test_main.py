@@ -347,6 +347,18 @@ def test_a_file_that_is_not_a_backup_is_refused(run: Run, refused: Run, tmp_path
     assert len(plants()) == 1
 
 
+def test_a_damaged_backup_says_how_much_of_it_can_be_read(run: Run, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("\n".join(["name", *(f"Plant {number}" for number in range(3000))]))
+    assert plantdesk("import", str(names), capture_output=True).returncode == 0
+    made = Path(run("backup").strip())
+    with made.open("r+b") as file:
+        file.seek(made.stat().st_size // 2)
+        file.write(b"\xff" * 4096)
+    errors = run("restore", str(made), "--yes")
+    assert re.search(r"is damaged: no more than 2,\d\d\d plants of it can be read", errors)
+
+
 def test_a_damaged_store_is_replaced_and_kept(run: Run, refused: Run) -> None:
     run("add", "--name", "Fern")
     made = run("backup").strip()
