@@ -224,7 +224,7 @@ class SharedStoreGoneError(StoreUnreachableError):
 class RightsMissingError(StoreReadOnlyError):
     """The server's user may not do this."""
 
-    text = Text("Your user of the shared store may not change this. Ask who administrates the server.")
+    text = Text("Your user of the shared store has no right to do this. Ask who administrates the server.")
 
 
 class StandbyError(StoreReadOnlyError):

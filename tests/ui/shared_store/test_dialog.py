@@ -112,7 +112,7 @@ def test_each_failure_has_its_line_and_its_remedy(desk: StoreDesk, users: Postgr
         (users.url("nothing"), "Plants", "The server has no database “nothing”"),
         (store.url, "Plants", "was updated by a newer PlantDesk"),
         (users.url("postgres").replace("plants@", "nobody@"), "Signed in", "refuses this user or password"),
-        (store.url.replace("plants@", "reader@"), "Plants", "may not change this"),
+        (store.url.replace("plants@", "reader@"), "Plants", "has no right to do this"),
     )
     for url, title, reason in failures:
         found = desk.test(url)
