@@ -39,6 +39,7 @@ from tests.support.samples import some
 NAMES = (
     *("about", "shortcuts", "history", "api", "token", "expanded", "revoke", "restore"),
     *("import", "refused", "export", "labels", "merge", "failure", "tag", "settings"),
+    *("replace", "duplicates", "tidy_tags"),
 )
 #: Pixels of a screen of 1366 x 768 at 200 %, without the frame of a window.
 _SMALLEST = QSize(1366 // 2 - 16, 768 // 2 - 48)

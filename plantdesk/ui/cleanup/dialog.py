@@ -14,6 +14,7 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, tab_stops
 from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -64,7 +65,7 @@ class CleanUpDialog(Dialog):
             QShortcut(QKeySequence(key), self, command)
         bottom = fill(QHBoxLayout(), (self._summary, 1), self.buttons, spacing=M)
         self.break_rows(bottom, *(row for page in pages for row in page.rows))
-        parts = self._tabs, (self._stack, 1), self._outcome, bottom
+        parts = self._tabs, (ScrollArea(self._stack), 1), self._outcome, bottom
         fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
         self.resize_to_fit(_SIZE * context.theme.metrics.scale)
         self._show_state()
