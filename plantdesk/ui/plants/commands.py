@@ -220,8 +220,11 @@ class ViewCommands(QObject):
         super().__init__(browser)
         self._context, self._browser = context, browser
         menus = context.menus
-        choices = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
-        self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), choices, browser.set_order, in_menu=False)
+        choices = (
+            *((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id")),
+            *((self.tr("By &tag"), "tag"), (self.tr("By &origin"), "source")),
+        )
+        self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Sort"), choices, browser.set_order, in_menu=False)
         check(self.orders, "added")
         switch = partial(menus.add_switch, Section.VIEW_PLANTS, in_menu=False)
         self.compact_command = switch(self.tr("&Compact rows"), lambda on: browser.table.set_compact(compact=on))
