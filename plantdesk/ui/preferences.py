@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
@@ -26,7 +27,7 @@ class Preferences(QObject):
     If the file cannot be written, this is logged and the change lasts until the program ends.
     `quarantined`: the new name of a damaged file. `are_saved`: the last write of the file succeeded.
     `are_new`: this is the first start: there was no file, and no store either. `keeps_unsaved`: the last write of
-    what is typed and not saved succeeded; it has a file of its own.
+    what is typed and not saved succeeded, or its folder can be written to; it has a file of its own.
     """
 
     changed = Signal()
@@ -36,7 +37,8 @@ class Preferences(QObject):
         super().__init__()
         self._watcher: QFileSystemWatcher | None = None
         self.quarantined: Path | None = None
-        self.are_saved = self.keeps_unsaved = True
+        self.are_saved = True
+        self.keeps_unsaved = file is None or not file.parent.exists() or os.access(file.parent, os.W_OK)
         self._file = file
         self._unsaved = UnsavedFile(None if file is None else file.parent)
         self.are_new = file is None or not file.exists()

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.platform import settings
 from plantdesk.ui.preferences import Preferences
+from tests.support.disks import mounted
 
 _A, _B = Path("/plants/a.db"), Path("/plants/b.db")
 
@@ -48,6 +49,12 @@ def test_the_watch_ends_with_the_window(tmp_path: Path, qtbot: QtBot) -> None:
     (watcher,) = window.findChildren(QFileSystemWatcher)
     with qtbot.waitSignal(watcher.destroyed):
         window.deleteLater()
+
+
+@pytest.mark.parametrize("options", ["rw", "ro"])
+def test_it_is_known_from_the_start_that_nothing_can_be_kept_on_a_read_only_disk(tmp_path: Path, options: str) -> None:
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", options, "tmpfs") as disk:
+        assert Preferences(disk / "settings.json").keeps_unsaved == (options == "rw")
 
 
 @pytest.mark.parametrize("content", ['{"theme": "li', "", "[1]", None])
