@@ -89,7 +89,10 @@ class Restored(NamedTuple):
 def preview_text(preview: RestorePreview, file_name: str) -> Text:
     """Return what restoring the backup `file_name` would change, one line per kind of change."""
     file = shortened(file_name)
-    whole, rest = Text("“{file}” holds {plants}."), Text("“{file}” is damaged: no more than {plants} of it can be read.")
+    whole, rest = (
+        Text("“{file}” holds {plants}."),
+        Text("“{file}” is damaged: no more than {plants} of it can be read."),
+    )
     lines = [(rest if preview.is_partial else whole).filled(file=file, plants=_plants(preview.plants))]
     if preview.has_foreign_log:
         log = Text("The log “{file}-wal” beside it belongs to another file, and its plants are not read.")

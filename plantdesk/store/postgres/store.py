@@ -24,7 +24,18 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import AddJob, Entries, Health, Job, Outcome, PollJob, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.base import (
+    AddJob,
+    AutomaticBackups,
+    Entries,
+    Health,
+    Job,
+    Outcome,
+    PollJob,
+    WriteJob,
+    WriterThread,
+    WrittenStore,
+)
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.address import Address
@@ -40,7 +51,6 @@ from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import CommitListener, create_tables
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.transactions import OutcomeUnknownError, Transactions
-from plantdesk.store.sqlite.backups import AutomaticBackups
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")

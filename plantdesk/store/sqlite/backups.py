@@ -1,4 +1,4 @@
-"""Backups of a store: made on request, into a file, and by time on a thread; and restored, with a preview.
+"""Backups of a store: made on request, when one is due, and into a file; and restored, with a preview.
 
 A store that can be read keeps its file, its tokens and its origins: in one transaction its plants become those of the
 backup, so that every open PlantDesk sees all of it or nothing. A damaged or missing store is replaced by a new one with
@@ -11,7 +11,6 @@ import contextlib
 import logging
 import os
 import sqlite3
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -50,11 +49,6 @@ from plantdesk.store.sqlite.numbers import count_commit, position
 from plantdesk.store.sqlite.restore_source import load, opened
 
 _log = logging.getLogger(__name__)
-
-#: Seconds between two checks whether a backup is due.
-_CHECK_INTERVAL = 3600.0
-#: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
-_FIRST = 5.0
 
 
 class BackupState(NamedTuple):
@@ -126,51 +120,6 @@ def _position(backup: Path) -> tuple[int, int] | None:
             return position(connection)[:2]
     except (sqlite3.Error, StoreError, TypeError):
         return None
-
-
-class AutomaticBackups:
-    """Makes a backup, if one is due, soon after the start and every hour.
-
-    A failure is logged and tried again an hour later: no backup may prevent plants from being added.
-    """
-
-    def __init__(
-        self,
-        back_up_if_due: Callable[[], object],
-        on_outcome: Callable[[StoreError | None], object] | None = None,
-        *,
-        first: float = _FIRST,
-        every: float = _CHECK_INTERVAL,
-    ) -> None:
-        """Start the thread, which passes the error of each attempt, or None, to `on_outcome`; times are in seconds."""
-        self._back_up_if_due = back_up_if_due
-        self._on_outcome = on_outcome
-        self._first, self._every = first, every
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="store-backups", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the thread; waits for a backup that is being made. May be called again."""
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        wait = self._first
-        while not self._ended.wait(wait):
-            try:
-                self._back_up_if_due()
-                self._report(None)
-            except StoreError as error:
-                _log.warning("No automatic backup was made: %s", error)
-                self._report(error)
-            except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
-                _log.exception("An automatic backup failed")
-            wait = self._every
-
-    def _report(self, error: StoreError | None) -> None:
-        if self._on_outcome is not None:
-            self._on_outcome(error)
 
 
 _VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),

@@ -16,10 +16,20 @@ from typing_extensions import override
 from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDamagedError, StoreError
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import AddJob, Entries, Health, Job, Outcome, WriteJob, WriterThread, WrittenStore
+from plantdesk.store.base import (
+    AddJob,
+    AutomaticBackups,
+    Entries,
+    Health,
+    Job,
+    Outcome,
+    WriteJob,
+    WriterThread,
+    WrittenStore,
+)
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
-from plantdesk.store.sqlite.backups import AutomaticBackups, FileBackups
+from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.disk import is_low, remove_old_temporary_files
