@@ -98,7 +98,7 @@ class Transactions:
         try:
             with translate_errors():
                 if connection.is_overwritten():
-                    self._file.set_log_aside()
+                    self._file.quarantine_log()
                     raise StoreMovedError
                 if not self._file.is_current:
                     self._save(connection.sqlite)
@@ -154,7 +154,7 @@ class Transactions:
         if connection.is_overwritten():
             if not self._file.last_written[1]:  # emptied: what fills it is opened, or a backup is restored
                 raise StoreMovedError
-            self._file.set_log_aside()
+            self._file.quarantine_log()
             self._is_saved = True
         try:
             self._save(connection.sqlite)

@@ -376,9 +376,9 @@ class SharedStoreDialog(Dialog):
         parts = (self._outcomes, self._setup_header, self._setup, STRETCH)
         fill(QVBoxLayout(content), intro, self._grid(), test, *parts, margins=(EDGE, L, EDGE, S), spacing=M)
         self._content = content
-        foot = fill(QVBoxLayout(), self._message, self.buttons, margins=(EDGE, 0, EDGE, L), spacing=S)
+        footer = fill(QVBoxLayout(), self._message, self.buttons, margins=(EDGE, 0, EDGE, L), spacing=S)
         self._area = ScrollArea(content, horizontal=False)
-        fill(QVBoxLayout(self), (self._area, 1), foot, margins=0, spacing=0)
+        fill(QVBoxLayout(self), (self._area, 1), footer, margins=0, spacing=0)
 
     def _grid(self) -> QWidget:
         """Return the fields, two in a row, each under its label."""
@@ -398,11 +398,11 @@ class SharedStoreDialog(Dialog):
     @Slot()
     def _fit(self) -> None:
         """Be as high as the content and the reason of a failed test, so that nothing moves with a test."""
-        layout, foot = self._content.layout(), self.layout()
-        if layout is None or foot is None:
+        layout, footer = self._content.layout(), self.layout()
+        if layout is None or footer is None:
             return
         activate_layouts(self)
         self._area.setMinimumHeight(0)
         width = self._theme.metrics.scaled(_WIDTH)
-        height = needed_height(layout, width) + foot.sizeHint().height() - self._area.sizeHint().height()
+        height = needed_height(layout, width) + footer.sizeHint().height() - self._area.sizeHint().height()
         self.resize_to_fit(QSize(width, height + _REASON_LINES * self.fontMetrics().lineSpacing()))

@@ -141,7 +141,7 @@ class StoreFile:
             self.generation += 1
         old.connection.close()
 
-    def set_log_aside(self) -> None:
+    def quarantine_log(self) -> None:
         """Put a copy of an overwritten file in its place, once it is written no more, and quarantine the log.
 
         SQLite moves no log into a file that has lost its name. Raises StoreError.
