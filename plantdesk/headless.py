@@ -15,8 +15,8 @@ from plantdesk.domain.activity import Activity, Answer
 from plantdesk.domain.errors import Text
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
-from plantdesk.platform import core_dumps, logs, output, paths
-from plantdesk.platform.signals import STOP_SIGNALS, signal_socket
+from plantdesk.platform import logs, output, paths, process
+from plantdesk.platform.process import STOP_SIGNALS, signal_socket
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
     Prints one line when connections are accepted; if `verbose`, also one for each request, on standard error.
     Raises StoreError, ServerError, OutputError.
     """
-    core_dumps.forbid_tracing()
+    process.forbid_tracing()
     with (
         ThreadPoolExecutor(1, "request-log") as log,  # no request waits for standard error
         signal_socket(*STOP_SIGNALS) as signals,

@@ -26,7 +26,7 @@ _NEEDED = {
     "plantdesk.ui",
 }
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
-_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_replace", "core_dumps", "display", "output", "paths")}
+_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_replace", "display", "output", "paths", "process")}
 _NEEDED |= {f"plantdesk.platform.{each}" for each in ("settings", "unsaved_file", "window_requests", "windows")}
 _NEEDED |= {f"plantdesk.store{each}" for each in ("", ".locations", ".postgres", ".postgres.address")}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "theme")}

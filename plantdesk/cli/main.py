@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from plantdesk import URL_SCHEME
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
-from plantdesk.platform import core_dumps, display, output, windows
+from plantdesk.platform import display, output, process, windows
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.disable()  # what is imported stays; `options` and the window decide when to collect
     # `desktop` passes Qt's options to Qt.
     _, given = display.split_qt_options(sys.argv[1:] if arguments is None else arguments)
-    core_dumps.forbid_core_dumps()
+    process.forbid_core_dumps()
     windows.hold_running_mutex()
     if sys.stdout is None or sys.stderr is None:
         return output.run_without_console(lambda: _run(given))

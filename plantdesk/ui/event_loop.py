@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from PySide6.QtCore import QDate, QObject, QSocketNotifier, QTimer, Signal, Slot
 
-from plantdesk.platform.signals import signal_socket
+from plantdesk.platform.process import signal_socket
 
 #: Between two checks of the date: a computer may sleep, or its clock be set, so a timer until midnight is not enough.
 _DATE_INTERVAL_MS = 60_000

@@ -126,9 +126,9 @@ _ASK = """
 import ctypes, resource, sys
 from pathlib import Path
 sys.frozen = {frozen}
-from plantdesk.platform import core_dumps
-core_dumps.forbid_core_dumps()
-core_dumps.forbid_tracing()
+from plantdesk.platform import process
+process.forbid_core_dumps()
+process.forbid_tracing()
 list(Path("/dev/fd").iterdir())  # it may still look into itself
 print(resource.getrlimit(resource.RLIMIT_CORE)[0], ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
 """

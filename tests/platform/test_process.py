@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from plantdesk.platform.signals import STOP_SIGNALS, signal_socket
+from plantdesk.platform.process import STOP_SIGNALS, signal_socket
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS, ids=lambda number: number.name)

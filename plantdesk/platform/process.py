@@ -1,9 +1,13 @@
-"""Signals that ask the program to end, as bytes of a socket."""
+"""This process for the operating system: signals that ask it to end, and who may read its memory.
+
+Core dumps and tracing are forbidden only in packaged programs: developers need core dumps and debuggers.
+"""
 
 from __future__ import annotations
 
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -11,6 +15,7 @@ from contextlib import closing, contextmanager
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK") if hasattr(signal, name)
 )
+_PR_SET_DUMPABLE = 4
 
 
 @contextmanager
@@ -38,3 +43,23 @@ def signal_socket(*numbers: signal.Signals) -> Iterator[socket.socket]:
 
 def _handled_by_socket(_number: int, _frame: object) -> None:
     """Do nothing: the socket has the signal."""
+
+
+def forbid_core_dumps() -> None:
+    """Write no core dump of this process and its children: tokens and plants would be in it."""
+    if sys.platform != "win32" and getattr(sys, "frozen", False):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+
+
+def forbid_tracing() -> None:
+    """Deny ptrace and /proc/PID/mem to other programs of the user (Linux).
+
+    Not for the window: desktop portals refuse a process that they cannot inspect.
+    """
+    if sys.platform == "linux" and getattr(sys, "frozen", False):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
