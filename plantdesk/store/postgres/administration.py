@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
 from plantdesk.store.postgres.address import Address, is_loopback
-from plantdesk.store.postgres.connections import (
+from plantdesk.store.postgres.connections import Connection, connect
+from plantdesk.store.postgres.errors import (
     CertificateRefusedError,
-    Connection,
     ConnectionFileError,
     DatabaseMissingError,
     EncodingRefusedError,
@@ -25,7 +25,6 @@ from plantdesk.store.postgres.connections import (
     RightsMissingError,
     ServerUnreachableError,
     SignInRefusedError,
-    connect,
     translate_errors,
 )
 from plantdesk.store.postgres.schema import check_readable, version_of, write_refusal

@@ -36,17 +36,10 @@ from plantdesk.platform import paths
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import rows_of, transfer
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import (
-    LONG,
-    READER,
-    Connection,
-    NulRefusedError,
-    connect,
-    execute,
-    translate_errors,
-)
+from plantdesk.store.postgres.connections import LONG, READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import create_tables
+from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
 from plantdesk.store.postgres.transactions import PostgresChange, Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange

@@ -27,7 +27,8 @@ from typing_extensions import override
 from plantdesk.domain.folding import is_unicode
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.connections import NOW, Connection, NulRefusedError, execute
+from plantdesk.store.postgres.connections import NOW, Connection, execute
+from plantdesk.store.postgres.errors import NulRefusedError
 from plantdesk.store.postgres.schema import LAST_ID
 
 #: The rank of each source, in an array that the server makes once for a query.

@@ -21,15 +21,8 @@ from plantdesk import __version__
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import (
-    LONG,
-    NOW,
-    Connection,
-    ServerUnreachableError,
-    connect,
-    execute,
-    translate_errors,
-)
+from plantdesk.store.postgres.connections import LONG, NOW, Connection, connect, execute
+from plantdesk.store.postgres.errors import ServerUnreachableError, translate_errors
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, version_of
 
 _log = logging.getLogger(__name__)

@@ -26,9 +26,10 @@ from plantdesk.store.database import Runner
 from plantdesk.store.entries import DESK, history_summary
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import READER, Connection, connect, execute, translate_errors
+from plantdesk.store.postgres.connections import READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import AT_WORK, desks
+from plantdesk.store.postgres.errors import translate_errors
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 

@@ -39,16 +39,11 @@ from plantdesk.store.base import (
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import (
-    RightsMissingError,
-    ServerUnreachableError,
-    StandbyError,
-    connect,
-    translate_errors,
-)
+from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.copies import SharedBackups
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import CommitListener, create_tables
+from plantdesk.store.postgres.errors import RightsMissingError, ServerUnreachableError, StandbyError, translate_errors
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.transactions import OutcomeUnknownError, Transactions
 

@@ -28,19 +28,14 @@ from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.adding import Entry, add_group, added_by
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
-from plantdesk.store.postgres.connections import (
-    LOCK,
-    LONG,
-    NOW,
-    Connection,
+from plantdesk.store.postgres.connections import LOCK, LONG, NOW, Connection, connect, execute
+from plantdesk.store.postgres.database import DATABASE, runner
+from plantdesk.store.postgres.errors import (
     NulRefusedError,
     RightsMissingError,
     ServerUnreachableError,
-    connect,
-    execute,
     translate_errors,
 )
-from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.schema import (
     VERSION_COLUMNS,
     TablesVersion,

@@ -13,7 +13,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store.postgres.connections import NulRefusedError
+from plantdesk.store.postgres.errors import NulRefusedError
 from tests.store.contract.conftest import Open
 from tests.support.adding import add_each, plant
 from tests.support.recorded_run import OPERATIONS, RECORD, SEEN, lines_of

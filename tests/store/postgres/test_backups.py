@@ -18,8 +18,8 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
-from plantdesk.store.postgres.connections import NulRefusedError
 from plantdesk.store.postgres.copies import SharedBackups
+from plantdesk.store.postgres.errors import NulRefusedError
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
 from tests.store.test_copies import fill

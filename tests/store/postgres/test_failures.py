@@ -19,7 +19,7 @@ from plantdesk.store.database import TablesChangedError
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import desks, transactions
 from plantdesk.store.postgres import store as postgres_store
-from plantdesk.store.postgres.connections import ServerUnreachableError
+from plantdesk.store.postgres.errors import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.store.test_backups import until
 from tests.support.adding import add_each, plant

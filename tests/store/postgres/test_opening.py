@@ -19,16 +19,16 @@ from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyAddsError, OnlyReadsError
-from plantdesk.store.postgres.connections import (
+from plantdesk.store.postgres.connections import connect
+from plantdesk.store.postgres.desks import create_tables
+from plantdesk.store.postgres.errors import (
     DatabaseMissingError,
     HostUnknownError,
     RightsMissingError,
     ServerUnreachableError,
     SignInRefusedError,
     StandbyError,
-    connect,
 )
-from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.schema import NoSharedStoreError, UpdateRightsError
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until

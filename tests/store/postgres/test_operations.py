@@ -14,7 +14,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.store.locations import PostgresLocation
-from plantdesk.store.postgres.connections import ServerUnreachableError
+from plantdesk.store.postgres.errors import ServerUnreachableError
 from tests.support.operations import Kind, Outcome, User, add_registers, problems
 from tests.support.postgres_server import PostgresServer
 from tests.support.tcp_proxy import TcpProxy, proxy_to

@@ -14,7 +14,8 @@ from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import passwords
 from plantdesk.store.postgres.address import is_loopback
-from plantdesk.store.postgres.connections import (
+from plantdesk.store.postgres.connections import encryption
+from plantdesk.store.postgres.errors import (
     CertificateRefusedError,
     ConnectionFileError,
     EncryptionMissingError,
@@ -23,7 +24,6 @@ from plantdesk.store.postgres.connections import (
     PasswordMissingError,
     ServerUnreachableError,
     SignInRefusedError,
-    encryption,
 )
 from plantdesk.store.postgres.passwords import KeyringUnusableError
 from tests.support.postgres_server import PostgresServer, running_server

@@ -1,0 +1,229 @@
+"""The errors of connections and statements, and how those of libpq and psycopg are translated into them.
+
+Nothing that libpq or the server writes is shown to users: it may contain the address, and it is in the language of the
+server.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors
+
+from plantdesk.domain.errors import (
+    ErrorNumber,
+    PlantDeskError,
+    SignInNeededError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreNewerError,
+    StoreReadOnlyError,
+    StoreUnreachableError,
+    Text,
+)
+from plantdesk.store.database import TablesChangedError
+from plantdesk.store.postgres.address import Address, ParameterError
+
+_log = logging.getLogger(__name__)
+
+
+class ServerUnreachableError(StoreUnreachableError):
+    """The server does not answer, or has ended the connection."""
+
+    retry_after = 2
+    text = Text("The server of the shared store does not answer. Wait until it does, or check the network.")
+
+
+class HostUnknownError(ServerUnreachableError):
+    """No address belongs to the name of the server: it is misspelled, or there is no network."""
+
+    text = Text("There is no computer called “{server}”, or no network to ask.")
+
+
+class SignInRefusedError(SignInNeededError):
+    """The server does not let this user in."""
+
+    text = Text("The server of the shared store refuses this user or password.")
+
+
+class PasswordMissingError(SignInRefusedError):
+    """The server asks for a password, and there is none."""
+
+    text = Text("The server of the shared store asks for a password, and none is known here.")
+
+
+class NotListedError(SignInRefusedError):
+    """The server's pg_hba.conf has no line for this computer, user and database."""
+
+    text = Text(
+        "The server “{server}” lets nobody in from this computer as this user. Its administrator adds a line to "
+        "pg_hba.conf and reloads the server; File > Shared store… shows the line."
+    )
+
+
+class EncryptionMissingError(StoreUnreachableError):
+    """The server cannot encrypt, and the connection must be encrypted."""
+
+    text = Text(
+        "The server “{server}” offers no encryption, so nothing was sent to it. Ask who administrates it to switch TLS "
+        "on. Only in a network that you trust: add ?sslmode=disable to the address."
+    )
+
+
+class CertificateRefusedError(StoreUnreachableError):
+    """Nobody whom this computer trusts has issued the server's certificate."""
+
+    text = Text(
+        "The certificate of “{server}” is not trusted here, so nothing was sent to it. Ask its administrator for the "
+        "certificate of the authority, and add ?sslrootcert=FILE to the address."
+    )
+
+
+class OtherServerError(StoreUnreachableError):
+    """The certificate belongs to a server of another name."""
+
+    text = Text(
+        "The certificate is not that of “{server}”, so nothing was sent to it. Write the name of the server as its "
+        "certificate has it."
+    )
+
+
+class ConnectionFileError(StoreUnreachableError):
+    """A file that the address names is missing or refused: certificate, key, or service."""
+
+    text = Text(
+        "The service or a certificate that the address of the shared store names is not there, or others may read it."
+    )
+
+
+class DatabaseMissingError(StoreUnreachableError):
+    """There is no database of this name."""
+
+    text = Text("The server has no database “{database}”. Nothing was created.")
+
+
+class EncodingRefusedError(StoreUnreachableError):
+    """The database cannot hold every text."""
+
+    text = Text("The database “{database}” is not encoded in UTF-8. Choose another one.")
+
+
+class SharedStoreGoneError(StoreUnreachableError):
+    """The tables were removed while the store was open."""
+
+    text = Text("The tables of the shared store are gone. Nothing was created in their place.")
+
+
+class RightsMissingError(StoreReadOnlyError):
+    """The server's user may not do this."""
+
+    text = Text("Your user of the shared store has no right to do this. Ask who administrates the server.")
+
+
+class StandbyError(StoreReadOnlyError):
+    """The server takes no writes: a standby, or one that an administrator has set so."""
+
+    retry_after = 2
+    text = Text("The server of the shared store is read-only at present.")
+
+
+class ServerFullError(StoreFullError):
+    """The server has no space for what is to be stored."""
+
+    text = Text("The disk of the server is full. Ask who administrates it to free some space. Reading goes on.")
+
+
+class NulRefusedError(PlantDeskError):
+    """A text has U+0000, which PostgreSQL cannot store."""
+
+    number = ErrorNumber.TEXT_REFUSED
+    text = Text("A shared store cannot keep the character U+0000. Remove it from name, tag and note.")
+
+
+#: The errors of users for those of the server and of psycopg. The first that is found decides.
+_BY_CLASS: tuple[tuple[type[psycopg.Error], type[StoreError]], ...] = (
+    (errors.DiskFull, ServerFullError),
+    (errors.DivisionByZero, StoreNewerError),  # of LOCK
+    (errors.ReadOnlySqlTransaction, StandbyError),
+    (errors.InsufficientPrivilege, RightsMissingError),
+    (errors.InvalidPassword, SignInRefusedError),
+    (errors.InvalidAuthorizationSpecification, SignInRefusedError),
+    (errors.UndefinedTable, SharedStoreGoneError),
+    (errors.UndefinedColumn, SharedStoreGoneError),
+    (errors.RaiseException, TablesChangedError),  # of a trigger
+    (errors.FeatureNotSupported, TablesChangedError),  # RETURNING when a rule does something else
+    (errors.InvalidSchemaName, SharedStoreGoneError),
+    (errors.DataCorrupted, StoreDamagedError),
+    (errors.IndexCorrupted, StoreDamagedError),
+    (errors.TooManyConnections, StoreBusyError),
+    (errors.LockNotAvailable, StoreBusyError),
+    (errors.QueryCanceled, StoreBusyError),
+    (errors.SerializationFailure, StoreBusyError),
+    (errors.DeadlockDetected, StoreBusyError),
+    (errors.OutOfMemory, StoreBusyError),
+    (psycopg.OperationalError, ServerUnreachableError),
+    (psycopg.InterfaceError, ServerUnreachableError),
+)
+#: What libpq writes when it cannot connect; it gives no SQLSTATE then. The first that is found decides.
+_REFUSALS: tuple[tuple[str, type[StoreError]], ...] = (
+    ("no pg_hba.conf entry", NotListedError),
+    ("pg_hba.conf rejects", NotListedError),
+    ("no password supplied", PasswordMissingError),
+    ("authentication failed", SignInRefusedError),
+    ("role ", SignInRefusedError),
+    ("does not support SSL", EncryptionMissingError),
+    ("does not match host name", OtherServerError),
+    ("certificate verify failed", CertificateRefusedError),
+    ("certificate has expired", CertificateRefusedError),
+    ("definition of service", ConnectionFileError),
+    ("root certificate file", ConnectionFileError),
+    ("certificate file", ConnectionFileError),
+    ("private key file", ConnectionFileError),
+    ("failed to resolve host", HostUnknownError),
+    ("could not parse network address", HostUnknownError),
+    ("could not translate host name", HostUnknownError),
+)
+#: The message for a parameter with a value that libpq refuses before it connects.
+_MISTAKE = re.compile(
+    r"""invalid "?(?!integer)(\w+)"? value|invalid (port) number|for connection option "(\w+)"|bad value for (\w+)"""
+    r'''|weak (sslmode) |could not match \d+ (port) numbers|(?:configuration|value for) parameter "([\w.]+)"'''
+)
+
+
+def connection_error(error: psycopg.Error, address: Address) -> StoreError:
+    """Return why there is no connection."""
+    message = str(error)
+    if (found := translated(error)) is not None and error.sqlstate is not None:
+        return found
+    mistake = _MISTAKE.search(message)
+    if mistake is not None:
+        return ParameterError(name=next(filter(None, mistake.groups())))
+    if "does not exist" in message and f'"{address.name}"' in message and "database" in message:
+        return DatabaseMissingError(database=address.name)
+    cause = next((cause for text, cause in _REFUSALS if text in message), ServerUnreachableError)
+    client = re.search('no pg_hba.conf entry for host "([^"]+)"', message)
+    return cause(server=address.server, client=client[1] if client is not None else "")
+
+
+def translated(error: psycopg.Error) -> StoreError | None:
+    """Return the error for users; None for a defect of PlantDesk."""
+    return next((found() for cause, found in _BY_CLASS if isinstance(error, cause)), None)
+
+
+@contextmanager
+def translate_errors(address: Address | None = None) -> Iterator[None]:
+    """Raise psycopg's errors as StoreError, but not defects of PlantDesk."""
+    try:
+        yield
+    except psycopg.Error as error:
+        found = translated(error)
+        if found is None:
+            raise
+        _log.info("the shared store %s: %s", address.url if address else "", error.sqlstate or type(error).__name__)
+        raise found from error
