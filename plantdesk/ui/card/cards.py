@@ -15,7 +15,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import Text
 from plantdesk.domain.history import Change, ChangeKind, PlantChange
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
-from plantdesk.ui.card.note import NoteEdit, NoteLog
+from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
 from plantdesk.ui.texts import (
     date,
@@ -262,7 +262,6 @@ class PlantCard(CardFrame):
         self._name_label.setMinimumWidth(1)  # a long word is cut instead of widening the card
         self.note_edit = NoteEdit()
         self.note_edit.setReadOnly(True)
-        self._log = NoteLog()
         self._added_label = PlainLabel(wrapped=True)
         self._by_label = PlainLabel(tone="muted", wrapped=True)
         self._history_lines: list[QWidget] = []
@@ -290,7 +289,6 @@ class PlantCard(CardFrame):
         self._added_label.setText(long_time(row.added_at))
         self._by_label.setText(added_text(row.source))
         set_tool_tip(self._by_label, source_text(row.source))
-        self._log.show_note(row.note or "")
         lines = history_lines(row, changes)
         if lines != self._lines:
             self._lines = lines
@@ -307,7 +305,6 @@ class PlantCard(CardFrame):
         fill(self.top_row(), self._pill, self._id_label, STRETCH, spacing=S + 2)
         fill(self.column, S, self._name_label)
         self.add_section(self.tr("Note"), self.note_edit)
-        fill(self.column, self._log)
         self.add_section(self.tr("Added"), fill(QVBoxLayout(), self._added_label, self._by_label, spacing=0))
         self.add_section(self.tr("History"), self._history)
         self.column.addStretch()

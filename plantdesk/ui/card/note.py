@@ -1,18 +1,16 @@
-"""The note of one plant: its field, its log, and its draft, which saves it and asks if others have changed it.
+"""The note of one plant: its field, and its draft, which saves it and asks if others have changed it.
 
 `NoteDrafts` are the notes of a store that are not saved yet.
 """
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import Future, wait
-from datetime import date
 from functools import partial
 
-from PySide6.QtCore import QDate, QEvent, QKeyCombination, QLocale, QMimeData, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QDate, QEvent, QKeyCombination, QMimeData, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QKeySequence, QResizeEvent, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, Edit, edited
@@ -25,11 +23,9 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import FORM, MAX_NOTE_BYTES, PlantRow
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.qt import fill
 from plantdesk.ui.questions import ConflictQuestion, added_again
-from plantdesk.ui.texts import error_text, one_line, quoted
-from plantdesk.ui.theme.metrics import XS, L
-from plantdesk.ui.widgets.plain_text import PlainLabel, report_focus
+from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.widgets.plain_text import report_focus
 
 _MIN_LINES, _MAX_LINES = 2, 6
 #: Margin of the document, padding and border, above and below.
@@ -491,45 +487,3 @@ class NoteDrafts(QObject):
             if not prevents_changes(error):
                 self.save()
             self._show_waiting()
-
-
-#: A line of a note that begins with a date, such as “2026-11-23 watered”.
-_DATED = re.compile(r"(\d{4}-\d\d-\d\d)[ :,\t]+(\S.*)", re.ASCII)
-#: Lines that are shown; the note has all.
-_MOST_LINES = 12
-#: Characters of a line.
-_LONGEST_LINE = 200
-
-
-def dated_lines(note: str) -> list[tuple[date, str]]:
-    """Return the day and the text of each dated line, newest first; within one day, the last one first."""
-    found = []
-    for line in reversed(note.splitlines()):
-        if (parts := _DATED.fullmatch(line.strip())) is not None:
-            try:
-                found.append((date.fromisoformat(parts[1]), parts[2]))
-            except ValueError:  # there is no such day
-                continue
-    return sorted(found, key=lambda each: each[0], reverse=True)
-
-
-class NoteLog(QWidget):
-    """Shows the dated lines of a note. Hidden while there are none."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines = PlainLabel(wrapped=True)
-        self._lines.setMinimumWidth(1)  # a long word is cut instead of widening the card
-        title = PlainLabel(self.tr("Log"), role="caption")
-        fill(QVBoxLayout(self), title, self._lines, margins=(0, L, 0, 0), spacing=XS)
-        self.hide()
-
-    def show_note(self, note: str) -> None:
-        """Show the dated lines of a note."""
-        lines = [
-            f"{QLocale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.ShortFormat)} · "
-            f"{one_line(text[:_LONGEST_LINE])}"
-            for day, text in dated_lines(note)[:_MOST_LINES]
-        ]
-        self._lines.setText("\n".join(lines))
-        self.setVisible(bool(lines))

@@ -20,7 +20,7 @@ from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.card.feature import Card
-from plantdesk.ui.card.note import NoteEdit, dated_lines
+from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -563,7 +563,6 @@ def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_
     desk.press(Qt.Key.Key_Escape)
     desk.table.setFocus()
     desk.has_note(1, f"from Anna\n{today()} watered\n{today()} fed")
-    desk.shows("Log", "fed\n")
 
 
 def test_a_dated_line_is_for_one_plant(desk: CardDesk) -> None:
@@ -591,19 +590,6 @@ def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> N
     desk.table.setFocus()
     desk.has_note(2, f"{today()} watered")
     desk.has_note(1, None)
-
-
-@pytest.mark.parametrize(
-    ("note", "lines"),
-    [
-        ("", []),
-        ("2026-11-23", []),
-        ("2026-02-30 no such day\n2026-1-1 no day", []),
-        ("bought\n2026-11-20 watered\n 2026-11-23: fed \n2026-11-20  cut", ["23 fed", "20 cut", "20 watered"]),
-    ],
-)
-def test_dated_lines_are_shown_newest_first(note: str, lines: list[str]) -> None:
-    assert [f"{day.day} {text}" for day, text in dated_lines(note)] == lines
 
 
 @pytest.mark.parametrize("card", ["shown", "hidden"])
