@@ -32,6 +32,7 @@ from plantdesk.domain.records import Source
 
 #: Seconds between two records of the same token: each is a write of its own.
 _RECORD_INTERVAL = 60.0
+_NONCE = re.compile(rb"[0-9a-f]{64}")
 
 
 class Application:
@@ -98,9 +99,6 @@ class _ExactRoute(Route):
 
 async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise PathNotFoundError
-
-
-_NONCE = re.compile(rb"[0-9a-f]{64}")
 
 
 class OpenApiEndpoint:

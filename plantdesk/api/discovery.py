@@ -34,6 +34,18 @@ if TYPE_CHECKING:
 _MAX_FILE = 65_536
 #: Seconds. A server answers within milliseconds.
 _PROBE_TIMEOUT = 1.0
+_TYPES = (str, int, str, int, int, str, str, str)
+#: The request header with 64 random hexadecimal digits, and the response header with the proof.
+NONCE_HEADER, PROOF_HEADER = "PlantDesk-Nonce", "PlantDesk-Proof"
+#: Bytes read of a response, which another program may send; PlantDesk's headers take about a hundred.
+_MAX_HEADERS = 65_536
+_PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_PROC_LISTEN = "0A"
+#: 127.0.0.1, ::1, ::ffff:127.0.0.1 and the wildcard addresses, as the kernel writes them on either byte order.
+_LOOPBACK_ADDRESSES = {
+    *("0100007F", "7F000001", "0" * 8, "0" * 32, "0" * 24 + "01000000", "0" * 31 + "1"),
+    *("0" * 16 + "FFFF00000100007F", "0" * 20 + "FFFF7F000001"),
+}
 
 
 class Runtime(NamedTuple):
@@ -97,9 +109,6 @@ def _read(path: Path) -> Iterator[Runtime]:
             yield found
 
 
-_TYPES = (str, int, str, int, int, str, str, str)
-
-
 def is_stale(path: Path) -> bool:
     """Return whether the process that wrote the file has ended; False for a file of another user."""
     with contextlib.suppress(OSError), _opened(path) as descriptor:
@@ -135,12 +144,6 @@ def _is_locked(descriptor: int) -> bool:
     return True
 
 
-#: The request header with 64 random hexadecimal digits, and the response header with the proof.
-NONCE_HEADER, PROOF_HEADER = "PlantDesk-Nonce", "PlantDesk-Proof"
-#: Bytes read of a response, which another program may send; PlantDesk's headers take about a hundred.
-_MAX_HEADERS = 65_536
-
-
 class ServerIdentity(NamedTuple):
     """The key in a server's runtime file (256 bits in hexadecimal digits), and its port."""
 
@@ -170,15 +173,6 @@ def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
             received += piece
     expected = b"%b: %b" % (PROOF_HEADER.lower().encode(), proof(identity, nonce.encode()))
     return expected in received.lower().splitlines()
-
-
-_PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
-_PROC_LISTEN = "0A"
-#: 127.0.0.1, ::1, ::ffff:127.0.0.1 and the wildcard addresses, as the kernel writes them on either byte order.
-_LOOPBACK_ADDRESSES = {
-    *("0100007F", "7F000001", "0" * 8, "0" * 32, "0" * 24 + "01000000", "0" * 31 + "1"),
-    *("0" * 16 + "FFFF00000100007F", "0" * 20 + "FFFF7F000001"),
-}
 
 
 def foreign_owner(port: int) -> str | None:

@@ -12,6 +12,16 @@ from typing import NamedTuple
 from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError, Text
 from plantdesk.domain.models import Error
 
+_log = logging.getLogger(__name__)
+#: RFC 6750, section 3: parameters must follow the scheme, and an error code only when a token was sent.
+_CHALLENGES = {
+    ErrorNumber.TOKEN_MISSING: b'Bearer realm="plantdesk"',
+    ErrorNumber.TOKEN_REFUSED: b'Bearer realm="plantdesk", error="invalid_token"',
+}
+#: A client's own token, or the start of one: it was sent as a field, and the message quotes it.
+_TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
+_DEFECT = Text("This failed because of a defect of PlantDesk. The cause is in PlantDesk's log.")
+
 
 class MalformedHttpError(PlantDeskError):
     """The bytes are not HTTP/1.1; `reason` is a part of a sentence."""
@@ -93,18 +103,6 @@ class RequestTimeoutError(PlantDeskError):
 
 class ClientDisconnectedError(Exception):
     """The client disconnected before its request was complete; there is nobody to answer."""
-
-
-_log = logging.getLogger(__name__)
-
-#: RFC 6750, section 3: parameters must follow the scheme, and an error code only when a token was sent.
-_CHALLENGES = {
-    ErrorNumber.TOKEN_MISSING: b'Bearer realm="plantdesk"',
-    ErrorNumber.TOKEN_REFUSED: b'Bearer realm="plantdesk", error="invalid_token"',
-}
-#: A client's own token, or the start of one: it was sent as a field, and the message quotes it.
-_TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
-_DEFECT = Text("This failed because of a defect of PlantDesk. The cause is in PlantDesk's log.")
 
 
 class ErrorResponse(NamedTuple):

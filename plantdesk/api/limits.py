@@ -9,6 +9,8 @@ from plantdesk.domain.server_state import TooFewDescriptorsError
 
 #: Bytes up to which a body does not wait for its turn; hardly any plant has more.
 SMALL_BODY = 65_536
+#: With fewer descriptors a server is of no use.
+_MIN_DESCRIPTORS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,6 @@ class ConnectionLimits:
     linger_timeout: float = 2.0
     #: Time for responses that are due when the server stops.
     shutdown_timeout: float = 1.5
-
-
-#: With fewer descriptors a server is of no use.
-_MIN_DESCRIPTORS = 64
 
 
 def max_connections(limit: int) -> int:

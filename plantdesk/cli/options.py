@@ -75,6 +75,25 @@ COMPLETE = "__complete"
 _MIN_COLLECTED = 100_000
 #: The options that are also allowed before the command.
 _GLOBAL = ("database", "port", "background")
+_JSON = "print JSON, for scripts"
+_TIMES = "12h, 7d, today, yesterday, 2026-11-21 or 2026-11-21T18:00"
+_SEARCH = (
+    'only those with these words and "phrases"; also tag:x, tag:x/, tag:none, note:x, from:x, added:today, '
+    "7d or 2026-11, id:5-90; -word and -tag:x exclude (--search=-word)"
+)
+#: The values of `Kept` and `OnConflict`, which take long to import.
+_KEPT = ("lowest", "newest", "longest-note")
+_ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
+_FIELDS = ("id", "name", "tag", "note")
+#: Encodings of Python that decode to half surrogate pairs, or are not for files.
+_NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
+#: Titles in the help, each above the first command of a group.
+_TITLES = {
+    "get": "more for plants",
+    "token": "for other programs",
+    "backup": "for whole stores",
+    "quick": "for this program",
+}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -257,14 +276,6 @@ def _add_token(commands: Commands) -> None:
     revoke.add_argument("--remove-plants", action="store_true", help="also delete the plants it added")
 
 
-_JSON = "print JSON, for scripts"
-_TIMES = "12h, 7d, today, yesterday, 2026-11-21 or 2026-11-21T18:00"
-_SEARCH = (
-    'only those with these words and "phrases"; also tag:x, tag:x/, tag:none, note:x, from:x, added:today, '
-    "7d or 2026-11, id:5-90; -word and -tag:x exclude (--search=-word)"
-)
-
-
 def _add_filter(command: Parser) -> None:
     """Add the options that select plants."""
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
@@ -422,14 +433,6 @@ def _add_watch(commands: Commands) -> None:
     )
 
 
-#: The values of `Kept` and `OnConflict`, which take long to import.
-_KEPT = ("lowest", "newest", "longest-note")
-_ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
-_FIELDS = ("id", "name", "tag", "note")
-#: Encodings of Python that decode to half surrogate pairs, or are not for files.
-_NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
-
-
 def _add_format(command: Parser, forms: Sequence[Format]) -> None:
     command.add_argument(
         "--format", choices=[form.value for form in forms], help="the format (default: by the file's name)"
@@ -546,10 +549,3 @@ _COMMANDS: tuple[Callable[[Commands], None], ...] = (
     _add_selfcheck,
     _add_help,
 )
-#: Titles in the help, each above the first command of a group.
-_TITLES = {
-    "get": "more for plants",
-    "token": "for other programs",
-    "backup": "for whole stores",
-    "quick": "for this program",
-}

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.rewriting import Rule
 
+#: Ids that are named of the plants that a change has left as they are.
+_MAX_SKIPPED = 100
+#: Ids that a message names.
+_MAX_SHOWN = 10
+
 
 class Keep(Enum):
     """Marks a field that an edit does not change."""
@@ -136,12 +141,6 @@ class Rewrite(NamedTuple):
 
 
 Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | MergePlants | Rewrite
-
-
-#: Ids that are named of the plants that a change has left as they are.
-_MAX_SKIPPED = 100
-#: Ids that a message names.
-_MAX_SHOWN = 10
 
 
 class Applied(NamedTuple):

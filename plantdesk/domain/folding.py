@@ -17,6 +17,9 @@ _PIECE = 4096
 #: Characters that a search does not distinguish, and the one that stands for them. Stored with each plant, so a change
 #: of this table needs a migration.
 _CONFUSABLES = str.maketrans({"×": "x"} | dict.fromkeys('"`‘’“”', "'"))
+_NUMBERS = re.compile("([0-9]+)")
+#: Characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
+_MAX_SORTED = 65_536
 
 
 class _Folding(dict[int, str]):
@@ -37,9 +40,6 @@ class _Folding(dict[int, str]):
 
 
 _FOLDING = _Folding()
-_NUMBERS = re.compile("([0-9]+)")
-#: Characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
-_MAX_SORTED = 65_536
 
 
 def searched(text: str) -> str:

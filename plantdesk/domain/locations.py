@@ -14,6 +14,12 @@ from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
 from plantdesk.domain.errors import LISTED, PlantDeskError, StoreError, Text, joined
 from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
 
+Row = Sequence[Any]
+#: Gets the fraction that is done; what it raises ends the copying, and nothing is written.
+Progress = Callable[[float], None]
+#: Plants and changes that a message names.
+_MAX_NAMED = 20
+
 
 class StoreLocation(Protocol):
     """Where a store is: one class for each kind of store. All methods may be called from any thread."""
@@ -120,14 +126,6 @@ def update_store(location: StoreLocation) -> Backup:
     backup = location.backups.make(BackupKind.BEFORE_UPDATE)
     location.update()
     return backup
-
-
-Row = Sequence[Any]
-#: Gets the fraction that is done; what it raises ends the copying, and nothing is written.
-Progress = Callable[[float], None]
-
-#: Plants and changes that a message names.
-_MAX_NAMED = 20
 
 
 class TargetNotEmptyError(StoreError):

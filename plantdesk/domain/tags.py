@@ -20,6 +20,13 @@ from plantdesk.domain.spelling import distance
 _MAX_LEVELS = 20
 #: Tags that are offered: nobody reads more.
 _MAX_OFFERS = 100
+#: Blanks, unless they keep two numbers apart.
+_BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
+_DIGITS = re.compile(r"[\d\s]+")
+#: The fewest letters of tags that may differ in one, and the most plants of such a tag that is taken for a mistake.
+_SHORTEST, _MOST_MISTAKEN = 4, 20
+#: Longer ones are not compared letter by letter: each has as many parts as letters.
+_LONGEST = 100
 
 
 def levels(tag: str) -> list[str]:
@@ -83,15 +90,6 @@ def _first(offers: Iterable[str]) -> dict[str, None]:
         if len(found) == _MAX_OFFERS:
             break
     return found
-
-
-#: Blanks, unless they keep two numbers apart.
-_BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
-_DIGITS = re.compile(r"[\d\s]+")
-#: The fewest letters of tags that may differ in one, and the most plants of such a tag that is taken for a mistake.
-_SHORTEST, _MOST_MISTAKEN = 4, 20
-#: Longer ones are not compared letter by letter: each has as many parts as letters.
-_LONGEST = 100
 
 
 class Likeness(NamedTuple):

@@ -13,6 +13,12 @@ from dataclasses import dataclass
 
 from plantdesk.domain.errors import PlantDeskError, Text
 
+_SWITCHES = {"-reverse", "-widgetcount"}
+_WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}
+_WITH_VALUE |= {"-qwindowgeometry", "-qwindowicon", "-qwindowtitle", "-session", "-display", "-geometry"}
+#: PlantDesk's own options that have a value.
+_OWN_WITH_VALUE = {"--database", "--port"}
+
 
 @dataclass(frozen=True)
 class Library:
@@ -163,13 +169,6 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
         except OSError:
             return False
     return True
-
-
-_SWITCHES = {"-reverse", "-widgetcount"}
-_WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}
-_WITH_VALUE |= {"-qwindowgeometry", "-qwindowicon", "-qwindowtitle", "-session", "-display", "-geometry"}
-#: PlantDesk's own options that have a value.
-_OWN_WITH_VALUE = {"--database", "--port"}
 
 
 def split_qt_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -23,6 +23,17 @@ from plantdesk.platform import paths
 
 #: Opens the window minimised, or hidden in the tray if there is one and the settings request it.
 BACKGROUND = "--background"
+_ENTRY = """\
+[Desktop Entry]
+Type=Application
+Name=PlantDesk
+Exec={command}
+TryExec={program}
+Icon={icon}
+Terminal=false
+"""
+_SWITCHED_OFF = re.compile(r"^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 def background_command() -> list[str]:
@@ -46,19 +57,6 @@ def quick_command() -> str:
         return "plantdesk quick"
     join = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
     return join(window_command("quick"))
-
-
-_ENTRY = """\
-[Desktop Entry]
-Type=Application
-Name=PlantDesk
-Exec={command}
-TryExec={program}
-Icon={icon}
-Terminal=false
-"""
-_SWITCHED_OFF = re.compile(r"^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$", re.MULTILINE)
-_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 class AutostartEntry:

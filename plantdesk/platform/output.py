@@ -16,6 +16,13 @@ from typing import TextIO
 
 from plantdesk.domain.errors import PlantDeskError, Text, without_controls
 
+#: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
+_MAX_OUTPUT = 20_000
+_STDOUT, _STDERR = 1, 2
+#: Whether the captured output can be shown.
+HAS_MESSAGE_BOX = sys.platform == "win32"
+_MB_ICONERROR, _MB_ICONINFORMATION, _MB_SETFOREGROUND = 0x10, 0x40, 0x10000
+
 
 class OutputError(PlantDeskError):
     """Standard output cannot be written."""
@@ -107,14 +114,6 @@ def _failure(error: OSError) -> OutputError:
     # Windows reports a closed pipe as EINVAL.
     is_gone = isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
     return BrokenPipeOutputError(error) if is_gone else OutputError(error)
-
-
-#: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
-_MAX_OUTPUT = 20_000
-_STDOUT, _STDERR = 1, 2
-#: Whether the captured output can be shown.
-HAS_MESSAGE_BOX = sys.platform == "win32"
-_MB_ICONERROR, _MB_ICONINFORMATION, _MB_SETFOREGROUND = 0x10, 0x40, 0x10000
 
 
 class CapturedOutput(io.StringIO):

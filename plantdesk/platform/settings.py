@@ -33,6 +33,8 @@ MOST_BACKUPS = 999
 #: Seconds for which a change of the settings waits for that of another window.
 _LOCK_TIMEOUT = 1.0
 _RETRY_DELAY = 0.005
+#: The other stores for which something is remembered.
+_MAX_STORES = 50
 
 
 class ThemeMode(StrEnum):
@@ -130,10 +132,6 @@ class Settings(_Checked):
         if isinstance(window, dict):
             values["window"] = {**now["window"], **window}
         return _built(Settings, {**now, **values})
-
-
-#: The other stores for which something is remembered.
-_MAX_STORES = 50
 
 
 def of_store(settings: Settings, key: str) -> Mapping[str, object]:

@@ -50,6 +50,10 @@ _log = logging.getLogger(__name__)
 
 #: Entries in one transaction at most, so that none waits long for those after it.
 _GROUP_LIMIT = 2000
+#: Seconds between two checks whether a backup is due.
+_BACKUP_INTERVAL = 3600.0
+#: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
+_FIRST_BACKUP = 5.0
 
 
 def running_future() -> Future[Any]:
@@ -369,12 +373,6 @@ class UnreachedStore:
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-#: Seconds between two checks whether a backup is due.
-_BACKUP_INTERVAL = 3600.0
-#: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
-_FIRST_BACKUP = 5.0
 
 
 class AutomaticBackups:

@@ -40,6 +40,7 @@ from plantdesk.store.rows import NO_ROOM
 LARGE_CHANGE = 10_000
 #: The approximate bytes of a before-image, without its texts.
 IMAGE_SIZE = 50
+_CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
 class Extent(NamedTuple):
@@ -58,9 +59,6 @@ class ChangeEntry(NamedTuple):
     kind: ChangeKind
     parameters: dict[str, Any]
     undoes: int | None = None
-
-
-_CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
 def is_in(table: Table) -> ColumnElement[bool]:

@@ -15,6 +15,9 @@ from sqlalchemy.sql.elements import ClauseElement
 from plantdesk.domain.errors import StoreReadOnlyError, Text
 from plantdesk.store.models import PLANT
 
+#: The schema of temporary tables in statements; each database has another name for it.
+TEMPORARY = "temporary"
+
 
 def version_of(change: ColumnElement[int], seq: ColumnElement[int]) -> ColumnElement[int]:
     """Return the version of a plant: the last change that touched it, or its negative sequence number."""
@@ -24,8 +27,6 @@ def version_of(change: ColumnElement[int], seq: ColumnElement[int]) -> ColumnEle
 VERSION = version_of(PLANT.c.change, PLANT.c.seq)
 #: The same for statements in SQL.
 VERSION_SQL = str(VERSION.compile(compile_kwargs={"literal_binds": True}))
-#: The schema of temporary tables in statements; each database has another name for it.
-TEMPORARY = "temporary"
 
 
 class StoreState(NamedTuple):

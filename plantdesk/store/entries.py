@@ -40,6 +40,14 @@ _CHANGES = select(
     CHANGE.c.undone,
     CHANGE.c.size.is_not(None),
 ).outerjoin_from(CHANGE, SOURCE)
+#: Milliseconds for which before-images and keys are stored.
+_MAX_AGE, _KEY_AGE = 90 * 86_400_000, 30 * 86_400_000
+#: Newest changes that stay whatever their age: a clock that was wrong once must not remove them all.
+_MIN_CHANGES = 20
+#: Bytes of before-images that stay.
+_MAX_SIZE = 100_000_000
+#: Rows that one step of `prune` removes, some milliseconds of work: others wait for it.
+_STEP = 10_000
 
 
 def read_change(runner: Runner, number: int) -> Change:
@@ -222,15 +230,6 @@ def _by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
 
 
 # --- what is outdated ---
-
-#: Milliseconds for which before-images and keys are stored.
-_MAX_AGE, _KEY_AGE = 90 * 86_400_000, 30 * 86_400_000
-#: Newest changes that stay whatever their age: a clock that was wrong once must not remove them all.
-_MIN_CHANGES = 20
-#: Bytes of before-images.
-_MAX_SIZE = 100_000_000
-#: Rows that one step removes, some milliseconds of work: others wait for it.
-_STEP = 10_000
 
 
 def prune(runner: Runner) -> bool:

@@ -34,6 +34,8 @@ _MISTAKEN = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|serv
 _QUICK_TIMEOUT = 500
 #: Files that name a shared store.
 DESK_FILE_SUFFIX = ".plantdesk-store"
+#: Bytes of a desk file that are read.
+_MAX_SIZE = 10_000
 
 
 def location_of(database: str | Path | None) -> StoreLocation:
@@ -193,10 +195,6 @@ class SqliteLocation:
     def _make_folder(self) -> None:
         if self.is_own:
             paths.data_folder()
-
-
-#: Bytes of a desk file that are read.
-_MAX_SIZE = 10_000
 
 
 class DeskFileError(StoreUnreachableError):

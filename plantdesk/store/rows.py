@@ -35,6 +35,10 @@ from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
 PAGE = 5_000
 #: Plants of `changes_since`: of more, listeners reload.
 _MAX_LISTED = 1000
+_IDS = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > bindparam("change")).distinct()
+_ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
+#: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
+NO_ROOM = 2**62
 
 
 def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
@@ -142,17 +146,12 @@ def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
 _PLANTS = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
 _PLANT = _PLANTS.where(PLANT.c.id == bindparam("plant_id"))
 _FIRST_ADDED = rows_in_order().limit(_MAX_LISTED + 1)
-_IDS = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > bindparam("change")).distinct()
-_ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
 _TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(
     _ID.table.outerjoin(PLANT, PLANT.c.id == _ID).outerjoin(SOURCE)
 )
 
 
 # --- the next id: larger than all that its plants ever had, so that none is given twice ---
-
-#: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
-NO_ROOM = 2**62
 
 
 def id_before_new(runner: Runner, count: int = 1, *others: Table) -> int:

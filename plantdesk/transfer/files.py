@@ -18,6 +18,9 @@ from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError
 
+#: The files that belong to a database of this name.
+_COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
+
 
 class InputFile(NamedTuple):
     """A file at `path`, or pasted `text`. `name` is for messages and for the history."""
@@ -70,10 +73,6 @@ def file_source(path: Path) -> InputFile:
     """Return the source for a path; `-` is standard input."""
     name = path.name.encode("utf-8", "replace").decode()  # it may have bytes that are not UTF-8
     return InputFile("standard input" if str(path) == PIPE else name, path)
-
-
-#: The files that belong to a database of this name.
-_COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 
 def checked_target(file: Path) -> Path:

@@ -12,6 +12,15 @@ from plantdesk.domain.errors import PlantDeskError, Text
 FIELDS = ("id", "name", "tag", "note", "added_at", "source")
 #: The file name that stands for standard input and output.
 PIPE = "-"
+_PACKED = Text("It is compressed: unpack it first.")
+_SHEET = Text("Save it as an Excel workbook (.xlsx) or as CSV.")
+_DATA = Text("Save it as CSV or JSON.")
+#: What to do with files of other formats, by their suffixes.
+_OTHERS = {
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _PACKED),
+    **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), _DATA),
+    **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric", ".md"), _SHEET),
+}
 
 
 class Format(StrEnum):
@@ -43,16 +52,6 @@ SUFFIXES = {
     ".db": Format.STORE,
 }
 
-
-_PACKED = Text("It is compressed: unpack it first.")
-_SHEET = Text("Save it as an Excel workbook (.xlsx) or as CSV.")
-_DATA = Text("Save it as CSV or JSON.")
-#: What to do with files of other formats, by their suffixes.
-_OTHERS = {
-    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _PACKED),
-    **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), _DATA),
-    **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric", ".md"), _SHEET),
-}
 
 #: The formats that an export writes.
 WRITTEN = tuple(form for form in Format if form is not Format.STORE)

@@ -21,6 +21,11 @@ from plantdesk.transfer.name_parts import names_in
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
+#: Characters of a cell.
+_LONGEST = 200
+#: A bullet or number of a list, as word processors and web pages paste it.
+_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
+
 
 class Reading(NamedTuple):
     """How files are read; what is None is detected."""
@@ -126,10 +131,6 @@ def _array_items(text: TextFile) -> Iterator[strict_json.Item]:
         raise text.error(error.reason, error.line) from None
 
 
-#: Characters of a cell.
-_LONGEST = 200
-
-
 class Sample(NamedTuple):
     """How a file is read, and its first rows."""
 
@@ -162,10 +163,6 @@ def read_sample(source: InputFile, reading: Reading) -> Sample:
             raise PlantDeskError(Text("The file has no objects with members."))
         rows = [[cell and cell[:_LONGEST] for cell in row.cells] for row in batch.plants(layout) if row.error is None]
         return Sample(file, source.size, layout, rows, batch.names is None)
-
-
-#: A bullet or number of a list, as word processors and web pages paste it.
-_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
 def pasted_file(name: str, text: str) -> InputFile:

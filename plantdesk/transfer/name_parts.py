@@ -9,6 +9,36 @@ from enum import IntEnum, auto
 
 #: Characters of a header that are compared.
 _LONGEST = 100
+#: Headers of names in everyday language: a name from parts is preferred, as it distinguishes plants.
+_VERNACULAR = (
+    "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
+    "|nom francais|nombre comun|nombre vulgar"
+)
+#: Headers of the epithet of a species; of an epithet below it if there is a column of the species as well.
+_EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
+#: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
+_RANK_WORDS = {
+    **dict.fromkeys(("subspecies", "subsp", "ssp", "unterart", "sous-espece", "sous-espèce", "subespecie"), "subsp."),
+    **dict.fromkeys(("variety", "varietas", "var", "varietät", "variete", "variété", "variedad"), "var."),
+    **dict.fromkeys(("form", "forma", "forme", "fo", "f"), "f."),
+    **dict.fromkeys(("subvariety", "subvarietas", "subvar"), "subvar."),
+    **dict.fromkeys(("subform", "subforma", "subf"), "subf."),
+    **dict.fromkeys(("infraspecific name", "infraspecific_name", "unranked", "sp", "species", "genus", "family"), ""),
+    **dict.fromkeys(("hybrid", "nothospecies", "section", "series", "subgenus", "tribe", "order", "class"), ""),
+}
+#: Words for the rank of a cultivar, which is written in quotes.
+_CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
+#: Ranks that say nothing without an epithet; other words belong to the name then, as “agg.”.
+_RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
+#: Cells that say that there is nothing, and that there is no hybrid.
+_NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
+_NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
+_SIGNS = frozenset("x×")
+#: A letter that is used instead of the sign of a hybrid before a name.
+_LETTER_X = re.compile("^[xX] ")
+_CV = re.compile(r"^cv\.? ", re.IGNORECASE)
+_QUOTES = "'\"‘’“”„‚´`«»"
+_QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
 
 class Part(IntEnum):
@@ -44,38 +74,8 @@ _HEADERS = {
     Part.FORM: "forma",
     Part.CULTIVAR: "cultivar|cultivar name|cultivar epithet|cv|kultivar|sorte|sorten|sortenname|nom du cultivar",
 }
-#: Headers of names in everyday language: a name from parts is preferred, as it distinguishes plants.
-_VERNACULAR = (
-    "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
-    "|nom francais|nombre comun|nombre vulgar"
-)
-#: Headers of the epithet of a species; of an epithet below it if there is a column of the species as well.
-_EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
 #: What is written before an epithet if only the header says its rank.
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
-#: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
-_RANK_WORDS = {
-    **dict.fromkeys(("subspecies", "subsp", "ssp", "unterart", "sous-espece", "sous-espèce", "subespecie"), "subsp."),
-    **dict.fromkeys(("variety", "varietas", "var", "varietät", "variete", "variété", "variedad"), "var."),
-    **dict.fromkeys(("form", "forma", "forme", "fo", "f"), "f."),
-    **dict.fromkeys(("subvariety", "subvarietas", "subvar"), "subvar."),
-    **dict.fromkeys(("subform", "subforma", "subf"), "subf."),
-    **dict.fromkeys(("infraspecific name", "infraspecific_name", "unranked", "sp", "species", "genus", "family"), ""),
-    **dict.fromkeys(("hybrid", "nothospecies", "section", "series", "subgenus", "tribe", "order", "class"), ""),
-}
-#: Words for the rank of a cultivar, which is written in quotes.
-_CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
-#: Ranks that say nothing without an epithet; other words belong to the name then, as “agg.”.
-_RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
-#: Cells that say that there is nothing, and that there is no hybrid.
-_NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
-_NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
-_SIGNS = frozenset("x×")
-#: A letter that is used instead of the sign of a hybrid before a name.
-_LETTER_X = re.compile("^[xX] ")
-_CV = re.compile(r"^cv\.? ", re.IGNORECASE)
-_QUOTES = "'\"‘’“”„‚´`«»"
-_QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
 
 def plain(header: str) -> str:

@@ -55,6 +55,38 @@ _ODD = re.compile(
     r"[a-zß-öø-ÿа-яё](?=[À-ÖØ-ÞŠŒŽŸА-ЯЁ])|[^\W\d_][^\w\s\x00-\x7f‘’–—·×](?=[^\W\d_])"
     r"|[^\W\d_m][¹²³¼½¾¿£¯]|[£¯¹²³](?=[^\W\d_])|[‚ƒ†‡ˆ‰¤¦¨¬¯¸]"
 )
+#: Characters of one plant in a file: the largest that the API takes, with all of them escaped, and its note.
+LONGEST = 16_777_216
+#: Bytes read at once: no call of C code, which other threads of the window wait for, gets more lines than these have.
+_PIECE = 65_536
+_BOMS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_NOT_UTF8 = Text("It is not in UTF-8.")
+_COMPRESSED = Text("It is compressed. Unpack it first.")
+_KNOWN = {
+    b"PK\x03\x04": Text("It is an Excel workbook (.xlsx) or a ZIP file, not text. Give it the ending of its format."),
+    b"SQLite format 3\0": Text("It is a database (.db), not text. Give it the ending of its format."),
+    b"\x1f\x8b": _COMPRESSED,
+    b"BZh": _COMPRESSED,
+    b"\xfd7zXZ\0": _COMPRESSED,
+    b"7z\xbc\xaf": _COMPRESSED,
+    b"\xd0\xcf\x11\xe0": Text("It is an old Excel workbook (.xls), not text. Save it as .xlsx or CSV."),
+    b"PAR1": Text("It is a Parquet file, not text. Save it as CSV or JSON."),
+    b"%PDF-": Text("It is a PDF, not text. Save the table as .xlsx or CSV."),
+}
+_DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
+_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
+#: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
+_MOSTLY = 0.4
+#: Characters of a cell around its first letter beyond ASCII that are shown.
+_SHOWN = 40
+#: Encodings that a message names.
+_MAX_NAMED = 3
 
 
 def likely_encodings(sample: bytes, expected: str = GUESSED) -> list[str]:
@@ -98,40 +130,6 @@ def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
     letters = [each.encode(encoding) for each in "".join(runs)]
     count = sum(each[0] in usual and (each[1] > _LATIN or usual.start < _LATIN) for each in letters if len(each) > 1)
     return 2 * count > len(letters) and 4 * mixed <= len(runs)
-
-
-#: Characters of one plant in a file: the largest that the API takes, with all of them escaped, and its note.
-LONGEST = 16_777_216
-#: Bytes read at once: no call of C code, which other threads of the window wait for, gets more lines than these have.
-_PIECE = 65_536
-_BOMS = {
-    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-_NOT_UTF8 = Text("It is not in UTF-8.")
-_COMPRESSED = Text("It is compressed. Unpack it first.")
-_KNOWN = {
-    b"PK\x03\x04": Text("It is an Excel workbook (.xlsx) or a ZIP file, not text. Give it the ending of its format."),
-    b"SQLite format 3\0": Text("It is a database (.db), not text. Give it the ending of its format."),
-    b"\x1f\x8b": _COMPRESSED,
-    b"BZh": _COMPRESSED,
-    b"\xfd7zXZ\0": _COMPRESSED,
-    b"7z\xbc\xaf": _COMPRESSED,
-    b"\xd0\xcf\x11\xe0": Text("It is an old Excel workbook (.xls), not text. Save it as .xlsx or CSV."),
-    b"PAR1": Text("It is a Parquet file, not text. Save it as CSV or JSON."),
-    b"%PDF-": Text("It is a PDF, not text. Save the table as .xlsx or CSV."),
-}
-_DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
-_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
-#: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
-_MOSTLY = 0.4
-#: Characters of a cell around its first letter beyond ASCII that are shown.
-_SHOWN = 40
-#: Encodings that a message names.
-_MAX_NAMED = 3
 
 
 class FileError(PlantDeskError):

@@ -33,6 +33,45 @@ _MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
 #: Unpacked bytes between the ends of two rows or shared texts, and elements inside one another.
 _MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
 _PIECE = 65_536
+#: Shared texts, which are kept in memory, and their characters.
+_MAX_TEXTS, _MAX_SIZE = 4_000_000, 128 * 1024 * 1024
+#: Formats, and characters of a format and of a number.
+_MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 100_000, 255, 50
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_ZEROS = re.compile("0+")
+#: The formats of dates and times that Excel does not describe in the file, by number.
+_BUILT_IN = {
+    **dict.fromkeys([*range(14, 18), 22, *range(27, 37), *range(50, 59)], "yyyy"),
+    **dict.fromkeys([*range(18, 22), 45, 47], "h:mm"),
+    46: "[h]:mm",
+}
+#: Texts, colours and conditions in a format, and what is only as wide as a letter.
+_LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
+#: The day 0 of dates, by whether the workbook counts from 1904; the other workbooks count a day too many in 1900.
+_EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # noqa: DTZ001 - Excel knows no time zone
+_LEAP_DAY = 60
+_NO_VALUE = Text(
+    "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
+)
+#: What an Excel sheet holds.
+_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
+#: Characters as which a cell counts in the size of a batch.
+_CELL = 10
+#: What a file raises that is no workbook, or is damaged.
+_MALFORMED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    expat.ExpatError,
+    KeyError,
+    IndexError,
+    ValueError,
+    EOFError,
+    NotImplementedError,  # a compression that the standard library lacks
+    RuntimeError,  # a password
+)
+#: The beginnings of a workbook, and of an old one, as which one with a password is encrypted.
+_ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_DIGITS = "0123456789"
 
 
 class _Parts:
@@ -124,25 +163,6 @@ def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
     del parent[: len(children) - is_open]
 
 
-#: Shared texts, which are kept in memory, and their characters.
-_MAX_TEXTS, _MAX_SIZE = 4_000_000, 128 * 1024 * 1024
-#: Formats, and characters of a format and of a number.
-_MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 100_000, 255, 50
-_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
-_ZEROS = re.compile("0+")
-#: The formats of dates and times that Excel does not describe in the file, by number.
-_BUILT_IN = {
-    **dict.fromkeys([*range(14, 18), 22, *range(27, 37), *range(50, 59)], "yyyy"),
-    **dict.fromkeys([*range(18, 22), 45, 47], "h:mm"),
-    46: "[h]:mm",
-}
-#: Texts, colours and conditions in a format, and what is only as wide as a letter.
-_LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
-#: The day 0 of dates, by whether the workbook counts from 1904; the other workbooks count a day too many in 1900.
-_EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # noqa: DTZ001 - Excel knows no time zone
-_LEAP_DAY = 60
-
-
 class _Formats:
     """The formats of numbers, by which dates are known."""
 
@@ -211,30 +231,6 @@ def _unescaped(text: str) -> str:
         return ""
     halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-_NO_VALUE = Text(
-    "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
-)
-#: What an Excel sheet holds.
-_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
-#: Characters as which a cell counts in the size of a batch.
-_CELL = 10
-#: What a file raises that is no workbook, or is damaged.
-_MALFORMED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    expat.ExpatError,
-    KeyError,
-    IndexError,
-    ValueError,
-    EOFError,
-    NotImplementedError,  # a compression that the standard library lacks
-    RuntimeError,  # a password
-)
-#: The beginnings of a workbook, and of an old one, as which one with a password is encrypted.
-_ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-_DIGITS = "0123456789"
 
 
 @contextmanager

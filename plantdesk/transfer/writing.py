@@ -31,6 +31,38 @@ from plantdesk.transfer.formats import FIELDS, PIPE, Format
 #: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+#: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
+_MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
+#: The most bytes of a part without ZIP64; Excel warns of ZIP64.
+_MAX_SIZE = 2**31 - 2**20
+#: Characters that XML cannot hold, and what would be read as one of them; Excel escapes both.
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_WIDTHS = (12, 40, 18, 40, 26, 20)
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_PARTS = {
+    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="rId1" Type="{_DOCUMENT}/officeDocument"'
+    ' Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_DOCUMENT}"><sheets>'
+    '<sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="rId1"'
+    f' Type="{_DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+}
+_BEGIN = (
+    f'{_XML}<worksheet xmlns="{_MAIN}"><sheetViews><sheetView tabSelected="1" workbookViewId="0">'
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>'
+    + "".join(f'<col min="{at}" max="{at}" width="{width}" customWidth="1"/>' for at, width in enumerate(_WIDTHS, 1))
+    + "</cols><sheetData>"
+)
+_END = "</sheetData></worksheet>"
+_PIECE = 65_536
 
 
 def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
@@ -95,40 +127,6 @@ def _time(timestamp: int) -> str:
     return utc_time(timestamp).isoformat(timespec="milliseconds")
 
 
-#: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
-_MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
-#: The most bytes of a part without ZIP64; Excel warns of ZIP64.
-_MAX_SIZE = 2**31 - 2**20
-#: Characters that XML cannot hold, and what would be read as one of them; Excel escapes both.
-_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_WIDTHS = (12, 40, 18, 40, 26, 20)
-
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
-_DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_PARTS = {
-    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
-    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
-    "_rels/.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="rId1" Type="{_DOCUMENT}/officeDocument"'
-    ' Target="xl/workbook.xml"/></Relationships>',
-    "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_DOCUMENT}"><sheets>'
-    '<sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="rId1"'
-    f' Type="{_DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-}
-_BEGIN = (
-    f'{_XML}<worksheet xmlns="{_MAIN}"><sheetViews><sheetView tabSelected="1" workbookViewId="0">'
-    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>'
-    + "".join(f'<col min="{at}" max="{at}" width="{width}" customWidth="1"/>' for at, width in enumerate(_WIDTHS, 1))
-    + "</cols><sheetData>"
-)
-_END = "</sheetData></worksheet>"
-
-
 class WorkbookLimitError(PlantDeskError):
     """The export exceeds the limits of Excel."""
 
@@ -183,9 +181,6 @@ def _row(number: int, values: Sequence[int | str | None]) -> str:
             text = f'<is><t xml:space="preserve">{escape(text, quote=False)}</t></is>'
             cells.append(f'<c r="{letter}{number}" t="inlineStr">{text}</c>')
     return f'<row r="{number}">{"".join(cells)}</row>'
-
-
-_PIECE = 65_536
 
 
 def write_plants(

@@ -33,6 +33,7 @@ _Result = TypeVar("_Result")
 
 #: An interrupt has no effect before SQLite begins the query, so it is repeated until the task has ended.
 _INTERRUPT_INTERVAL = 0.02
+_MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
 
 
 class Task:
@@ -252,9 +253,6 @@ class StoreQueries:
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.close()
-
-
-_MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
 
 
 class RepeatedQuery(QObject):

@@ -13,6 +13,7 @@ from plantdesk.platform.process import signal_socket
 
 #: Between two checks of the date: a computer may sleep, or its clock be set, so a timer until midnight is not enough.
 _DATE_INTERVAL_MS = 60_000
+_INTERVAL_MS = 1000
 
 
 class Midnight(QObject):
@@ -32,9 +33,6 @@ class Midnight(QObject):
         before, self._date = self._date, QDate.currentDate()
         if self._date != before:
             self.passed.emit()
-
-
-_INTERVAL_MS = 1000
 
 
 class GarbageCollector(QObject):

@@ -16,6 +16,12 @@ from plantdesk.ui.widgets.messages import BarStack, InfoBar, Toast
 from plantdesk.ui.widgets.plain_text import announce
 
 _SHADOW, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
+#: Widths for text of 13 px. The card takes a quarter of the page, within its two widths.
+_SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
+#: If the page is narrower, the sidebar is collapsed.
+_SIDEBAR_FROM = 900
+#: From the edges of the list to the toast, which ends where the rows end.
+_TOAST_EDGE = 18
 
 
 class SidePane(QFrame):
@@ -123,14 +129,6 @@ class SidePane(QFrame):
         self.changed.emit()
         if had_focus and self.isHidden():
             self.left.emit()
-
-
-#: Widths for text of 13 px. The card takes a quarter of the page, within its two widths.
-_SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
-#: If the page is narrower, the sidebar is collapsed.
-_SIDEBAR_FROM = 900
-#: From the edges of the list to the toast, which ends where the rows end.
-_TOAST_EDGE = 18
 
 
 class Part(IntEnum):

@@ -33,6 +33,13 @@ from plantdesk.domain.validation import check_name, new_plant, plant_fields, pla
 from plantdesk.platform import output
 
 _Item = TypeVar("_Item")
+#: Plants that are printed together.
+_BATCH = 500
+_MAX_NAME = 60
+#: Changes that a dry run prints.
+_MAX_SHOWN = 20
+_MAX_TITLE = 100
+_FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
 
 def add(options: argparse.Namespace) -> int:
@@ -67,15 +74,6 @@ def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
         (added,) = store.apply([Insert(plant_to_add(texts, plant_id), row.note)], COMMAND).result().added_ids
         return added
-
-
-#: Plants that are printed together.
-_BATCH = 500
-_MAX_NAME = 60
-#: Changes that a dry run prints.
-_MAX_SHOWN = 20
-_MAX_TITLE = 100
-_FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
 
 def list_plants(options: argparse.Namespace) -> int:

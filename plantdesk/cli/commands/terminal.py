@@ -16,6 +16,7 @@ from plantdesk.platform import output
 
 #: Longer than any name of a file or token.
 _MAX_CELL = 300
+_NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -78,9 +79,6 @@ def confirm(question: str, refusal: Text) -> None:
         raise PlantDeskError(text) from None
     if answer.strip().lower() not in {"y", "yes"}:
         raise PlantDeskError(Text("{refusal}."), refusal=refusal)
-
-
-_NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 @contextmanager

@@ -70,6 +70,13 @@ GRANT UPDATE (position, last_seq, last_change, tokens, plants) ON plantdesk.stat
 GRANT UPDATE (plants_added, last_used_at) ON plantdesk.token TO {add};
 GRANT {add} TO {all};
 COMMIT;"""
+#: Seconds that each statement of a connection test may take.
+_TIMEOUT = 5
+_SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
+_MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
+_DESKS = """SELECT desk FROM commits
+            WHERE desk <> '' AND made_at > extract(epoch FROM date_trunc('day', now())) * 1000
+            GROUP BY desk ORDER BY max(made_at) DESC LIMIT 3"""
 
 
 class OnlyReadsError(RightsMissingError):
@@ -105,14 +112,6 @@ def roles_sql(address: Address) -> str:
 
 
 # --- the test of an address, and what makes it possible ---
-
-#: Seconds that each statement of a test may take.
-_TIMEOUT = 5
-_SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
-_MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
-_DESKS = """SELECT desk FROM commits
-            WHERE desk <> '' AND made_at > extract(epoch FROM date_trunc('day', now())) * 1000
-            GROUP BY desk ORDER BY max(made_at) DESC LIMIT 3"""
 
 
 class Stage(Enum):

@@ -83,6 +83,16 @@ LOCK = f"""SELECT position, last_seq, last_change, tokens FROM state
            WHERE 1 / (version = {SCHEMA_VERSION})::integer = 1 FOR UPDATE"""
 #: Milliseconds since 1970: the server's clock, which all desks share.
 NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
+#: libpq's default: encrypted if the server offers it, whichever server it is. In a service file or the environment
+#: this value counts as no choice.
+_NO_CHOICE = "prefer"
+#: Certificates of the system's authorities. The OpenSSL of psycopg's wheels looks for them in a folder of its own.
+_SYSTEM_FILES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
 
 
 class Connection(psycopg.Connection[Any]):
@@ -202,17 +212,6 @@ def execute(
 
 
 # --- encryption, if address, service file and environment do not specify it ---
-
-#: libpq's default: encrypted if the server offers it, whichever server it is. In a service file or the environment
-#: this value counts as no choice.
-_NO_CHOICE = "prefer"
-#: Certificates of the system's authorities. The OpenSSL of psycopg's wheels looks for them in a folder of its own.
-_SYSTEM_FILES = (
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-)
 
 
 def encryption(conninfo: Mapping[str, str]) -> dict[str, str]:

@@ -54,6 +54,8 @@ _COUNTS = """SELECT plants + last_change + (SELECT count(*) FROM before_image) F
 _STATE = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
 _IS_USED = "SELECT last_seq > 0 OR last_change > 0 OR EXISTS (SELECT FROM token) FROM state"
 _NEXT_ID = "SELECT setval(pg_get_serial_sequence('plantdesk.{0}', 'id'), max(id)) FROM {0} HAVING max(id) > 0"
+#: Characters of a database's name in the name of its folder of backups.
+_MAX_NAME = 40
 
 
 @contextmanager
@@ -129,9 +131,6 @@ def _types(table: Table) -> list[str]:
 
 
 # --- backups ---
-
-#: Characters of a database's name in the name of its folder of backups.
-_MAX_NAME = 40
 
 
 class SharedBackups(MadeBackups):

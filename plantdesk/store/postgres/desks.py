@@ -40,6 +40,10 @@ _COMMITTED = f"""SELECT desk AS name, '' AS version, 0 AS tables, max(made_at) A
 _LISTED = f"""SELECT DISTINCT ON (name) name, version, tables, last_seen
               FROM ({{found}}) AS found WHERE last_seen > {NOW} - %(lately)s ORDER BY name, tables DESC"""
 _NOTED = "SELECT name, version, tables, last_seen FROM desk"
+#: Seconds after which the store is read without a notification, and between two attempts to connect.
+_POLL_INTERVAL, _RETRY_DELAY = 30, 1
+#: Seconds after a notification, in which further ones are collected: each of many desks has one for each commit.
+_PAUSE = 0.05
 
 
 def note_desk(connection: Connection, name: str) -> None:
@@ -91,11 +95,6 @@ def update_tables(address: Address) -> None:
 
 
 # --- listening ---
-
-#: Seconds after which the store is read without a notification, and between two attempts to connect.
-_POLL_INTERVAL, _RETRY_DELAY = 30, 1
-#: Seconds after a notification, in which further ones are collected: each of many desks has one for each commit.
-_PAUSE = 0.05
 
 
 class CommitListener:

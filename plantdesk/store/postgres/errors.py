@@ -31,6 +31,11 @@ from plantdesk.store.database import TablesChangedError
 from plantdesk.store.postgres.address import Address, ParameterError
 
 _log = logging.getLogger(__name__)
+#: The message for a parameter with a value that libpq refuses before it connects.
+_MISTAKE = re.compile(
+    r"""invalid "?(?!integer)(\w+)"? value|invalid (port) number|for connection option "(\w+)"|bad value for (\w+)"""
+    r'''|weak (sslmode) |could not match \d+ (port) numbers|(?:configuration|value for) parameter "([\w.]+)"'''
+)
 
 
 class ServerUnreachableError(StoreUnreachableError):
@@ -188,11 +193,6 @@ _REFUSALS: tuple[tuple[str, type[StoreError]], ...] = (
     ("failed to resolve host", HostUnknownError),
     ("could not parse network address", HostUnknownError),
     ("could not translate host name", HostUnknownError),
-)
-#: The message for a parameter with a value that libpq refuses before it connects.
-_MISTAKE = re.compile(
-    r"""invalid "?(?!integer)(\w+)"? value|invalid (port) number|for connection option "(\w+)"|bad value for (\w+)"""
-    r'''|weak (sslmode) |could not match \d+ (port) numbers|(?:configuration|value for) parameter "([\w.]+)"'''
 )
 
 

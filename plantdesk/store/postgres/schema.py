@@ -44,6 +44,46 @@ _SEARCHED = f"""translate(coalesce(folded, {_PLAIN.format("name")} || E'\\x1f' |
                           '×"`‘’“”', 'x{"''" * 6}')"""
 #: Plants, or rows of another table, that a step reads and writes together.
 _PAGE = 10_000
+#: The version of the oldest PlantDesk that can read these tables.
+_READS_FROM = 4
+#: Lets a session that only reads see tables of older versions as those of version 4: a temporary view is found before
+#: the table of its name. Notes have their accents there until the tables are updated.
+SHOW_AS_CURRENT = """
+    DO $$ BEGIN
+        IF to_regclass('plantdesk.state') IS NULL THEN
+            RETURN;
+        END IF;
+        IF (SELECT version FROM plantdesk.state) < 4 THEN
+            CREATE TEMP VIEW source AS SELECT id, kind, label, searched AS searched_label FROM plantdesk.source;
+            CREATE TEMP VIEW plant AS
+                SELECT id, name, tag, seq, added_at, source_id, note, change,
+                    split_part(searched, E'\\x1f', 1) COLLATE "C" AS searched_name,
+                    CASE WHEN tag IS NOT NULL THEN split_part(searched, E'\\x1f', 2) END COLLATE "C" AS searched_tag,
+                    lower(note) COLLATE "C" AS searched_note
+                FROM plantdesk.plant;
+            CREATE TEMP VIEW before_image AS
+                SELECT change, plant_id, after, name, tag, note, seq, added_at, source_id, plant_change,
+                    lower(name) COLLATE "C" AS searched_name, lower(tag) COLLATE "C" AS searched_tag,
+                    lower(note) COLLATE "C" AS searched_note
+                FROM plantdesk.before_image;
+        END IF;
+    END $$;"""
+#: Indexes for the first rows of a sorted table, and to find parts of words without reading all plants. The latter
+#: needs an extension that only an administrator can install; the store works without it.
+INDEXES = ("plant_searched", "plant_by_name", "plant_by_tag")
+_SORTED = (
+    f"CREATE INDEX IF NOT EXISTS plant_by_name ON plant (({NAME_START}), id)",
+    f"CREATE INDEX IF NOT EXISTS plant_by_tag ON plant (({TAG_START}), ({NAME_START})) WHERE tag IS NOT NULL",
+)
+_EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
+_TRIGRAM_INDEX = """CREATE INDEX IF NOT EXISTS plant_searched ON plant USING gin (
+                        searched_name {schema}.gin_trgm_ops, searched_tag {schema}.gin_trgm_ops)"""
+_TRIGRAMS = """SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+               WHERE extname = 'pg_trgm'"""
+#: The column `last_id`, which tables before version 3 lack.
+LAST_ID = "coalesce((to_jsonb(state) ->> 'last_id')::bigint, 0)"
+#: `reads_from` is not in the tables of version 1.
+VERSION_COLUMNS = "version, coalesce((to_jsonb(state) ->> 'reads_from')::integer, version)"
 
 
 def _search_by_columns(connection: Connection[Any]) -> None:
@@ -182,44 +222,6 @@ MIGRATIONS: tuple[tuple[str | Callable[[Connection[Any]], None], ...], ...] = (
 
 #: The version that this PlantDesk writes and reads.
 SCHEMA_VERSION = len(MIGRATIONS)
-#: The version of the oldest PlantDesk that can read these tables.
-_READS_FROM = 4
-
-#: Lets a session that only reads see tables of older versions as those of version 4: a temporary view is found before
-#: the table of its name. Notes have their accents there until the tables are updated.
-SHOW_AS_CURRENT = """
-    DO $$ BEGIN
-        IF to_regclass('plantdesk.state') IS NULL THEN
-            RETURN;
-        END IF;
-        IF (SELECT version FROM plantdesk.state) < 4 THEN
-            CREATE TEMP VIEW source AS SELECT id, kind, label, searched AS searched_label FROM plantdesk.source;
-            CREATE TEMP VIEW plant AS
-                SELECT id, name, tag, seq, added_at, source_id, note, change,
-                    split_part(searched, E'\\x1f', 1) COLLATE "C" AS searched_name,
-                    CASE WHEN tag IS NOT NULL THEN split_part(searched, E'\\x1f', 2) END COLLATE "C" AS searched_tag,
-                    lower(note) COLLATE "C" AS searched_note
-                FROM plantdesk.plant;
-            CREATE TEMP VIEW before_image AS
-                SELECT change, plant_id, after, name, tag, note, seq, added_at, source_id, plant_change,
-                    lower(name) COLLATE "C" AS searched_name, lower(tag) COLLATE "C" AS searched_tag,
-                    lower(note) COLLATE "C" AS searched_note
-                FROM plantdesk.before_image;
-        END IF;
-    END $$;"""
-
-#: Indexes for the first rows of a sorted table, and to find parts of words without reading all plants. The latter
-#: needs an extension that only an administrator can install; the store works without it.
-INDEXES = ("plant_searched", "plant_by_name", "plant_by_tag")
-_SORTED = (
-    f"CREATE INDEX IF NOT EXISTS plant_by_name ON plant (({NAME_START}), id)",
-    f"CREATE INDEX IF NOT EXISTS plant_by_tag ON plant (({TAG_START}), ({NAME_START})) WHERE tag IS NOT NULL",
-)
-_EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
-_TRIGRAM_INDEX = """CREATE INDEX IF NOT EXISTS plant_searched ON plant USING gin (
-                        searched_name {schema}.gin_trgm_ops, searched_tag {schema}.gin_trgm_ops)"""
-_TRIGRAMS = """SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
-               WHERE extname = 'pg_trgm'"""
 
 
 class NoSharedStoreError(NoStoreError):
@@ -250,12 +252,6 @@ class TablesVersion(NamedTuple):
 
     version: int
     reads_from: int
-
-
-#: The column `last_id`, which tables before version 3 lack.
-LAST_ID = "coalesce((to_jsonb(state) ->> 'last_id')::bigint, 0)"
-#: `reads_from` is not in the tables of version 1.
-VERSION_COLUMNS = "version, coalesce((to_jsonb(state) ->> 'reads_from')::integer, version)"
 
 
 def version_of(connection: Connection[Any]) -> TablesVersion | None:

@@ -60,6 +60,8 @@ _FINISH = f"""
 _SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW}, %(desk)s)
               ON CONFLICT (key) DO NOTHING RETURNING key"""
 _STATE = f"SELECT position, last_seq, last_change, tokens, {VERSION_COLUMNS} FROM state"
+#: Seconds in which each statement is answered, with what it waits for the lock, but for those of large changes.
+_QUICK = 8
 
 
 class OutcomeUnknownError(ServerUnreachableError):
@@ -72,10 +74,6 @@ class OutcomeUnknownError(ServerUnreachableError):
         "The connection to the shared store was lost, and it is not known yet whether this was saved. "
         "PlantDesk asks the server as soon as it answers."
     )
-
-
-#: Seconds in which each statement is answered, with what it waits for the lock, but for those of large changes.
-_QUICK = 8
 
 
 class ServerPosition(NamedTuple):

@@ -49,6 +49,9 @@ from plantdesk.store.sqlite.numbers import count_commit, position
 from plantdesk.store.sqlite.restore_source import load, opened
 
 _log = logging.getLogger(__name__)
+_VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
+                          CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
+                   WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
 
 class BackupState(NamedTuple):
@@ -120,11 +123,6 @@ def _position(backup: Path) -> tuple[int, int] | None:
             return position(connection)[:2]
     except (sqlite3.Error, StoreError, TypeError):
         return None
-
-
-_VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
-                          CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
-                   WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
 
 class FileBackups(MadeBackups):

@@ -64,6 +64,8 @@ _BY_CODE: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_CORRUPT: StoreDamagedError,
     sqlite3.SQLITE_NOTADB: StoreDamagedError,
 }
+#: Printable ASCII alone, as most texts are: SQLite checks that much faster than Python.
+IS_ASCII = "({0} NOT GLOB '*[^ -~]*' AND length({0}) = length(CAST({0} AS BLOB)))"
 
 
 def connect(path: Path, *, read_only: bool = False, immutable: bool = False) -> sqlite3.Connection:
@@ -167,9 +169,6 @@ def _go_on() -> int:
 
 
 # --- the Python functions that SQL of a file calls ---
-
-#: Printable ASCII alone, as most texts are: SQLite checks that much faster than Python.
-IS_ASCII = "({0} NOT GLOB '*[^ -~]*' AND length({0}) = length(CAST({0} AS BLOB)))"
 
 
 def add_functions(connection: sqlite3.Connection) -> None:

@@ -40,6 +40,14 @@ _log = logging.getLogger(__name__)
 
 #: Seconds after which a file that could not be opened is tried again, if it is still the same.
 _REOPEN_DELAY = 2.0
+#: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
+POLL_INTERVAL = 0.08
+#: Polls without work of this process, about a second, after which the log is moved into the database file.
+_QUIET_POLLS = 12
+#: Polls between two releases of the connection's cache: about ten seconds.
+_RELEASE_POLLS = 125
+#: Polls after which a store that cannot be written to is tried again: about two seconds.
+_RETRY_POLLS = 25
 
 
 class UnsavedError(StoreError):
@@ -49,16 +57,6 @@ class UnsavedError(StoreError):
 
     def __init__(self, reason: StoreError) -> None:
         super().__init__(reason=reason.text)
-
-
-#: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
-POLL_INTERVAL = 0.08
-#: Polls without work of this process, about a second, after which the log is moved into the database file.
-_QUIET_POLLS = 12
-#: Polls between two releases of the connection's cache: about ten seconds.
-_RELEASE_POLLS = 125
-#: Polls after which a store that cannot be written to is tried again: about two seconds.
-_RETRY_POLLS = 25
 
 
 class Transactions:

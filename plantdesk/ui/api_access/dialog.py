@@ -44,6 +44,19 @@ from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView
 
+#: The file that a snippet reads until a token is saved from the window, and how to make it.
+TOKEN_FILE = "plantdesk.token"  # noqa: S105  the name of a file
+_MAKE_FILE = f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n"
+_LINES = 6
+_POLL_MS = 500
+#: More requests are scrolled.
+_MAX_ROWS = 6
+_UNKNOWN = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
+#: For text of 13 px.
+_WIDTH = 680
+#: On a lower screen the activity is initially collapsed.
+_HIGH_SCREEN = 700
+
 
 class Language(StrEnum):
     """What a snippet is written in."""
@@ -52,10 +65,6 @@ class Language(StrEnum):
     POWERSHELL = "PowerShell"
     PYTHON = "Python"
 
-
-#: The file that a snippet reads until a token is saved from the window, and how to make it.
-TOKEN_FILE = "plantdesk.token"  # noqa: S105  the name of a file
-_MAKE_FILE = f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n"
 
 _SNIPPETS = {
     Language.CURL: """\
@@ -107,9 +116,6 @@ _QUOTED: dict[Language, Callable[[str], str]] = {
 }
 
 
-_LINES = 6
-
-
 class SnippetPanel(QWidget):
     """Shows the command for an address, the next free id, and the file of the token that was saved last."""
 
@@ -149,12 +155,6 @@ class SnippetPanel(QWidget):
     def _lay_out(self) -> None:
         header = fill(QHBoxLayout(), self._languages, STRETCH, self._copy_button, spacing=S)
         fill(QVBoxLayout(self), header, self._text, margins=0, spacing=S)
-
-
-_POLL_MS = 500
-#: More requests are scrolled.
-_MAX_ROWS = 6
-_UNKNOWN = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
 
 
 class ActivityPanel(QWidget):
@@ -291,12 +291,6 @@ class ActivityPanel(QWidget):
         self._refused_box.setVisible(self._header.is_open)
         self._show_answers()
         self.toggled.emit()
-
-
-#: For text of 13 px.
-_WIDTH = 680
-#: On a lower screen the activity is initially collapsed.
-_HIGH_SCREEN = 700
 
 
 class ApiDialog(Dialog):

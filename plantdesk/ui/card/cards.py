@@ -40,6 +40,12 @@ _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
 #: Milliseconds between two changes of a note that are shown as one line: notes are saved while the user writes.
 _SAME_WRITING = 600_000
+#: Lines of the history that are shown at first.
+_FEW = 6
+#: Characters of a name.
+_LONGEST = 400
+#: Lines of tags and of sources.
+_MAX_TAGS, _MAX_SOURCES = 6, 3
 
 
 class HistoryLine(NamedTuple):
@@ -236,12 +242,6 @@ def empty(layout: QLayout, widgets: list[QWidget]) -> None:
     widgets.clear()
 
 
-#: Lines of the history that are shown at first.
-_FEW = 6
-#: Characters of a name.
-_LONGEST = 400
-
-
 class PlantCard(CardFrame):
     """Shows the plant that it is given. `undo_requested(line)`: the button of a line of its history."""
 
@@ -353,10 +353,6 @@ class PlantCard(CardFrame):
     def _on_show_all(self) -> None:
         self._shows_all = True
         self._show_lines()
-
-
-#: Lines of tags and of sources.
-_MAX_TAGS, _MAX_SOURCES = 6, 3
 
 
 class Summary(NamedTuple):

@@ -30,6 +30,12 @@ from plantdesk.ui.widgets.plain_text import report_focus
 _MIN_LINES, _MAX_LINES = 2, 6
 #: Margin of the document, padding and border, above and below.
 _PADDING = 26
+#: Milliseconds without a key after which a note is saved.
+_PAUSE_MS = 1000
+#: Characters of a note in a question.
+_LONGEST = 300
+#: Seconds that a server has to save the last notes: a little longer than the store waits for it when it closes.
+_CLOSE_SECONDS = 10
 
 
 class NoteEdit(QPlainTextEdit):
@@ -148,12 +154,6 @@ class NoteEdit(QPlainTextEdit):
         lines = round(self.document().size().height())
         shown = min(max(lines, _MIN_LINES), _MAX_LINES)
         self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * shown + _PADDING)
-
-
-#: Milliseconds without a key after which a note is saved.
-_PAUSE_MS = 1000
-#: Characters of a note in a question.
-_LONGEST = 300
 
 
 class NoteDraft(QObject):
@@ -343,10 +343,6 @@ def restored(value: object) -> tuple[PlantRow, str] | None:
         }:
             return PlantRow(plant_id, name, tag, 0, FORM, was, version), note
     return None
-
-
-#: Seconds that a server has to save the last notes: a little longer than the store waits for it when it closes.
-_CLOSE_SECONDS = 10
 
 
 class NoteDrafts(QObject):

@@ -30,6 +30,9 @@ MAX_LISTED = 1000
 _MAX_SHOWN, _MAX_BEFORE, _BEFORE = 300, 60, 20
 #: Seconds after which the first matches are shown, though not all are counted.
 _FIRST_SECONDS = 0.3
+#: The role under which the delegate gets the ChangedText itself.
+ROW_ROLE = Qt.ItemDataRole.UserRole
+_CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
 class Segment(NamedTuple):
@@ -124,11 +127,6 @@ def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
         at = place.end
     if at < len(text):
         yield Segment("same", text[at:end] + ("…" if end < len(text) else ""))
-
-
-#: The role under which the delegate gets the ChangedText itself.
-ROW_ROLE = Qt.ItemDataRole.UserRole
-_CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
 def field_text(field: str) -> str:

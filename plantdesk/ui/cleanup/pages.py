@@ -37,6 +37,11 @@ from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.painting import TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
+#: For text of 13 px; a longer tag is elided if there is too little room.
+_PILL_WIDTH = 220
+#: Groups that are shown at once: each has its own widgets.
+_MAX_GROUPS = 100
+
 
 class DuplicatesPage(CleanUpPage):
     """Searches in the background. `merge_requested(edit, plants)`: merge; so many plants are removed."""
@@ -160,12 +165,6 @@ class DuplicatesPage(CleanUpPage):
     def apply(self) -> None:
         self.merge_requested.emit(self._model.edit(), self._model.going)
         super().apply()
-
-
-#: For text of 13 px; a longer tag is elided if there is too little room.
-_PILL_WIDTH = 220
-#: Groups that are shown at once: each has its own widgets.
-_MAX_GROUPS = 100
 
 
 class TagGroup(QFrame):

@@ -45,6 +45,9 @@ _MARGIN = 12
 _RADIUS = 150
 #: The colours of paper, which is white in every theme.
 _OUTLINE, _USED, _USED_TEXT = QColor("#cfd4cb"), QColor("#e9ece6"), QColor("#5c6658")
+#: For text of 13 px.
+_WIDTH, _HEIGHT, _LEFT_WIDTH, _MESSAGE_WIDTH = 840, 690, 284, 200
+_MAX_COPIES = 999
 
 
 class PagePreview(QFrame):
@@ -114,11 +117,6 @@ class PagePreview(QFrame):
         for number in range(sheet.labels):
             if sheet.label(number).contains(place):
                 self.label_clicked.emit(number)
-
-
-#: For text of 13 px.
-_WIDTH, _HEIGHT, _LEFT_WIDTH, _MESSAGE_WIDTH = 840, 690, 284, 200
-_MAX_COPIES = 999
 
 
 class LabelDialog(Dialog):

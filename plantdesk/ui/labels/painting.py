@@ -45,6 +45,31 @@ from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
+#: Millimetres by which a page may be too small: makers round inches.
+_TOLERANCE = 0.5
+_A4, _LETTER = QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter
+_MAX_COUNT, _MAX_MM = 60, 500.0
+#: Fields for the sizes of a sheet of another maker, and the least width of the choice.
+_SIZES, _MIN_WIDTH = 6, 120
+#: Units of the painter in a millimetre.
+UNIT = 100
+#: The sizes of the name, from the largest to the smallest, and of the other lines; 100 is 2.8 points.
+_NAME_SIZES = (420, 370, 330, 290, 260, 230, 200, 175)
+_LINE_SIZES = (300, 260, 230, 200, 175)
+#: As fractions of a label: the most of its width that the QR code takes, and the padding.
+_MAX_QR, _PADDING = 0.45, 0.07
+#: Characters of a text that may fit on a label.
+_LONGEST = 400
+_WRAPPED = Qt.TextFlag.TextWordWrap
+#: The height in which each text fits.
+_ENDLESS = 1_000_000
+#: The fields that the line of the user may contain, in braces.
+FIELDS = ("name", "tag", "id", "note")
+_FIELDS = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
+_BRACES = re.compile(r"\{[^{}]*\}")
+#: The resolution of a PDF.
+_DPI = 600
+
 
 class Sheet(NamedTuple):
     """A page with labels in rows: their number, the size of one, the margins of the page, and the gaps between them."""
@@ -84,9 +109,6 @@ class Sheet(NamedTuple):
         return QRectF(x, y, self.width, self.height)
 
 
-#: Millimetres by which a page may be too small: makers round inches.
-_TOLERANCE = 0.5
-_A4, _LETTER = QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter
 SHEETS = (
     Sheet("Avery L7160, Herma 4200", _A4, 3, 7, 63.5, 38.1, 7.25, 15.15, 2.5),
     Sheet("Avery L7159", _A4, 3, 8, 63.5, 33.9, 7.25, 12.9, 2.5),
@@ -97,10 +119,6 @@ SHEETS = (
     Sheet("Avery 5163, 8163", _LETTER, 2, 5, 101.6, 50.8, 3.96875, 12.7, 4.7625),
     Sheet("Avery 5167, 8167", _LETTER, 4, 20, 44.45, 12.7, 7.14375, 12.7, 7.62),
 )
-
-_MAX_COUNT, _MAX_MM = 60, 500.0
-_SIZES = 6
-_MIN_WIDTH = 120
 
 
 class SheetChoice(QWidget):
@@ -203,28 +221,10 @@ def _in_mm(length: float) -> str:
     return QLocale().toString(float(length), "g", 4)
 
 
-UNIT = 100
-#: The sizes of the name, from the largest to the smallest, and of the other lines; 100 is 2.8 points.
-_NAME_SIZES = (420, 370, 330, 290, 260, 230, 200, 175)
-_LINE_SIZES = (300, 260, 230, 200, 175)
-#: As fractions of a label: the most of its width that the QR code takes, and the padding.
-_MAX_QR, _PADDING = 0.45, 0.07
-#: Characters of a text that may fit on a label.
-_LONGEST = 400
-_WRAPPED = Qt.TextFlag.TextWordWrap
-_ENDLESS = 1_000_000
-
-
 class PrintError(PlantDeskError):
     """A printer cannot be used."""
 
     text = Text("The printer or its file cannot be used. Choose another one.")
-
-
-#: The fields that the line of the user may contain, in braces.
-FIELDS = ("name", "tag", "id", "note")
-_FIELDS = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
-_BRACES = re.compile(r"\{[^{}]*\}")
 
 
 class Content(NamedTuple):
@@ -405,9 +405,6 @@ def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
             device.newPage()
         paint_page(painter, job, page)
     painter.end()
-
-
-_DPI = 600
 
 
 def write_pdf(file: Path, job: Job) -> None:

@@ -37,6 +37,10 @@ _MAX_RECENT = 50
 _PAUSE, _MAX_NEAR = 300, 3
 #: Replaces the number of plants of a name that is from a list or is only similar.
 _LISTED, _NEAR = 0, -1
+MAX_OFFERS = 6
+#: For text of 13 px: distance from the right edge to the end of the pill.
+_COUNT = 68
+_MIN_WIDTH = 360
 
 
 class NameCompletion(QObject):
@@ -264,12 +268,6 @@ def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], Kn
 def _near(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
     """Return names of plants that are similar to a name, with their tags."""
     return [KnownName(each.name, each.tag, _NEAR) for each in reader.near_names(name, _MAX_NEAR)]
-
-
-MAX_OFFERS = 6
-#: For text of 13 px: distance from the right edge to the end of the pill.
-_COUNT = 68
-_MIN_WIDTH = 360
 
 
 class NameDelegate(OfferDelegate):

@@ -29,6 +29,15 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, set_action_tip, set_tool
 _MAX_TEXT = 160
 #: The width of the button for the filters that do not fit, and what it needs beside the room that Qt gives it.
 _MORE_WIDTH, _MORE_MARGIN = 24, 16
+#: Widths of the search field, for text of 13 px.
+_MIN_SEARCH, _MAX_SEARCH = 150, 300
+#: The stretch factor of the search field: it gets its room before the gap after it.
+_FIRST = 100
+#: Below these widths of the window the count is shorter.
+_SHORT, _SHORTEST = 850, 700
+#: The beginning of a term whose value is not typed yet.
+_UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id|plantdesk):|tag=)\"?$", re.IGNORECASE)
+_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FilterChips(QToolBar):
@@ -107,16 +116,6 @@ class FilterChips(QToolBar):
             self.removed.emit(focused)
         else:
             super().keyPressEvent(event)
-
-
-#: Widths of the search field, for text of 13 px.
-_MIN_SEARCH, _MAX_SEARCH = 150, 300
-#: The stretch factor of the search field: it gets its room before the gap after it.
-_FIRST = 100
-#: Below these widths of the window the count is shorter.
-_SHORT, _SHORTEST = 850, 700
-#: The beginning of a term whose value is not typed yet.
-_UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id|plantdesk):|tag=)\"?$", re.IGNORECASE)
 
 
 class SearchBar(QWidget):
@@ -351,6 +350,3 @@ class SearchBar(QWidget):
         if not left:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         self.set_filters(left)
-
-
-_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -27,6 +27,10 @@ _VALUE = re.compile(
     r'(?:^|(?<=\s))(?P<not>-?)(?P<prefix>tag:|from:|added:)"?(?P<value>(?<=")[^"]*|[^\s"]*)\Z', re.IGNORECASE
 )
 _WORD = re.compile(r"(?:^|(?<=\s))-?(?P<word>[a-z]{2,})\Z", re.IGNORECASE)
+#: Milliseconds after which it is shown that a search runs.
+_DELAY_MS = 150
+#: Characters of a search: each of its words scans the whole table.
+_MAX_LENGTH = 300
 
 
 class _Offer(NamedTuple):
@@ -141,12 +145,6 @@ def _days() -> dict[str, AddedOn]:
     today = datetime.now().astimezone().date()
     texts = ("today", "yesterday", "7d", "30d", f"{today:%Y-%m}", f"{today:%Y}")
     return {text: term for text in texts for term in parse_terms(f"added:{text}") if isinstance(term, AddedOn)}
-
-
-#: Milliseconds after which it is shown that a search runs.
-_DELAY_MS = 150
-#: Characters of a search: each of its words scans the whole table.
-_MAX_LENGTH = 300
 
 
 class SearchField(SearchEdit):

@@ -30,6 +30,10 @@ from plantdesk.ui.texts import error_text, long_time, shown, size_text
 from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
+_log = logging.getLogger(__name__)
+#: For text of 13 px.
+_PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
+
 
 class BackupRows(QObject):
     """Rows of the store of a window; the settings are common to all stores."""
@@ -126,12 +130,6 @@ def _check(folder: Path, _task: Task) -> None:
     """Raise OSError if a folder cannot be written to."""
     with tempfile.TemporaryFile(dir=folder):
         return
-
-
-_log = logging.getLogger(__name__)
-
-#: For text of 13 px.
-_PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
 
 
 class SettingRows(QObject):

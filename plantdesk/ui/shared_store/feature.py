@@ -27,6 +27,25 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 #: Key of a store's settings: the user keeps its file where it is.
 _STAYS = "stays_in_folder"
+#: Milliseconds between two reads: each computer records itself equally often.
+_INTERVAL = 30_000
+_MAX_NAME = 30
+#: Names of the folders of cloud services, in lower case, and the names of the services.
+_CLOUDS = {
+    "dropbox": "Dropbox",
+    "onedrive": "OneDrive",
+    "nextcloud": "Nextcloud",
+    "owncloud": "ownCloud",
+    "google drive": "Google Drive",
+    "googledrive": "Google Drive",
+    "icloud drive": "iCloud",
+    "iclouddrive": "iCloud",
+    "com~apple~clouddocs": "iCloud",
+    "synologydrive": "Synology Drive",
+    "syncthing": "Syncthing",
+}
+#: Types of network file systems, as the operating systems name them.
+_NETWORK = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs", "fuse.davfs", "fuse.rclone", "ncpfs")
 
 
 class _ServerState(QWidget):
@@ -215,11 +234,6 @@ class SharedStore(Feature):
         self.store_requested.emit(location_of(None), False)
 
 
-#: Milliseconds between two reads: each computer records itself equally often.
-_INTERVAL = 30_000
-_MAX_NAME = 30
-
-
 class OtherComputers(PlainLabel):
     """Says which other computers work on the store, if there are some; its tooltip has all, with their versions."""
 
@@ -254,24 +268,6 @@ class OtherComputers(PlainLabel):
         self.setVisible(bool(others))
         names = [f"{one_line(each.name)} {each.version}" for each in sorted(desks, key=lambda desk: not desk.is_own)]
         set_tool_tip(self, QLocale().createSeparatedList(names))
-
-
-#: Names of the folders of cloud services, in lower case, and the names of the services.
-_CLOUDS = {
-    "dropbox": "Dropbox",
-    "onedrive": "OneDrive",
-    "nextcloud": "Nextcloud",
-    "owncloud": "ownCloud",
-    "google drive": "Google Drive",
-    "googledrive": "Google Drive",
-    "icloud drive": "iCloud",
-    "iclouddrive": "iCloud",
-    "com~apple~clouddocs": "iCloud",
-    "synologydrive": "Synology Drive",
-    "syncthing": "Syncthing",
-}
-#: Types of network file systems, as the operating systems name them.
-_NETWORK = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs", "fuse.davfs", "fuse.rclone", "ncpfs")
 
 
 def cloud_of(folder: Path) -> str:

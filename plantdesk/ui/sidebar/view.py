@@ -77,6 +77,9 @@ _RADIUS, _RING = 6, 2
 _LEAST_NAME = 64
 #: The opacity of entries that cannot be chosen now, so that the counts stay readable.
 _DISABLED_OPACITY = 0.6
+#: Pixels from an edge at which the tree scrolls, and milliseconds until a branch unfolds, under what is dragged.
+_EDGE, _UNFOLD_MS = 24, 600
+_CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
 class EntryDelegate(QStyledItemDelegate):
@@ -208,11 +211,6 @@ class EntryDelegate(QStyledItemDelegate):
     def _placed(self, option: QStyleOptionViewItem, start: int, width: int) -> QRect:
         rect = QRect(option.rect.left() + start, option.rect.top(), width, option.rect.height())
         return QStyle.visualRect(option.direction, option.rect, rect)
-
-
-#: Pixels from an edge at which the tree scrolls, and milliseconds until a branch unfolds, under what is dragged.
-_EDGE, _UNFOLD_MS = 24, 600
-_CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
 class SidebarView(QTreeView):

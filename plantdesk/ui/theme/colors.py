@@ -8,6 +8,37 @@ from zlib import crc32
 
 from PySide6.QtGui import QColor, QPalette
 
+_ROLES = {
+    QPalette.ColorRole.Window: "window",
+    QPalette.ColorRole.WindowText: "text",
+    QPalette.ColorRole.Base: "surface",
+    QPalette.ColorRole.AlternateBase: "sidebar",
+    QPalette.ColorRole.Text: "text",
+    QPalette.ColorRole.Button: "surface",
+    QPalette.ColorRole.ButtonText: "text",
+    QPalette.ColorRole.BrightText: "error",
+    QPalette.ColorRole.Highlight: "selection",
+    QPalette.ColorRole.HighlightedText: "text",
+    QPalette.ColorRole.PlaceholderText: "placeholder",
+    QPalette.ColorRole.ToolTipBase: "surface",
+    QPalette.ColorRole.ToolTipText: "text",
+    QPalette.ColorRole.Link: "accent",
+    QPalette.ColorRole.LinkVisited: "accent",
+    QPalette.ColorRole.Accent: "accent",
+    QPalette.ColorRole.Light: "surface",
+    QPalette.ColorRole.Midlight: "line",
+    QPalette.ColorRole.Mid: "line",
+    QPalette.ColorRole.Dark: "border",
+    QPalette.ColorRole.Shadow: "border",
+}
+#: Degrees.
+HUES = (16, 42, 70, 95, 130, 165, 188, 205, 230, 255, 290, 318)
+#: The lightness of the dot of each hue, by whether the colours are dark: no hue stands out from the sidebar.
+_DOT_LIGHTNESS = {
+    False: (0.49, 0.37, 0.32, 0.34, 0.35, 0.34, 0.37, 0.46, 0.6, 0.61, 0.54, 0.53),
+    True: (0.65, 0.5, 0.43, 0.45, 0.47, 0.46, 0.49, 0.62, 0.72, 0.73, 0.7, 0.69),
+}
+
 
 class Colors(NamedTuple):
     """A set of colours, as `#RRGGBB`."""
@@ -138,40 +169,6 @@ def palette_of(colors: Colors) -> QPalette:
     for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
         palette.setColor(QPalette.ColorGroup.Disabled, role, faded)
     return palette
-
-
-_ROLES = {
-    QPalette.ColorRole.Window: "window",
-    QPalette.ColorRole.WindowText: "text",
-    QPalette.ColorRole.Base: "surface",
-    QPalette.ColorRole.AlternateBase: "sidebar",
-    QPalette.ColorRole.Text: "text",
-    QPalette.ColorRole.Button: "surface",
-    QPalette.ColorRole.ButtonText: "text",
-    QPalette.ColorRole.BrightText: "error",
-    QPalette.ColorRole.Highlight: "selection",
-    QPalette.ColorRole.HighlightedText: "text",
-    QPalette.ColorRole.PlaceholderText: "placeholder",
-    QPalette.ColorRole.ToolTipBase: "surface",
-    QPalette.ColorRole.ToolTipText: "text",
-    QPalette.ColorRole.Link: "accent",
-    QPalette.ColorRole.LinkVisited: "accent",
-    QPalette.ColorRole.Accent: "accent",
-    QPalette.ColorRole.Light: "surface",
-    QPalette.ColorRole.Midlight: "line",
-    QPalette.ColorRole.Mid: "line",
-    QPalette.ColorRole.Dark: "border",
-    QPalette.ColorRole.Shadow: "border",
-}
-
-
-#: Degrees.
-HUES = (16, 42, 70, 95, 130, 165, 188, 205, 230, 255, 290, 318)
-#: The lightness of the dot of each hue, by whether the colours are dark: no hue stands out from the sidebar.
-_DOT_LIGHTNESS = {
-    False: (0.49, 0.37, 0.32, 0.34, 0.35, 0.34, 0.37, 0.46, 0.6, 0.61, 0.54, 0.53),
-    True: (0.65, 0.5, 0.43, 0.45, 0.47, 0.46, 0.49, 0.62, 0.72, 0.73, 0.7, 0.69),
-}
 
 
 class PillColors(NamedTuple):

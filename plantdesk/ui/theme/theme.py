@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 _GAP = 4  # beside the 4 px that Qt leaves
 
 _log = logging.getLogger(__name__)
+_ALT = Qt.KeyboardModifier.AltModifier
 
 
 class Icons:
@@ -250,9 +251,6 @@ def _has_session_bus() -> bool:
     """Return whether there is a session bus. If not, it must not be used, as Qt would start one."""
     folder = os.environ.get("XDG_RUNTIME_DIR")
     return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
-
-
-_ALT = Qt.KeyboardModifier.AltModifier
 
 
 class Style(QProxyStyle):

@@ -31,6 +31,7 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _WIDTH = 320
+_ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
 
 
 class ExportDialog(Dialog):
@@ -123,9 +124,6 @@ def _form_of(file: Path, chosen: Format) -> Format | None:
     if found is Format.CSV and chosen is Format.EXCEL:
         return chosen
     return found if found in WRITTEN and suffix != ".xlsm" else None  # the written file has no macros
-
-
-_ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
 
 
 class ExportController(QObject):

@@ -44,6 +44,20 @@ _GAP = 9
 _PILL = 4
 #: The role of a value as it will be read; None: the row has none.
 _TAG = Qt.ItemDataRole.UserRole
+_ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "cp1252",
+    "iso8859-15",
+    "cp1250",
+    "cp1251",
+    "cp437",
+    "mac-roman",
+    "shift_jis",
+    "gb18030",
+)
+#: The most lines above a table that can be skipped.
+_MAX_SKIPPED = 999
 
 
 class _PreviewDelegate(CellDelegate):
@@ -250,24 +264,6 @@ class ColumnTable(QFrame):
 def _cells(row: Sequence[str | None], count: int) -> list[Cell]:
     texts = [*row[:count], *[None] * (count - len(row))]
     return [Cell("—" if each is None else one_line(each), value=each) for each in texts]
-
-
-_ENCODINGS = (
-    "utf-8",
-    "utf-16",
-    "cp1252",
-    "iso8859-15",
-    "cp1250",
-    "cp1251",
-    "cp437",
-    "mac-roman",
-    "shift_jis",
-    "gb18030",
-)
-
-
-#: The most lines above a table that can be skipped.
-_MAX_SKIPPED = 999
 
 
 class ReadingOptions(QWidget):

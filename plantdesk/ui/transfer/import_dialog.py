@@ -42,6 +42,19 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _REFUSED_SIZE = QSize(760, 480)
+_NEW, _SAME, _CLASHING, _INVALID = range(4)
+_ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
+_WORDS = (
+    Text("new plants", one="new plant"),
+    Text("are here already and stay as they are", one="is here already and stays as it is"),
+    Text("have an ID that is taken", one="has an ID that is taken"),
+    Text("cannot be read"),
+)
+_CHOICE_WIDTH = 200
+_SIZE = QSize(840, 700)
+_TAG_WIDTH = 130
+#: The most files that are named.
+_NAMED = 3
 
 
 class RefusedDialog(Dialog):
@@ -86,17 +99,6 @@ class RefusedDialog(Dialog):
         name, _ = QFileDialog.getSaveFileName(self, self.windowTitle(), start, self.tr("CSV (*.csv)"))
         if name:
             self.save_requested.emit(Path(name))
-
-
-_NEW, _SAME, _CLASHING, _INVALID = range(4)
-_ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
-_WORDS = (
-    Text("new plants", one="new plant"),
-    Text("are here already and stay as they are", one="is here already and stays as it is"),
-    Text("have an ID that is taken", one="has an ID that is taken"),
-    Text("cannot be read"),
-)
-_CHOICE_WIDTH = 200
 
 
 class OutcomePanel(QFrame):
@@ -188,12 +190,6 @@ class OutcomePanel(QFrame):
         for row, choice in ((_CLASHING, self.conflict_choice), (_INVALID, self.invalid_choice)):
             layout.addWidget(self._buttons[row], row, 3, Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(choice, row, 4)
-
-
-_SIZE = QSize(840, 700)
-_TAG_WIDTH = 130
-#: The most files that are named.
-_NAMED = 3
 
 
 class ImportDialog(Dialog):

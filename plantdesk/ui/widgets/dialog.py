@@ -27,6 +27,15 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
+#: Seconds after its opening in which a dialog grows with what it reads.
+_READING_SECONDS = 1.0
+ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
+ButtonRole = QDialogButtonBox.ButtonRole
+#: On all platforms, buttons of this role are at the start of the row.
+START_ROLE = ButtonRole.ResetRole
+#: For text of 13 px.
+_TEXT_WIDTH = 380
+
 
 def order_tabs(*parts: QWidget) -> None:
     """Set the tab order of what is in `parts`, one after the other; for a window whose focus is about to move.
@@ -60,16 +69,6 @@ def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
             yield from _laid_out(part, children)
         elif layout.indexOf(part) >= 0:
             yield part
-
-
-#: Seconds after its opening in which a dialog grows with what it reads.
-_READING_SECONDS = 1.0
-ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
-
-
-ButtonRole = QDialogButtonBox.ButtonRole
-#: On all platforms, buttons of this role are at the start of the row.
-START_ROLE = ButtonRole.ResetRole
 
 
 class Dialog(QDialog):
@@ -197,10 +196,6 @@ def press_focused_button(window: QWidget) -> bool:
         return False
     focused.click()
     return True
-
-
-#: For text of 13 px.
-_TEXT_WIDTH = 380
 
 
 class MessageBox(Dialog):

@@ -75,6 +75,19 @@ Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
 _ROW_RADIUS = 6
 #: Events of a field's window that close its list.
 _CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
+#: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
+MAX_LENGTH = 10_000
+#: What clipboard histories look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
+#: macOS looks for a type of NSPasteboard that Qt cannot set.
+_HINTS = {
+    "x-kde-passwordManagerHint": b"secret",
+    'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
+}
+_CLEAR_AFTER_MS = 60_000
+#: Offers that screen readers speak at once.
+_SPOKEN = 3
+#: Milliseconds for which the button shows a confirmation.
+_FEEDBACK_MS = 1500
 
 
 class OfferDelegate(QStyledItemDelegate):
@@ -190,10 +203,6 @@ class _IgnoredWheel(QObject):
 def ignore_wheel(field: QWidget) -> None:
     """Let only clicks and keys change `field`."""
     field.installEventFilter(_IgnoredWheel(field))
-
-
-#: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
-MAX_LENGTH = 10_000
 
 
 class LineEdit(QLineEdit):
@@ -349,15 +358,6 @@ def spin_box(kind: type[Box]) -> Box:
     return box
 
 
-#: What clipboard histories look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
-#: macOS looks for a type of NSPasteboard that Qt cannot set.
-_HINTS = {
-    "x-kde-passwordManagerHint": b"secret",
-    'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
-}
-_CLEAR_AFTER_MS = 60_000
-
-
 def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
     """Put `secret` on the clipboard; clear it if the secret is still there after `clear_after_ms`, or at the end."""
     content = QMimeData()
@@ -395,10 +395,6 @@ class SecretEdit(QLineEdit):
             copy_secret(self.text())
         else:
             super().keyPressEvent(event)
-
-
-#: Offers that screen readers speak at once.
-_SPOKEN = 3
 
 
 class TagCompleter(QCompleter):
@@ -461,10 +457,6 @@ class OneClickButton(QPushButton):
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         event.accept()
-
-
-#: Milliseconds for which the button shows a confirmation.
-_FEEDBACK_MS = 1500
 
 
 class CopyButton(QPushButton):

@@ -39,6 +39,16 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: The label of a button, and its slot.
 MessageAction = tuple[str, Callable[[], object]]
+#: Milliseconds for which a message of success is shown; longer if a screen reader may have to read it.
+_SHOWN_MS, _SPOKEN_MS = 8000, 30_000
+#: The least width of a text beside its buttons, in pixels.
+_MIN_TEXT = 80
+#: The least width of the text beside the buttons of a line, for text of 13 px.
+_TEXT_WIDTH = 240
+#: Steps of the progress of a bar.
+_STEPS = 1000
+#: Milliseconds after which running work is reported: most ends before.
+_PROGRESS_MS = 150
 
 
 class Tone(Enum):
@@ -49,12 +59,6 @@ class Tone(Enum):
     INFO = ("info", "info")
     WARNING = ("warning", "triangle-alert")
     ERROR = ("error", "circle-alert")
-
-
-#: Milliseconds for which a message of success is shown; longer if a screen reader may have to read it.
-_SHOWN_MS, _SPOKEN_MS = 8000, 30_000
-#: The least width of a text beside its buttons, in pixels.
-_MIN_TEXT = 80
 
 
 class MessageStyle(NamedTuple):
@@ -225,10 +229,6 @@ class Message(QFrame):
             self.clear()
 
 
-#: The least width of the text beside the buttons of a line, for text of 13 px.
-_TEXT_WIDTH = 240
-
-
 class MessageLine(Message):
     """A line that shows a message, or the hint while there is none. A message of success expires."""
 
@@ -265,9 +265,6 @@ class MessageLine(Message):
         text = min(self._natural_width(), self._theme.metrics.scaled(_TEXT_WIDTH))
         icon = 0 if self._icon.isHidden() else self._icon.width() + S
         return QSize(icon + self._buttons_width() + text, super().minimumSizeHint().height())
-
-
-_STEPS = 1000
 
 
 class InfoBar(Message):
@@ -339,10 +336,6 @@ class BarStack(QFrame):
     @Slot()
     def _on_changed(self) -> None:
         self.setVisible(not all(bar.isHidden() for bar in self.findChildren(InfoBar)))
-
-
-#: Milliseconds after which running work is reported: most ends before.
-_PROGRESS_MS = 150
 
 
 class Toast(Message):

@@ -16,6 +16,15 @@ from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, FontRole, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
+_PLACE = (
+    Qt.AlignmentFlag.AlignLeft
+    | Qt.AlignmentFlag.AlignVCenter
+    | Qt.AlignmentFlag.AlignAbsolute
+    | Qt.TextFlag.TextDontClip
+)
+#: For text of 13 px.
+_MAX_TEXT_WIDTH = 420
+
 
 class Icon(QWidget):
     """An icon that follows the theme. Not a QLabel: its picture would be announced as an image without a name."""
@@ -48,14 +57,6 @@ class Icon(QWidget):
         size = self._theme.metrics.scaled(self._size)
         self.setFixedSize(size, size)
         self.update()
-
-
-_PLACE = (
-    Qt.AlignmentFlag.AlignLeft
-    | Qt.AlignmentFlag.AlignVCenter
-    | Qt.AlignmentFlag.AlignAbsolute
-    | Qt.TextFlag.TextDontClip
-)
 
 
 def draw_line(
@@ -163,10 +164,6 @@ class TagPill(QWidget):
     def _on_theme_changed(self) -> None:
         self.updateGeometry()
         self.update()
-
-
-#: For text of 13 px.
-_MAX_TEXT_WIDTH = 420
 
 
 class StatePage(QWidget):

@@ -35,6 +35,17 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
 
+Row = TypeVar("Row")
+_MIN_ROWS = 4
+#: From the edge of its rectangle to a text.
+_GAP = 3
+_SELECT = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+_SELECT_ONLY = _SELECT | QItemSelectionModel.SelectionFlag.Clear
+_ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
+_LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+_TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
+_NO_INDEX = QModelIndex()
+
 
 def is_menu_key(event: QKeyEvent) -> bool:
     """Return whether Shift+F10 was pressed; for the Menu key Qt sends a context menu event."""
@@ -50,18 +61,6 @@ def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMe
     view.scrollTo(index)
     cell = view.visualRect(index)
     return view.viewport().mapToGlobal(cell.bottomRight() if view.isRightToLeft() else cell.bottomLeft())
-
-
-Row = TypeVar("Row")
-
-_MIN_ROWS = 4
-#: From the edge of its rectangle to a text.
-_GAP = 3
-_SELECT = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
-_SELECT_ONLY = _SELECT | QItemSelectionModel.SelectionFlag.Clear
-_ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
-_LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
-_TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -103,9 +102,6 @@ class Cell(NamedTuple):
     icon: tuple[str, str] | None = None
     color: str | None = None
     value: object = None
-
-
-_NO_INDEX = QModelIndex()
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):

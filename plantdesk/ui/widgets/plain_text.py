@@ -15,6 +15,8 @@ from plantdesk.ui.texts import one_line
 _SIDES = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
 #: The most characters of a label; a longer text would block the layout for seconds.
 _MAX_TEXT = 2000
+_MAX_TOOL_TIP = 600
+_MAX_LINE = 60
 
 
 class PlainLabel(QLabel):
@@ -82,10 +84,6 @@ class TextView(QPlainTextEdit):
 def report_focus(area: QAbstractScrollArea) -> None:
     """Make screen readers treat the widget as the focused one, and not the viewport in it, which has no name."""
     area.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
-
-
-_MAX_TOOL_TIP = 600
-_MAX_LINE = 60
 
 
 def tool_tip(text: str) -> str:

@@ -27,6 +27,10 @@ from plantdesk.ui.undo_stack import AddedPlant, Step
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
 
+_UNDO, _REDO = "undo", "redo"
+_CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
+_MAX_TITLE = 60
+
 
 class WindowCommands(Feature):
     """Closes the window, ends the program, and applies the settings of the appearance, some of which have commands."""
@@ -103,11 +107,6 @@ class HelpCommands(Feature):
     def _show_about(self) -> None:
         checks = self.context.preferences.settings.ask_for_updates
         AboutDialog(self.context.theme, checks_for_updates=checks, parent=self.context.page).open()
-
-
-_UNDO, _REDO = "undo", "redo"
-_CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
-_MAX_TITLE = 60
 
 
 class EditCommands(Feature):

@@ -48,6 +48,15 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, repo
 #: For text of 13 px.
 _MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 880, 600, 190, 32
 _SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+#: For text of 13 px.
+_ABOUT_WIDTH = 560
+#: The gap between the two columns of groups.
+_GAP = 32
+#: For text of 13 px.
+_WIDTH, _HEIGHT = 560, 460
+_TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
+#: Keys that are passed on to the table while the field has the focus.
+_TABLE_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 class ManualDialog(Dialog):
@@ -198,10 +207,6 @@ def _plain_text(source: str) -> str:
     return document.toPlainText().casefold()
 
 
-#: For text of 13 px.
-_ABOUT_WIDTH = 560
-
-
 class AboutDialog(Dialog):
     """Shows nothing private: no path, no name of a plant or token."""
 
@@ -272,10 +277,6 @@ def diagnosis_of(theme: Theme) -> str:
         ("Window", f"{theme.mode.value} theme, text size {theme.text_scale:.0%}"),
     ]
     return "\n".join(f"{name}: {value}" for name, value in facts)
-
-
-#: The gap between the two columns of groups.
-_GAP = 32
 
 
 class _Group(Enum):
@@ -394,13 +395,6 @@ def _key_caps(keys: str) -> QWidget:
     for name in names:
         layout.addWidget(PlainLabel("+" if name == "\0" else name, role="key", alignment=Qt.AlignmentFlag.AlignCenter))
     return caps
-
-
-#: For text of 13 px.
-_WIDTH, _HEIGHT = 560, 460
-#: Keys that are passed on to the table while the field has the focus.
-_TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
-_TABLE_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 class CommandSearch(Dialog):

@@ -22,6 +22,9 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 if TYPE_CHECKING:
     from plantdesk.transfer.files import InputFile
 
+#: For text of 13 px.
+_WIDTH = 560
+
 
 class NameLists(Feature):
     """The command that opens the dialog."""
@@ -33,10 +36,6 @@ class NameLists(Feature):
     @Slot()
     def _open_dialog(self) -> None:
         NamesDialog(self.context, self.context.page).open()
-
-
-#: For text of 13 px.
-_WIDTH = 560
 
 
 class NamesDialog(Dialog):

@@ -33,6 +33,7 @@ from plantdesk.ui.widgets.messages import MessageAction, Tone
 
 #: How many defects the report has: later ones are mostly consequences of the first ones.
 _LISTED = 5
+_HOUR = 60 * 60 * 1000
 
 
 class DefectNotice(Feature):
@@ -209,9 +210,6 @@ class StoreNotice(Feature):
 
     def _restore_action(self) -> MessageAction:
         return self.tr("Restore a backup…"), self.restore_requested.emit
-
-
-_HOUR = 60 * 60 * 1000
 
 
 class VersionNotice(Feature):

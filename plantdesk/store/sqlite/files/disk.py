@@ -24,6 +24,13 @@ _TEMPORARY_SUFFIX = ".new"
 _RANDOM = r"\.[a-z0-9_]{8}\.new\Z"
 #: Seconds after the last write to a temporary file, in both directions as clocks jump: its process is gone.
 _TEMPORARY_AGE = 86_400
+#: Bytes that stay free at least; on a small disk a tenth of it.
+_RESERVE = 500 * 1024 * 1024
+_RESERVE_FRACTION = 0.01
+_MAX_FRACTION = 0.1
+#: Bytes of a log that are kept for later commits; less on a small disk.
+_LOG_SIZE = 16 * 1024 * 1024
+_LOG_FRACTION = 0.01
 
 
 @contextmanager
@@ -155,14 +162,6 @@ def _literal(name: str) -> str:
 
 
 # --- room ---
-
-#: Bytes that stay free at least; on a small disk a tenth of it.
-_RESERVE = 500 * 1024 * 1024
-_RESERVE_FRACTION = 0.01
-_MAX_FRACTION = 0.1
-#: Bytes of a log that are kept for later commits; less on a small disk.
-_LOG_SIZE = 16 * 1024 * 1024
-_LOG_FRACTION = 0.01
 
 
 def is_low(folder: Path) -> bool:

@@ -32,6 +32,12 @@ _PASSING = {
     Qt.FocusReason.MenuBarFocusReason,
     Qt.FocusReason.PopupFocusReason,
 }
+#: The corners of a row's background.
+RADIUS = 6
+_BAR = QSize(3, 20)
+#: Seconds for which a new row is tinted, and marked by a bar.
+_TINTED, _MARKED = 2.0, 10.0
+_MAX_MARKED = 500
 
 
 class CellEditor(LineEdit):
@@ -76,16 +82,6 @@ class CellEditor(LineEdit):
         super().focusOutEvent(event)
         if event.reason() not in _PASSING:
             self.left.emit()
-
-
-#: The corners of a row's background.
-RADIUS = 6
-_BAR = QSize(3, 20)
-
-
-#: Seconds for which a new row is tinted, and marked by a bar.
-_TINTED, _MARKED = 2.0, 10.0
-_MAX_MARKED = 500
 
 
 class RowBackground(QObject):

@@ -43,6 +43,12 @@ _MAX_PAGE = 2000
 _MIN_PAUSE_MS = 200
 #: The pause after a failed query until it is repeated.
 _RETRY_DELAY_MS = 2000
+_TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
+    Qt.ItemDataRole.DisplayRole: cell_text,
+    Qt.ItemDataRole.ToolTipRole: tool_tip,
+    Qt.ItemDataRole.AccessibleTextRole: spoken_text,
+}
+_ROLES = {*_TEXTS, PLANT_ROLE, Qt.ItemDataRole.TextAlignmentRole}
 
 
 class PlantModel(QAbstractTableModel):
@@ -357,11 +363,3 @@ def _read_order(reader: PlantReader, task: Task, view: View, *, reports_first: b
             task.report(chunk)
         ids += chunk
     return ids, len(ids) if view.plants.is_everything else reader.count()
-
-
-_TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
-    Qt.ItemDataRole.DisplayRole: cell_text,
-    Qt.ItemDataRole.ToolTipRole: tool_tip,
-    Qt.ItemDataRole.AccessibleTextRole: spoken_text,
-}
-_ROLES = {*_TEXTS, PLANT_ROLE, Qt.ItemDataRole.TextAlignmentRole}
