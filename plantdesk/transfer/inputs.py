@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from io import StringIO
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -88,7 +88,7 @@ def opened(
         if form is Format.STORE and source.path is not None:
             yield Input(source.name, form, StorePlants(stack.enter_context(plants_of_file(source.path))))
             return
-        stream = stack.enter_context(source.opened())
+        stream: IO[bytes] = stack.enter_context(source.opened())
         if form is Format.XLSX:
             from plantdesk.transfer.workbooks import WorkbookTable
 

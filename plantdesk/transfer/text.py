@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
-from typing import BinaryIO
+from typing import IO
 
 from plantdesk.domain.errors import PlantDeskError, Text, joined
 
@@ -163,7 +163,7 @@ class TextFile:
 
     def __init__(
         self,
-        stream: BinaryIO,
+        stream: IO[bytes],
         name: str,
         progress: Callable[[int], None],
         encoding: str | None = None,
