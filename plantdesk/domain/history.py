@@ -48,7 +48,7 @@ class ChangeKind(StrEnum):
 class Change(NamedTuple):
     """An entry of the history: one transaction that changed plants. `made_at` is in milliseconds since 1970, UTC.
 
-    `parameters` is a JSON object; `parameters_of` in `domain.edits` and the callers of `changes.record` make it. A
+    `parameters` is a JSON object; `parameters_of` in `domain.edits` and the callers of `ChangeWriter.record` make it. A
     member may be missing or of another type, since other programs may write to the store:
 
     - `name`: the name of the plant, if there is only one. `new_name`: its name after a rename.

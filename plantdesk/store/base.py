@@ -183,7 +183,7 @@ class Health:
         #: The error of the last attempt, until one succeeds. May be read by any thread.
         self.error: StoreError | None = None
 
-    def set(self, error: StoreError | None) -> None:
+    def record(self, error: StoreError | None) -> None:
         """Record the outcome of an attempt to write."""
         known, self.error = self.error, error
         if type(known) is not type(error) or str(known) != str(error):
@@ -191,13 +191,13 @@ class Health:
 
 
 class WriterThread(ABC):
-    """The one thread that makes the writes of a store; a kind has the connection, and says how plants are added.
+    """The one thread that makes the writes of a store; a subclass has the connection, and says how plants are added.
 
     Order for each group: commit, pass on the outcomes, notify the listeners.
     """
 
     def __init__(self, health: Health) -> None:
-        """Start the thread; a kind calls this last."""
+        """Start the thread; a subclass calls this last."""
         self._health = health
         self._queue = WriteQueue()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
@@ -267,7 +267,7 @@ def _defect(error: Exception) -> PlantDeskError:
 
 
 class WrittenStore(PlantStore):
-    """An open store. A kind sets `_writer` and lets it notify both lists of listeners."""
+    """An open store. A subclass sets `_writer` and lets it notify both lists of listeners."""
 
     _writer: WriterThread
 

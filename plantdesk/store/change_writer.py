@@ -33,7 +33,16 @@ from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import Source
 from plantdesk.store.database import Database, Runner
 from plantdesk.store.entries import DESK, LAST_SEQ
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, NUMBER, PLANT, TEXTS, temporary_table
+from plantdesk.store.models import (
+    BEFORE_IMAGE,
+    CHANGE,
+    IMAGE_COLUMNS,
+    NUMBER,
+    PLANT,
+    SHARED_COLUMNS,
+    TEXTS,
+    temporary_table,
+)
 from plantdesk.store.rows import NO_ROOM
 
 #: The number of plants that makes a change large, and for which texts are computed together.
@@ -123,9 +132,9 @@ class ChangeWriter(ABC):
     def images(self, condition: ColumnElement[bool], *, deletes: bool = False) -> Insert:
         """Return the insert of the before-images of the plants of a condition; it keeps those that the change has."""
         number = literal(self.number, NUMBER)
-        plants = select(number, PLANT.c.id, null() if deletes else number, *(PLANT.c[each] for each in EACH))
+        plants = select(number, PLANT.c.id, null() if deletes else number, *(PLANT.c[each] for each in SHARED_COLUMNS))
         images = self.database.insert(BEFORE_IMAGE)
-        return _keep_first(images.from_select(IMAGE, plants.add_columns(PLANT.c.change).where(condition)))
+        return _keep_first(images.from_select(IMAGE_COLUMNS, plants.add_columns(PLANT.c.change).where(condition)))
 
     def change(self, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
         """Give the plants of a condition, which may join a table, other values."""

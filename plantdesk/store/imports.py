@@ -105,7 +105,7 @@ class StaleError(Exception):
 
 
 class StoreImport(PlantImport, ABC):
-    """An import. A kind of store has the connection of its tables, and the transaction of the last step."""
+    """An import. A subclass has the connection of the tables, and the transaction of the last step."""
 
     def __init__(self, runner: Runner) -> None:
         """Make the tables. Raises the driver's errors."""

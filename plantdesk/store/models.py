@@ -250,11 +250,12 @@ PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE, COMMIT = (
 )
 
 
-#: The texts of a plant, and all columns that plants and their before-images have in common.
+#: The texts of a plant.
 TEXTS = ("name", "tag", "note", "searched_name", "searched_tag", "searched_note")
-EACH = (*TEXTS, "seq", "added_at", "source_id")
+#: The columns that plants and their before-images have in common.
+SHARED_COLUMNS = (*TEXTS, "seq", "added_at", "source_id")
 #: The columns of a before-image.
-IMAGE = ["change", "plant_id", "after", *EACH, "plant_change"]
+IMAGE_COLUMNS = ["change", "plant_id", "after", *SHARED_COLUMNS, "plant_change"]
 
 
 def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | None, ...]:

@@ -12,14 +12,14 @@ from plantdesk.domain.backups import Difference, Group
 from plantdesk.domain.records import SourceKind
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.database import Runner
-from plantdesk.store.models import EACH, NUMBER, PLANT, SOURCE, STRING, temporary_table
+from plantdesk.store.models import NUMBER, PLANT, SHARED_COLUMNS, SOURCE, STRING, temporary_table
 from plantdesk.store.rows import add_source
 
 #: Plants of each kind that a difference names.
 _NAMED = 5
 
 #: The plants of the backup and their sources.
-RESTORED = temporary_table("restored", id=NUMBER, **{each: PLANT.c[each].type for each in EACH})
+RESTORED = temporary_table("restored", id=NUMBER, **{each: PLANT.c[each].type for each in SHARED_COLUMNS})
 RESTORED_SOURCE = temporary_table("restored_source", id=NUMBER, kind=STRING, label=STRING)
 #: The source of the store for each source of the backup: the same row if the store has it.
 _ORIGIN = temporary_table("origin", id=NUMBER, ours=NUMBER)
@@ -61,10 +61,10 @@ def fill_new(runner: Runner) -> None:
 
 
 def _add_missing(runner: Runner, number: int) -> None:
-    ours = [_ORIGIN.c.ours if each == "source_id" else RESTORED.c[each] for each in EACH]
+    ours = [_ORIGIN.c.ours if each == "source_id" else RESTORED.c[each] for each in SHARED_COLUMNS]
     plants = select(RESTORED.c.id, *ours, literal(number, NUMBER)).join(_ORIGIN, _ORIGIN.c.id == RESTORED.c.source_id)
     missing = plants.where(RESTORED.c.id.not_in(select(PLANT.c.id)))
-    runner.run(insert(PLANT).from_select(["id", *EACH, "change"], missing))
+    runner.run(insert(PLANT).from_select(["id", *SHARED_COLUMNS, "change"], missing))
 
 
 def _map_sources(runner: Runner) -> None:

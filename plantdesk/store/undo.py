@@ -14,7 +14,7 @@ from plantdesk.domain.records import Source
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeEntry, ChangeWriter
 from plantdesk.store.database import VERSION, Runner, version_of
 from plantdesk.store.entries import read_change
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, IMAGE, PLANT, TEXTS
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, IMAGE_COLUMNS, PLANT, SHARED_COLUMNS, TEXTS
 from plantdesk.store.rows import id_before_new
 
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
@@ -24,7 +24,7 @@ _MAX_LISTED = 100
 FORMER, OWN = BEFORE_IMAGE.alias("x"), BEFORE_IMAGE.alias("u")
 #: The version of a plant that a before-image has.
 VERSION_BEFORE = version_of(FORMER.c.plant_change, FORMER.c.seq)
-_ROW = ["id", *EACH, "change"]
+_ROW = ["id", *SHARED_COLUMNS, "change"]
 _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
 
 
@@ -161,7 +161,7 @@ class _Undo:
         """
         plants: int = self._run(self._images()).rowcount
         (present,) = self._run(select(func.count(OWN.c.seq)).where(OWN.c.change == self._writer.number)).fetchone()
-        is_same = (PLANT.c[each] == FORMER.c[each] for each in EACH[len(TEXTS) :])
+        is_same = (PLANT.c[each] == FORMER.c[each] for each in SHARED_COLUMNS[len(TEXTS) :])
         is_unchanged = and_(PLANT.c.id == FORMER.c.plant_id, self._is_former, FORMER.c.after == VERSION)
         texts = {each: FORMER.c[each] for each in TEXTS}
         give_back = update(PLANT).where(is_unchanged, *is_same).values(**texts, change=FORMER.c.plant_change)
@@ -172,18 +172,24 @@ class _Undo:
             self._run(delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
         if changed < plants:
             self._writer.before_return(self._undone.number, self._back)
-            row = self._back.add_columns(*(FORMER.c[each] for each in (*EACH, "plant_change")))
+            row = self._back.add_columns(*(FORMER.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
             is_gone = not_(exists().where(PLANT.c.id == FORMER.c.plant_id).correlate(FORMER))
             self._run(insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
         return plants
 
     def _images(self) -> Any:  # noqa: ANN401  an insert of any type
         """Return what stores the present state of those plants of the change that nothing has changed since."""
-        columns = (self._number, FORMER.c.plant_id, VERSION_BEFORE, *(PLANT.c[each] for each in EACH), PLANT.c.change)
+        columns = (
+            self._number,
+            FORMER.c.plant_id,
+            VERSION_BEFORE,
+            *(PLANT.c[each] for each in SHARED_COLUMNS),
+            PLANT.c.change,
+        )
         is_gone = VERSION.is_(None) & FORMER.c.after.is_(None)
         images = select(*columns).outerjoin_from(FORMER, PLANT, PLANT.c.id == FORMER.c.plant_id)
         images = images.where(self._is_former, func.coalesce(FORMER.c.after == VERSION, is_gone))
-        return insert(BEFORE_IMAGE).from_select(IMAGE, images)
+        return insert(BEFORE_IMAGE).from_select(IMAGE_COLUMNS, images)
 
     def _skipped(self, moved: int) -> tuple[int, ...]:
         is_own = exists().where(OWN.c.change == self._writer.number, OWN.c.plant_id == FORMER.c.plant_id)

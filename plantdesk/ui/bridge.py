@@ -37,7 +37,11 @@ _MAX_LISTED = 1000
 
 
 class Bridge(QObject):
-    """Lives on the GUI thread. `notify_…`, `call` and `post` may be called on any thread."""
+    """Lives on the GUI thread. `notify_…`, `call` and `post` may be called on any thread.
+
+    `changed(changes)`: so much was committed since the last signal. `server_changed(state)`; `health_changed(error)`:
+    the last write of the store failed, or None. `backup_changed(error)`: of the last automatic backup, or None.
+    """
 
     changed = Signal(object)
     server_changed = Signal(object)

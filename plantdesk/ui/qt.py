@@ -169,5 +169,5 @@ def qt_diagnostics(icon: Path) -> QtDiagnostics:
 
 
 def _name(plugin: Path) -> str:
-    """The plugin's own name: xcb for libqxcb.so, windows for qwindows.dll."""
+    """Return the plugin's own name: xcb for libqxcb.so, windows for qwindows.dll."""
     return plugin.stem.removeprefix("lib").removeprefix("q")

@@ -58,7 +58,7 @@ def date(timestamp: int) -> str:
 
 
 def short_time(timestamp: int) -> str:
-    """Return the local time of day of a timestamp of today, else the date."""
+    """Return the local time of day of a timestamp of today, “Yesterday”, or the date."""
     local = QDateTime.fromMSecsSinceEpoch(timestamp)
     days = local.date().daysTo(QDate.currentDate())
     if days == 0:
@@ -72,7 +72,7 @@ def clock_time(timestamp: int) -> str:
 
 
 def exact_time(timestamp: int) -> str:
-    """Return the local time of day of a timestamp with seconds, otherwise as `short_time` writes it."""
+    """Return the local time of day of a timestamp as `clock_time` writes it, with seconds."""
     pattern = QLocale().timeFormat(QLocale.FormatType.ShortFormat).replace("mm", "mm:ss")
     return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp).time(), pattern)
 

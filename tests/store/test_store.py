@@ -221,12 +221,12 @@ def test_the_log_is_moved_into_the_file_under_load(store: Store, path: Path) -> 
 def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: Store) -> None:
     """The writer reports at the very moment in which the subscriber is called."""
     health = store._writer._health  # noqa: SLF001
-    health.set(StoreFullError())
+    health.record(StoreFullError())
     received: list[StoreError | None] = []
 
     def listen(error: StoreError | None) -> None:
         if error is not None and not received:
-            health.set(None)
+            health.record(None)
         received.append(error)
 
     store.subscribe_health(listen)

@@ -141,11 +141,11 @@ def connect(address: Address, role: str, timeout: int = 60) -> Connection:
             raise refusal.with_traceback(None)
     try:
         try:
-            connection = _signed_in(address, role, timeout)
+            connection = _sign_in(address, role, timeout)
         except PasswordMissingError:
             if not address.kept_password:
                 raise
-            connection = _signed_in(address, role, timeout)
+            connection = _sign_in(address, role, timeout)
     except SignInRefusedError as error:
         address.refusals[:] = [(error, time.monotonic() + _REFUSAL_SECONDS)]
         raise
@@ -155,24 +155,24 @@ def connect(address: Address, role: str, timeout: int = 60) -> Connection:
     return connection
 
 
-def _signed_in(address: Address, role: str, timeout: int) -> Connection:
+def _sign_in(address: Address, role: str, timeout: int) -> Connection:
     with translate_errors(address):
         try:
-            return _opened(address, role, timeout)
+            return _open(address, role, timeout)
         except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
             if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is not None:
                 raise
             raise connection_error(error, address) from error
 
 
-def _opened(address: Address, role: str, timeout: int) -> Connection:
+def _open(address: Address, role: str, timeout: int) -> Connection:
     """Connect to the only server, or to the one that accepts writes; if none does, to any, but only for reading."""
     given = address.conninfo
     parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **given, **encryption(given)}
     attributes = [{"target_session_attrs": "read-write"}] if "," in given.get("host", "") else []
     if not attributes or role == READER:
         attributes.append({})
-    connection = _first({**each, **parameters} for each in attributes)
+    connection = _connect_to_first({**each, **parameters} for each in attributes)
     connection.limit = CONNECT_TIMEOUT + _GRACE
     try:
         _check_server(connection)
@@ -191,7 +191,7 @@ def _check_server(connection: Connection) -> None:
         raise StoreUnreachableError(message, version=connection.info.parameter_status("server_version") or "")
 
 
-def _first(choices: Iterable[dict[str, Any]]) -> Connection:
+def _connect_to_first(choices: Iterable[dict[str, Any]]) -> Connection:
     """Return the first connection that is possible. Raises psycopg.OperationalError, the last one."""
     failure = psycopg.OperationalError()
     for parameters in choices:

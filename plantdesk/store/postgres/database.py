@@ -1,4 +1,4 @@
-"""What PostgreSQL writes differently in statements, and the next id."""
+"""What PostgreSQL writes differently in statements."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Writer(WriterThread):
 
     def _report_added(self, outcome: Outcome) -> None:
         if outcome.position is not None:
-            changes = self._transactions.added(outcome)
+            changes = self._transactions.note_added(outcome)
             if changes is None:
                 self.poll()
             else:
@@ -192,9 +192,9 @@ class Writer(WriterThread):
             self._retry_at = time.monotonic() + _RETRY_DELAY / 2
             if isinstance(error, StandbyError):  # another server of the address may take writes by now
                 self._transactions.close()
-            self._health.set(error)
+            self._health.record(error)
             raise
-        self._health.set(None)
+        self._health.record(None)
         return result
 
     def _quietly(self, step: Callable[[], _Result]) -> _Result | None:

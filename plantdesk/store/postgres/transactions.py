@@ -137,7 +137,7 @@ class PostgresChange(ChangeWriter):
             self.connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
 
 
-class _Tried(NamedTuple):
+class _AddAttempt(NamedTuple):
     """The outcomes that are known of plants that were sent, by their index, the new plants, and their commit."""
 
     outcomes: dict[int, PlantRow | PlantDeskError]
@@ -234,20 +234,20 @@ class Transactions:
                     raise
                 outcomes |= dict.fromkeys(left, error)
                 break
-            outcomes |= {places[index]: self._with_late(outcome) for index, outcome in known.items()}
+            outcomes |= {places[index]: self._accept_late_answer(outcome) for index, outcome in known.items()}
             added += rows
             last, was_lost = position or last, len(known) < len(places)
         return Outcome([outcomes[place] for place in range(len(entries))], tuple(added), last)
 
-    def _try_add(self, entries: Sequence[Entry]) -> _Tried:
+    def _try_add(self, entries: Sequence[Entry]) -> _AddAttempt:
         """Add plants of different ids; those that a lost connection has not added have no outcome yet."""
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
                 found = add_group(connection, entries, key, self._address.desk)
-                return _Tried(dict(enumerate(found.outcomes)), found.added, found.position)
+                return _AddAttempt(dict(enumerate(found.outcomes)), found.added, found.position)
         except Exception:
-            if _rolled_back(connection):
+            if _roll_back(connection):
                 raise
         # The connection is lost, and the COMMIT may have arrived.
         try:
@@ -255,9 +255,9 @@ class Transactions:
         except OutcomeUnknownError:
             self._unknown |= {plant.id for plant, _ in entries}
             raise
-        return _Tried({**rows}, tuple(rows.values()), position)
+        return _AddAttempt({**rows}, tuple(rows.values()), position)
 
-    def _with_late(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
+    def _accept_late_answer(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
         """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
         row = outcome.owner if isinstance(outcome, SamePlantError) else outcome
         if isinstance(row, PlantRow) and row.id in self._unknown:
@@ -310,7 +310,7 @@ class Transactions:
                     connection.rollback()
                     return result
         except BaseException:
-            _rolled_back(connection)
+            _roll_back(connection)
             raise
         try:
             self._commit(writer, key)
@@ -361,7 +361,7 @@ class Transactions:
                 connection.execute("NOTIFY plantdesk")
                 connection.execute("COMMIT")
         except BaseException as error:  # also KeyboardInterrupt
-            is_over = _rolled_back(connection) and isinstance(error, Exception)
+            is_over = _roll_back(connection) and isinstance(error, Exception)
             if is_over or self.settle(key) is None:
                 raise
 
@@ -395,8 +395,8 @@ class Transactions:
 
     # --- what was committed ---
 
-    def added(self, outcome: Outcome) -> Changes | None:
-        """Return this desk's added plants as the changes for listeners; None if others have committed before."""
+    def note_added(self, outcome: Outcome) -> Changes | None:
+        """Move on past a commit of this desk. Return its changes for listeners; None if others committed before it."""
         if outcome.position != self.known.position + 1:
             return None
         self.known = self.known._replace(position=outcome.position, seq=self.known.seq + len(outcome.added))
@@ -415,7 +415,7 @@ class Transactions:
                 read = changes_since(runner(connection), known.seq, known.change)
                 connection.execute("ROLLBACK")  # only writes commit, also for a reader of logs
         except BaseException:
-            _rolled_back(connection)
+            _roll_back(connection)
             raise
         *position, version, reads_from = state.fetchone() or (*known, 0, 0)
         self.known = now = ServerPosition(*position)
@@ -428,7 +428,7 @@ class Transactions:
         return ServerPosition(*(row or (0, 0, 0, 0)))
 
 
-def _rolled_back(connection: Connection) -> bool:
+def _roll_back(connection: Connection) -> bool:
     """End the transaction, and return whether the connection still exists. Does not hide the error that led here."""
     try:
         connection.rollback()

@@ -17,7 +17,7 @@ from plantdesk.domain.backups import RestorePreview
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
 from plantdesk.domain.events import PlantContent
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
-from plantdesk.store.models import EACH
+from plantdesk.store.models import SHARED_COLUMNS
 from plantdesk.store.restoring import create_tables
 from plantdesk.store.sqlite.connections import (
     IS_ASCII,
@@ -195,7 +195,7 @@ def _number(connection: sqlite3.Connection) -> None:
 
 def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
     """Copy the valid rows of a damaged file that can be read."""
-    insert = f"INSERT OR IGNORE INTO temp.restored VALUES ({placeholders(1 + len(EACH))})"
+    insert = f"INSERT OR IGNORE INTO temp.restored VALUES ({placeholders(1 + len(SHARED_COLUMNS))})"
     try:
         with translate_errors(), opened(file) as reading:
             sources = _readable_sources(reading)

@@ -78,7 +78,7 @@ class Transactions:
         #: Why the file under the name could not be opened, which one it is, and until when it is not tried again.
         self._failure: tuple[StoreError, FileIdentity, float] | None = None
         if file.read_only:
-            health.set(StoreReadOnlyError())
+            health.record(StoreReadOnlyError())
         else:
             with translate_errors():
                 self._open = WriteConnection(file)
@@ -113,17 +113,18 @@ class Transactions:
             self._is_saved = False  # any process may write to it from now on
             connection = self._open
         else:
-            connection = self._open = self._reopened()
+            connection = self._open = self._reopen_after_delay()
         if self._is_new:
             self._is_new = False
-            self._health.set(None)
+            self._health.record(None)
             self.notify(Changes(needs_reload=True, tokens=True))
         return connection
 
     def _is_usable(self, connection: WriteConnection) -> bool:
         return self._file.is_current and self._file.has_index and not connection.is_overwritten()
 
-    def _reopened(self) -> WriteConnection:
+    def _reopen_after_delay(self) -> WriteConnection:
+        """Reopen the file; soon after a failure, raise that failure again."""
         if self._failure is not None:
             error, seen, until = self._failure
             if time.monotonic() < until and seen == identity(self._file.path):
@@ -140,7 +141,7 @@ class Transactions:
         if self._file.read_only and not self._file.may_be_writable:
             raise StoreReadOnlyError
         if self._open is not None:
-            self._leave(self._open)
+            self._leave_file(self._open)
         elif not self._file.is_current or self._file.read_only:
             self._file.reopen()
         if self._file.read_only:
@@ -148,9 +149,11 @@ class Transactions:
         with translate_errors():
             return WriteConnection(self._file)
 
-    def _leave(self, connection: WriteConnection) -> None:
+    def _leave_file(self, connection: WriteConnection) -> None:
+        """Save what the replaced file held, or quarantine the log of an overwritten one."""
         if connection.is_overwritten():
-            if not self._file.last_written[1]:  # emptied: what fills it is opened, or a backup is restored
+            _, size = self._file.last_written
+            if not size:  # emptied: what fills it is opened, or a backup is restored
                 raise StoreMovedError
             self._file.quarantine_log()
             self._is_saved = True
@@ -187,7 +190,7 @@ class Transactions:
                 connection = self.connection()
                 changes = connection.poll()
         except StoreError as error:
-            self._health.set(error)
+            self._health.record(error)
             return
         self.notify(changes)
 
@@ -210,10 +213,10 @@ class Transactions:
         except StoreError as error:
             if isinstance(error, StoreMovedError):
                 self._is_new = True  # if the file returns, what was committed to it is published
-            self._health.set(error)
+            self._health.record(error)
             raise
         if not self._is_damaged:
-            self._health.set(None)
+            self._health.record(None)
 
     def checkpoint_if_due(self) -> None:
         """Checkpoint when very much was committed since the last one."""

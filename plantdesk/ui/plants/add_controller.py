@@ -51,7 +51,7 @@ class AddPlantController(QObject):
     """Works for one form. `queue` saves a plant, so the form is free as soon as one is submitted.
 
     `plant_added(row)`; `copies_added(ids)`: `add_copies` succeeded; `copies_refused`: it failed, or waits.
-    `plant_requested(id)`: a plant is to be shown.
+    `plant_requested(id)`: a plant is to be shown. `saving_changed(is_saving)`: plants are being saved, or no longer.
     """
 
     plant_added = Signal(object)

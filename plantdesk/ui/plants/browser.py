@@ -69,10 +69,9 @@ class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
     `added_hidden(row)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence about what was
-    copied; `copy_refused(text)`: why nothing was.
-    `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
-    `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers samples if
-    `offers_samples` is true.
+    copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed. `order_changed(order)`:
+    the user sorted the table. `plants_shown`: the first rows are there, or why there are none. `welcome_shown(shown)`:
+    the page of an empty store is shown now, or no longer; it offers samples if `offers_samples` is true.
     """
 
     order_changed = Signal(str)

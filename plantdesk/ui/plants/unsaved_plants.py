@@ -43,9 +43,8 @@ class UnsavedPlants(QFrame):
     """A line for each submission, and actions for the selected ones, else for all; Del discards them.
 
     Keys of commands for the plants of the table do nothing while the focus is here.
-    `edit_requested(submission)`: it is to be put into the form again, and
-    is no longer listed. `discarded(submissions)`: by the user. `left`: the focus was here, and the list became
-    empty.
+    `edit_requested(submission)`: put it into the form again; it is no longer listed. `discarded(submissions)`: the
+    user discarded them. `left`: the list had the focus and became empty.
     """
 
     edit_requested = Signal(object)

@@ -65,7 +65,10 @@ class DefectNotice(Feature):
 
 
 class StoreNotice(Feature):
-    """The bar of the store's state. It cannot be closed, and stays until the store works again."""
+    """The bar of the store's state. It cannot be closed, and stays until the store works again.
+
+    `file_chosen(path)`: the user named another file to open. Each other signal is a button of the bar.
+    """
 
     try_again_requested = Signal()
     restore_requested = Signal()

@@ -68,7 +68,7 @@ class Tray(Feature):
         self._window.hide_instead = self._hide_instead
         self._show_server(self._server.state)
         self._apply()
-        if self._keeps and not self._window.isVisible():
+        if self._hides_on_close and not self._window.isVisible():
             self._timeout.start()
 
     @Slot()
@@ -100,8 +100,8 @@ class Tray(Feature):
         self._has_tokens = any_there
 
     @property
-    def _keeps(self) -> bool:
-        """Whether closing hides the window: only if it opens by itself, as each window has an icon of its own."""
+    def _hides_on_close(self) -> bool:
+        """Whether closing only hides the window: the user wants that, and the next start opens this store by itself."""
         location = self.context.location
         return self.context.preferences.settings.keep_in_tray and (location.is_own or location.server is not None)
 
@@ -148,7 +148,7 @@ class Tray(Feature):
         is_answered = self.context.preferences.settings.tray_answered or not self.context.location.is_own
         if not QSystemTrayIcon.isSystemTrayAvailable():
             return False
-        if self._keeps:
+        if self._hides_on_close:
             self._hide()
         elif not is_answered and self._has_tokens and not isinstance(self._server.state, Off):
             self._ask()
@@ -191,7 +191,7 @@ class Tray(Feature):
     def _apply(self) -> None:
         if not self._has_begun:
             return
-        is_wanted = self._keeps
+        is_wanted = self._hides_on_close
         is_shown = is_wanted or bool(self._messages)
         if is_shown and self._icon is None:
             self._icon = self._make_icon()

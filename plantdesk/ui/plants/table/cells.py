@@ -26,7 +26,7 @@ class Column(IntEnum):
 
     @property
     def order(self) -> str:
-        """The value of `views.Order` that sorts by this column."""
+        """The value of `plantdesk.domain.selections.Order` that sorts by this column."""
         return self.name.lower()
 
 

@@ -55,7 +55,8 @@ class PlantModel(QAbstractTableModel):
     """The plants of a store that a query finds. Belongs to the GUI thread; store errors are signalled, never raised.
 
     `state_changed`: another query was requested, or `rowCount()`, `total` or `complete` changed.
-    `rows_replaced(same_query)`: all rows were replaced. `name_found(plant_id)` answers `find_name`.
+    `rows_replaced(same_query)`: all rows were replaced. `name_found(plant_id)` answers `find_name`. `failed(error)`: a
+    query failed.
     """
 
     state_changed = Signal()

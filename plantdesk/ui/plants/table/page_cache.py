@@ -22,7 +22,7 @@ _MAX_WAITING = 6
 
 
 class PageCache(QObject):
-    """Rows by id. Belongs to the GUI thread. `loaded`: requested rows are loaded."""
+    """Rows by id. Belongs to the GUI thread. `loaded`: requested rows are loaded; `failed(error)`: or not."""
 
     loaded = Signal()
     failed = Signal(object)
