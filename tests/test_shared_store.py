@@ -27,7 +27,7 @@ from plantdesk.platform.logs import bug_report
 from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.card.cards import PlantCard
 from plantdesk.ui.card.note import NoteEdit
-from plantdesk.ui.history.change_list import ChangeList, Column
+from plantdesk.ui.history.change_list import ChangeList, HistoryColumn
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -417,7 +417,7 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
         dialog = Desk(qtbot, desk.the(HistoryDialog))
         dialog.until(lambda: dialog.the(ChangeList).model().rowCount() == 3)
         changes, model = dialog.the(ChangeList), dialog.the(ChangeList).model()
-        assert model.index(2, Column.TEXT).data() == "Delete “Fern”"
+        assert model.index(2, HistoryColumn.TEXT).data() == "Delete “Fern”"
         assert "Greenhouse" in model.index(2, 0).data(Qt.ItemDataRole.AccessibleTextRole)
         box = dialog.the(QComboBox)
         assert [box.itemText(each) for each in range(3)] == ["All changes", "This computer", "Greenhouse"]

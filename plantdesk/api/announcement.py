@@ -17,7 +17,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from plantdesk import __version__
-from plantdesk.api.discovery import Runtime, ServerIdentity, is_stale, store_name
+from plantdesk.api.discovery import Runtime, ServerIdentity, is_stale, store_digest
 from plantdesk.api.sockets import local_sockets
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import now_ms
@@ -33,7 +33,7 @@ class Announcement:
 
     def __init__(self, folder: Path, store: StoreLocation) -> None:
         """Choose a file name in `folder`; create nothing."""
-        self._path = folder / f"{store_name(store)}-{os.urandom(4).hex()}.json"
+        self._path = folder / f"{store_digest(store)}-{os.urandom(4).hex()}.json"
         self._store = store
         #: The path of the server's Unix domain socket.
         self.socket_path = self._path.with_suffix(".sock")

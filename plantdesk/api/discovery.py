@@ -71,7 +71,7 @@ def find_server(folder: Path, store: StoreLocation) -> Runtime | None:
 
     Each candidate must prove its identity within a second.
     """
-    return _newest(folder, f"{store_name(store)}-*.json")
+    return _newest(folder, f"{store_digest(store)}-*.json")
 
 
 def find_server_on_port(folder: Path, port: int) -> Runtime | None:
@@ -92,7 +92,7 @@ def _newest(folder: Path, pattern: str, port: int | None = None) -> Runtime | No
     return None
 
 
-def store_name(store: StoreLocation) -> str:
+def store_digest(store: StoreLocation) -> str:
     """Return the part of a runtime file's name that its store gives it."""
     return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 

@@ -253,10 +253,11 @@ class WriterThread(ABC):
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
                 return Outcome([_defect(error)])
-        each = [self._add([entry]) for entry in entries]
-        outcomes = [outcome for one in each for outcome in one.outcomes]
-        positions = (one.position for one in each if one.position is not None)
-        return Outcome(outcomes, tuple(row for one in each for row in one.added), max(positions, default=None))
+        results = [self._add([entry]) for entry in entries]
+        outcomes = [outcome for result in results for outcome in result.outcomes]
+        added = tuple(row for result in results for row in result.added)
+        positions = [result.position for result in results if result.position is not None]
+        return Outcome(outcomes, added, max(positions, default=None))
 
 
 def _defect(error: Exception) -> PlantDeskError:

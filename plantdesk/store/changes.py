@@ -39,7 +39,7 @@ from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.events import EventPosition
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table, text_columns
-from plantdesk.store.rows import id_before_new, row_by_id, rows_by_id
+from plantdesk.store.rows import first_new_id, row_by_id, rows_by_id
 
 #: The old tags and the new ones.
 _REPLACED = temporary_table("replaced", tag=STRING, new=STRING, searched=STRING)
@@ -79,7 +79,7 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
     Raises NulRefusedError and TablesChangedError.
     """
     writer.database.check_storable(fields.name, fields.tag)
-    plant_id, seq = id_before_new(writer.runner) + 1, writer.next_seq()
+    plant_id, seq = first_new_id(writer.runner), writer.next_seq()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
     added = insert(PLANT).values(**values, **_texts(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
     rows = writer.runner.run(added).fetchall()
@@ -94,7 +94,7 @@ def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[i
     given = [plant_id for plant_id in requested if plant_id is not None]
     if len(given) == len(requested):
         return given
-    return numbered(requested, id_before_new(writer.runner, len(requested)) + 1)
+    return numbered(requested, first_new_id(writer.runner, len(requested)))
 
 
 def _may_be_large(edit: Edit) -> bool:

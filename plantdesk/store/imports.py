@@ -45,7 +45,7 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry, ChangeWriter
 from plantdesk.store.database import TEMPORARY, Runner, StoreState
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table
-from plantdesk.store.rows import add_source, id_before_new
+from plantdesk.store.rows import add_source, first_new_id
 
 Progress = Callable[[int, int], None]
 
@@ -229,7 +229,7 @@ class StoreImport(PlantImport, ABC):
         (now,) = runner.run(select(runner.database.now())).fetchone()
         facts = {"added_at": now, "source_id": source.id, "change": writer.number}
         (fresh,) = runner.run(select(func.count()).select_from(_FRESH)).fetchone()
-        new_id = _FRESH.c.nth + (id_before_new(runner, fresh, _GIVEN) if fresh else 0)
+        new_id = _FRESH.c.nth + (first_new_id(runner, fresh, _GIVEN) - 1 if fresh else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
             new = runner.run(self._new_plants(part, new_id, last_seq, facts)).rowcount

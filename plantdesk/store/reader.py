@@ -28,7 +28,7 @@ from plantdesk.store.events import read_events
 from plantdesk.store.models import PLANT
 from plantdesk.store.rows import (
     PAGE,
-    id_before_new,
+    first_new_id,
     read_sources,
     row_by_id,
     row_of,
@@ -159,7 +159,7 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def next_free_id(self) -> int:
-        return self.ask(lambda runner: id_before_new(runner) + 1)
+        return self.ask(first_new_id)
 
     @override
     def duplicates(self, *, by_tag: bool) -> PlantGroups:

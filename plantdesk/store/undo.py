@@ -15,7 +15,7 @@ from plantdesk.store.change_writer import LARGE_CHANGE, ChangeEntry, ChangeWrite
 from plantdesk.store.database import VERSION, Runner, version_of
 from plantdesk.store.entries import read_change
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, IMAGE_COLUMNS, PLANT, SHARED_COLUMNS, TEXTS
-from plantdesk.store.rows import id_before_new
+from plantdesk.store.rows import first_new_id
 
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100
@@ -203,7 +203,7 @@ class _Undo:
         (count,) = self._ids(self._displaced.with_only_columns(func.count()))
         if not count:
             return 0, 0
-        seq, first = self._writer.next_seq(count), id_before_new(self._writer.runner, count) + 1
+        seq, first = self._writer.next_seq(count), first_new_id(self._writer.runner, count)
         place = func.row_number().over(order_by=FORMER.c.plant_id) - 1
         texts, number = (FORMER.c[each] for each in TEXTS), PLANT.c.id.type
         columns = (literal(first, number) + place, *texts, literal(seq, number) + place)

@@ -80,7 +80,7 @@ class InvalidRowsError(PlantDeskError):
         super().__init__(count=count)
 
 
-class NoNamesError(InvalidRowsError):
+class NamesMissingError(InvalidRowsError):
     """No object that was read in a JSON file has a member for the name."""
 
 
@@ -148,7 +148,7 @@ class FileImport:
         if self._invalid and not skip_invalid:
             read = (each for each in self.readers if each.columns or each.ignored)
             lacks_names = any("name" not in each.columns for each in read)
-            raise (NoNamesError if lacks_names else InvalidRowsError)(self._invalid)
+            raise (NamesMissingError if lacks_names else InvalidRowsError)(self._invalid)
         first, *others = self.readers
         return self._import.apply(first.file.name + (f" +{len(others)}" if others else ""), progress)
 

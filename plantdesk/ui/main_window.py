@@ -39,7 +39,7 @@ class MainWindow(QMainWindow):
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
         self._preferences = preferences
-        self._painted = False
+        self._is_painted = False
         #: The widget that had the focus when the window was hidden.
         self._focused: QWidget | None = None
         #: While Tab or F6 moves the focus: where the user was typing, also several of these keys before.
@@ -208,6 +208,6 @@ class MainWindow(QMainWindow):
         return True
 
     def _report_shown(self) -> None:
-        if not self._painted:
-            self._painted = True
+        if not self._is_painted:
+            self._is_painted = True
             QTimer.singleShot(0, self, self.shown.emit)

@@ -14,7 +14,7 @@ from plantdesk.ui.texts import translate
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-    Slot: TypeAlias = Callable[..., object]
+    Handler: TypeAlias = Callable[..., object]
 
 Key = QKeySequence.StandardKey
 _CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -153,7 +153,7 @@ class Menus(QObject):
         self.menu(section).aboutToShow.emit()
         self.menu(section).aboutToHide.emit()
 
-    def add(self, section: Section, text: str, slot: Slot, *keys: Key | str, in_menu: bool = True) -> QAction:
+    def add(self, section: Section, text: str, slot: Handler, *keys: Key | str, in_menu: bool = True) -> QAction:
         """Add a command; `slot` is called when it is chosen, also by one of `keys`."""
         action = self._action(section, text, *keys)
         action.triggered.connect(slot)
@@ -164,13 +164,13 @@ class Menus(QObject):
             self._window.addAction(action)
         return action
 
-    def add_switch(self, section: Section, text: str, slot: Slot, *keys: Key | str, in_menu: bool = True) -> QAction:
+    def add_switch(self, section: Section, text: str, slot: Handler, *keys: Key | str, in_menu: bool = True) -> QAction:
         """Add a command with a check mark; `slot` gets its new state."""
         action = self.add(section, text, slot, *keys, in_menu=in_menu)
         action.setCheckable(True)
         return action
 
-    def add_switches(self, section: Section, title: str, texts: Iterable[str], slot: Slot) -> list[QAction]:
+    def add_switches(self, section: Section, title: str, texts: Iterable[str], slot: Handler) -> list[QAction]:
         """Add a submenu of commands with check marks; `slot` is called when one is chosen."""
         added = [self._action(section, text) for text in texts]
         for action in added:
@@ -180,7 +180,7 @@ class Menus(QObject):
         _submenu(*self._ends[section], title).addActions(added)
         return added
 
-    def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Slot]]]) -> None:
+    def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Handler]]]) -> None:
         """Add the `entries`, which are requested when the menu opens: the text of each, and its slot."""
         menu, end = self._ends[section]
         added: list[QAction] = []

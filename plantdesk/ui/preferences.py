@@ -87,12 +87,12 @@ class Preferences(QObject):
     def change_store(self, key: str, **values: object) -> None:
         """Change some of what is remembered for one store."""
         unsaved = {name: values.pop(name) for name in KEPT if name in values}
-        self._keep(key, cast("Mapping[str, Sequence[object]]", unsaved))
+        self._save_unsaved(key, cast("Mapping[str, Sequence[object]]", unsaved))
         values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # from an older PlantDesk
         if values:
             self._apply(lambda settings: with_store(settings, key, values))
 
-    def _keep(self, key: str, unsaved: Mapping[str, Sequence[object]]) -> None:
+    def _save_unsaved(self, key: str, unsaved: Mapping[str, Sequence[object]]) -> None:
         before = self.keeps_unsaved
         try:
             if unsaved:

@@ -71,7 +71,7 @@ class StoreOpener(QObject):
 
         def open_store(task: Task) -> PlantStore:
             store = location.open(create=create)
-            if task.complete(partial(self._keep, store)):
+            if task.complete(partial(self._own, store)):
                 return store
             store.close()  # the program is ending, or the user has chosen another store meanwhile
             raise InterruptedError
@@ -107,7 +107,7 @@ class StoreOpener(QObject):
         store, self._store = self._store, None
         return store
 
-    def _keep(self, store: PlantStore) -> None:
+    def _own(self, store: PlantStore) -> None:
         """Own the store; on the thread of the task."""
         self._store = store
 

@@ -187,7 +187,7 @@ class UndoStack(QObject):
                 self.changed.emit()
                 self.failed.emit(_titled(error, change, is_redo=is_redo))
 
-        self._bridge.follow(self, _undone(store, change), finish, fail)
+        self._bridge.follow(self, _start_undo(store, change), finish, fail)
 
 
 def _titled(error: Exception, step: Step, *, is_redo: bool) -> Exception:
@@ -202,7 +202,7 @@ def _identity(step: Step) -> int | Step:
     return step.number if isinstance(step, Change) else step
 
 
-def _undone(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
+def _start_undo(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
     """Take back a step in the store."""
     if not isinstance(step, AddedPlant):
         return store.undo(step, FORM)

@@ -152,7 +152,7 @@ def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Window]]:
     window.wait(lambda: browser.model.complete)
     print(f"all rows after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")
     yield store, window
-    browser.close_store()
+    browser.release_store()
     bridge.close()
     store.close()
 

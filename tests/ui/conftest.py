@@ -203,4 +203,4 @@ def browser(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[PlantBrowser
     browser.resize(1000, 600)
     browser.show()
     yield browser
-    browser.close_store()
+    browser.release_store()

@@ -79,7 +79,7 @@ def test_the_table_shows_another_today(
             let_time_out(midnight)
         qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 0)
     finally:
-        browser.close_store()
+        browser.release_store()
         bridge.close()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain, islice, repeat
 
-from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report
+from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import confirm
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended, merged
@@ -96,7 +96,7 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
             one="The plant was not merged: it has changed meanwhile, or the notes are too long together.",
         )
         raise PlantDeskError(text, count=going)
-    report(applied, options.database)
+    report_change(applied, options.database)
     _report_left(going - applied.change.parameters["merged"])
 
 

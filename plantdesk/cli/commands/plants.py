@@ -124,7 +124,7 @@ def edit(options: argparse.Namespace) -> int:
             change = Rewrite(_selection(reader, options), rule)
             if not options.yes:
                 _confirm_edit(reader.count_selected(change.plants))
-        report(store.apply([change], COMMAND).result(), options.database)
+        report_change(store.apply([change], COMMAND).result(), options.database)
     return 0
 
 
@@ -230,11 +230,11 @@ def delete(options: argparse.Namespace) -> int:
             edits = [DeleteAll(selection, None if options.yes else count)]
         if count > 1 and not options.yes:
             confirm(f"Delete {count:,} plants?", Text("None of the {count:,} plants was deleted", count=count))
-        report(store.apply(edits, COMMAND).result(), options.database)
+        report_change(store.apply(edits, COMMAND).result(), options.database)
     return 0
 
 
-def report(applied: Applied, database: StoreLocation) -> None:
+def report_change(applied: Applied, database: StoreLocation) -> None:
     """Print on standard error what was changed, and how to undo it."""
     if applied.change is None:
         output.report("Nothing to change.")

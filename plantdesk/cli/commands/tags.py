@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from contextlib import closing
 
-from plantdesk.cli.commands.plants import report
+from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import print_json, print_table
 from plantdesk.domain.edits import Applied, MergeTags, RenameTag
@@ -55,12 +55,12 @@ def remove(options: argparse.Namespace) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
     with closing(open_existing_store(options.database)) as store:
         edit = RenameTag(options.tag, None, options.branch)
-        report(_apply(store, edit, [options.tag], _tags(store)), options.database)
+        report_change(_apply(store, edit, [options.tag], _tags(store)), options.database)
     return 0
 
 
 def _report(applied: Applied, tag: str, database: StoreLocation) -> None:
-    report(applied, database)
+    report_change(applied, database)
     if not tag:  # as of a variable that is not set
         output.report("The plants have an empty tag now. To leave them without a tag, use: plantdesk tag remove TAG")
 

@@ -12,7 +12,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from plantdesk.cli.commands.plants import report
+from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_store, typed
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -60,7 +60,7 @@ def revoke(options: argparse.Namespace) -> int:
         if options.remove_plants:
             removed = store.tokens.revoke_and_remove_plants(options.name, COMMAND).result()
             if removed.change is not None:
-                report(removed, options.database)
+                report_change(removed, options.database)
         else:
             store.tokens.revoke(options.name).result()
     return 0

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from plantdesk.cli.commands.export import requested_format
-from plantdesk.cli.commands.plants import report
+from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.commands.stores import open_store
 from plantdesk.cli.commands.terminal import (
     TerminalLine,
@@ -29,7 +29,14 @@ from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.files import checked_target, file_source
 from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError, Preview, differences
+from plantdesk.transfer.importing import (
+    FileImport,
+    ImportOptions,
+    InvalidRowsError,
+    NamesMissingError,
+    Preview,
+    differences,
+)
 from plantdesk.transfer.inputs import Input, Reading
 from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.text import UnknownEncodingError
@@ -70,7 +77,7 @@ def import_plants(given: argparse.Namespace) -> int:
         elif applied is None or applied.change is None:
             print("Nothing to import.", file=sys.stderr)
         else:
-            report(applied, given.database)
+            report_change(applied, given.database)
     return 1 if _left_out(preview, options) else 0
 
 
@@ -119,7 +126,7 @@ def _hints() -> Iterator[None]:
         if error.likely:
             hint = Text("Use --encoding {encoding}.", encoding=error.likely[0])
         raise PlantDeskError(joined([error.text, hint])) from error
-    except NoNamesError as error:
+    except NamesMissingError as error:
         hint = Text("Use --map name=MEMBER with the member that is the name.")
         raise PlantDeskError(joined([error.text, hint])) from error
     except InvalidRowsError as error:

@@ -124,11 +124,11 @@ class Address:
         return f"{self.user}@{self.key.removeprefix('postgresql://')}"
 
     @cached_property
-    def kept_password(self) -> str | None:
+    def saved_password(self) -> str | None:
         """The password in the system's keyring, which is asked once, for 3 s at most."""
-        from plantdesk.store.postgres.passwords import kept_password
+        from plantdesk.store.postgres.passwords import saved_password
 
-        return kept_password(self.account)
+        return saved_password(self.account)
 
     def with_password(self, password: str) -> Self:
         """Return the address with this password instead of any other; empty: with none."""
@@ -139,7 +139,7 @@ class Address:
     def conninfo(self) -> dict[str, str]:
         """The parameters for libpq, with the secrets: not to be shown."""
         named = {"user": self.user, "dbname": self.database, **self._hosts()}
-        kept = {"password": self.kept_password} if vars(self).get("kept_password") else {}
+        kept = {"password": self.saved_password} if vars(self).get("saved_password") else {}
         given = dict((*self.parameters, *self.secrets))
         return {**{name: value for name, value in {**named, **kept}.items() if value}, **given}
 

@@ -143,7 +143,7 @@ def connect(address: Address, role: str, timeout: int = 60) -> Connection:
         try:
             connection = _sign_in(address, role, timeout)
         except PasswordMissingError:
-            if not address.kept_password:
+            if not address.saved_password:
                 raise
             connection = _sign_in(address, role, timeout)
     except SignInRefusedError as error:

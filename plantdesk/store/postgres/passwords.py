@@ -35,7 +35,7 @@ class KeyringUnusableError(PlantDeskError):
     )
 
 
-def kept_password(account: str) -> str | None:
+def saved_password(account: str) -> str | None:
     """Return the password of an account; None if the keyring has none or does not answer within 3 s."""
     try:
         found = _answer("get_password", account)

@@ -35,7 +35,7 @@ from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.restoring import difference, exchange, fill_new
-from plantdesk.store.rows import id_before_new, stored_source
+from plantdesk.store.rows import first_new_id, stored_source
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
@@ -252,7 +252,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
 def _last_id(file: Path) -> int:
     """Return the largest id that a plant of a store has or had, as far as the file can be read."""
     with contextlib.suppress(sqlite3.Error, StoreError), opened(file) as connection:
-        return id_before_new(runner(connection))
+        return first_new_id(runner(connection)) - 1
     return 0
 
 

@@ -229,7 +229,7 @@ def text_button(text: str, theme: Theme | None = None, icon: str = "", *, name: 
     return button
 
 
-def empty(layout: QLayout, widgets: list[QWidget]) -> None:
+def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
     """Delete `widgets`, which are in a layout, and empty the list.
 
     Not by takeAt(): Qt deletes layout items that Python has seen, unknown to Python. Later objects at their
@@ -312,7 +312,7 @@ class PlantCard(CardFrame):
 
     @Slot()
     def _show_lines(self) -> None:
-        empty(self._history, self._history_lines)
+        delete_widgets(self._history, self._history_lines)
         self._undo_buttons.clear()
         shown = self._lines if self._shows_all or len(self._lines) <= _FEW else self._lines[:_FEW]
         for line in shown:
@@ -414,7 +414,7 @@ class SelectionCard(CardFrame):
 
     def show_summary(self, summary: Summary | None) -> None:
         """Show what the plants have in common; None: there are too many to be read."""
-        empty(self._tags, self._tag_widgets)
+        delete_widgets(self._tags, self._tag_widgets)
         parts = (self._ids_label, self._tags_title, self._added_title, self._added_label, self._sources_label)
         for part in parts:
             part.setVisible(summary is not None)

@@ -51,8 +51,8 @@ class Card(Feature):
         self._ids: list[int] = []
         self._shown: PlantRow | None = None
         self._task: Task | None = None
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._load)
+        self._load_timer = QTimer(self, singleShot=True, interval=0)
+        self._load_timer.timeout.connect(self._load)
         self._switch = context.menus.add_switch(Section.VIEW_PANES, self.tr("Ca&rd"), self.toggle, "Ctrl+I")
         text = self.tr("Add dated &note line")
         self._date_command = context.menus.add(Section.EDIT_PLANTS, text, self.add_date, "Ctrl+;")
@@ -157,7 +157,7 @@ class Card(Feature):
             self.context.page.window().setFocus()  # what is typed next must not act on another plant
         self._pane.set_available(available=count > 0)
         if self._pane.isVisible():
-            self._soon.start()
+            self._load_timer.start()
 
     # --- reading ---
 
@@ -256,20 +256,20 @@ class Card(Feature):
     def _on_changed(self, changes: Changes) -> None:
         touched = {row.id for row in changes.updated}
         if self._pane.isVisible() and (changes.needs_reload or changes.history or touched.intersection(self._ids)):
-            self._soon.start()
+            self._load_timer.start()
 
     @Slot(object)
     def _on_health_changed(self, error: Exception | None) -> None:
         if self._pane.isVisible() and self.opened is not None:
             self._set_editable(error or self.opened.store.change_error)
             if error is None and self._shown is None:
-                self._soon.start()  # the plant could not be read
+                self._load_timer.start()  # the plant could not be read
 
     @Slot()
     def _on_pane_changed(self) -> None:
         self._switch.setChecked(self._pane.is_drawer if self._pane.is_collapsed else self._pane.is_requested)
         if self._pane.isVisible():
-            self._soon.start()
+            self._load_timer.start()
         else:
             self._forget_date()
             self.notes.finish()

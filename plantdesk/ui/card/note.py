@@ -379,7 +379,7 @@ class NoteDrafts(QObject):
         values = self._context.preferences.of_store(self._context.location.key).get("notes")
         if isinstance(values, list):
             for row, note in filter(None, map(restored, values)):
-                self._draft(opened, row).restore(note)
+                self._make_draft(opened, row).restore(note)
             self._show_waiting()
 
     def show(self, opened: OpenStore, row: PlantRow) -> None:
@@ -389,7 +389,7 @@ class NoteDrafts(QObject):
         else:
             self.finish()
             waiting = [each for each in self._unsaved if each.row.id == row.id and each.is_waiting]
-            self.current = waiting[0] if waiting else self._draft(opened, row)
+            self.current = waiting[0] if waiting else self._make_draft(opened, row)
             self.current.resume()
         self._show_text(row)
 
@@ -434,7 +434,7 @@ class NoteDrafts(QObject):
     def _unsaved(self) -> list[NoteDraft]:
         return [each for each in self.findChildren(NoteDraft) if each.is_dirty]
 
-    def _draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:
+    def _make_draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:
         draft = NoteDraft(self._context, opened, row, self)
         draft.saving_changed.connect(self.saving_changed)
         draft.failed.connect(self._show_waiting)

@@ -126,12 +126,12 @@ class DuplicateModel(RowModel[Item]):
         return len(self._groups.sizes)
 
     @property
-    def kept(self) -> int:
+    def merged_count(self) -> int:
         """The number of groups that are merged. One plant of each is kept."""
         return self.group_count - len(self._left)
 
     @property
-    def going(self) -> int:
+    def removed_count(self) -> int:
         """The number of plants that are removed."""
         left = sum(self._groups.sizes[group] - 1 for group in self._left)
         return self.plants - self.group_count - left

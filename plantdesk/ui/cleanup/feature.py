@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MAX_FIND = 200
 
 
-class Page(IntEnum):
+class PageNumber(IntEnum):
     """The pages of the dialog, in their order."""
 
     DUPLICATES = 0
@@ -50,10 +50,10 @@ class CleanUp(Feature):
         self._changes = PlantChanges(context, self)
         add, open_at = context.menus.add, self._open_at
         self.enable_with_store(
-            add(Section.TOOLS_PLANTS, self.tr("&Clean up…"), open_at(Page.DUPLICATES)),
-            add(Section.TOOLS_PLANTS, self.tr("Find &duplicates…"), open_at(Page.DUPLICATES), in_menu=False),
-            add(Section.TOOLS_PLANTS, self.tr("Tidy up &tags…"), open_at(Page.TAGS), in_menu=False),
-            add(Section.EDIT_FIND, self.tr("Find and replac&e…"), open_at(Page.TEXTS), "Ctrl+R"),
+            add(Section.TOOLS_PLANTS, self.tr("&Clean up…"), open_at(PageNumber.DUPLICATES)),
+            add(Section.TOOLS_PLANTS, self.tr("Find &duplicates…"), open_at(PageNumber.DUPLICATES), in_menu=False),
+            add(Section.TOOLS_PLANTS, self.tr("Tidy up &tags…"), open_at(PageNumber.TAGS), in_menu=False),
+            add(Section.EDIT_FIND, self.tr("Find and replac&e…"), open_at(PageNumber.TEXTS), "Ctrl+R"),
         )
 
     @override
@@ -62,21 +62,21 @@ class CleanUp(Feature):
         close_window(self._dialog)
         self._dialog = None
 
-    def open_dialog(self, page: Page = Page.TEXTS) -> None:
+    def open_dialog(self, page: PageNumber = PageNumber.TEXTS) -> None:
         """Open the dialog at a page, for the selected plants or those that are shown."""
         if self.opened is None or not self._changes.may_change(self.opened.store):
             return
         if self._dialog is None or not isValid(self._dialog):
-            self._dialog = self._made(self.opened)
+            self._dialog = self._make_dialog(self.opened)
         elif self._texts is not None:
             self._texts.set_scopes(self._scopes())
         self._dialog.show_page(page)
         bring_to_front(self._dialog)
 
-    def _open_at(self, page: Page) -> partial[None]:
+    def _open_at(self, page: PageNumber) -> partial[None]:
         return partial(self.open_dialog, page)
 
-    def _made(self, opened: OpenStore) -> CleanUpDialog:
+    def _make_dialog(self, opened: OpenStore) -> CleanUpDialog:
         from plantdesk.ui.cleanup.dialog import CleanUpDialog
         from plantdesk.ui.cleanup.pages import DuplicatesPage, TagsPage
         from plantdesk.ui.cleanup.rewriting import RewritingPage

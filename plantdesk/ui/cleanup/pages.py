@@ -88,7 +88,7 @@ class DuplicatesPage(CleanUpPage):
     def _connect(self) -> None:
         self._alike_box.currentIndexChanged.connect(self.start)
         self._keep_box.currentIndexChanged.connect(lambda: self._model.set_keep(Kept(self._keep_box.currentData())))
-        self._all_button.clicked.connect(lambda: self._model.set_all(is_merged=not self._model.kept))
+        self._all_button.clicked.connect(lambda: self._model.set_all(is_merged=not self._model.merged_count))
         self._model.changed.connect(self._show_counts)
 
     @override
@@ -152,18 +152,20 @@ class DuplicatesPage(CleanUpPage):
         plants = Text("{plants:,} plants in {groups}", plants=model.plants, groups=groups)
         self._count_label.setText(shown(plants) if model.group_count else "")
         self._all_button.setVisible(bool(model.group_count))
-        self._all_button.setText(self.tr("Choose none") if model.kept else self.tr("Choose all"))
-        merge = Text("Merge {count:,} plants", one="Merge 1 plant", count=model.going)
-        kept = Text("{count:,} are kept, with all notes.", one="1 is kept, with all notes.", count=model.kept)
-        going = Text("{count:,} go; Ctrl+Z brings them back.", one="1 goes; Ctrl+Z brings it back.", count=model.going)
-        if model.going:
+        self._all_button.setText(self.tr("Choose none") if model.merged_count else self.tr("Choose all"))
+        merge = Text("Merge {count:,} plants", one="Merge 1 plant", count=model.removed_count)
+        kept = Text("{count:,} are kept, with all notes.", one="1 is kept, with all notes.", count=model.merged_count)
+        going = Text(
+            "{count:,} go; Ctrl+Z brings them back.", one="1 goes; Ctrl+Z brings it back.", count=model.removed_count
+        )
+        if model.removed_count:
             self.show_state(shown(merge), f"{shown(kept)} {shown(going)}", can_apply=True)
         else:
             self.show_state(self.tr("Merge"), "", can_apply=False)
 
     @override
     def apply(self) -> None:
-        self.merge_requested.emit(self._model.edit(), self._model.going)
+        self.merge_requested.emit(self._model.edit(), self._model.removed_count)
         super().apply()
 
 
@@ -190,7 +192,7 @@ class TagGroup(QFrame):
         self._show_others()
 
     @property
-    def kept(self) -> str:
+    def kept_tag(self) -> str:
         """The tag that replaces the others."""
         return str(self._box.currentData())
 
@@ -202,7 +204,7 @@ class TagGroup(QFrame):
     @property
     def names(self) -> dict[str, str]:
         """The new name of each ticked tag and of those below it."""
-        return {tag: self.kept for tag, is_ticked in self.ticks.items() if is_ticked}
+        return {tag: self.kept_tag for tag, is_ticked in self.ticks.items() if is_ticked}
 
     @property
     def plants(self) -> int:
@@ -224,7 +226,7 @@ class TagGroup(QFrame):
 
     @Slot()
     def _show_others(self) -> None:
-        kept = self.kept
+        kept = self.kept_tag
         lines = QWidget()
         grid = QGridLayout(lines)
         grid.setContentsMargins(L + S, 0, 0, 0)
@@ -325,7 +327,7 @@ class TagsPage(CleanUpPage):
 
     def _made(self, groups: list[dict[str, int]]) -> list[TagGroup]:
         """Return a widget for each group, with the marks of the present ones."""
-        kept = {group.kept for group in self._groups}
+        kept = {group.kept_tag for group in self._groups}
         ticks = {tag: is_ticked for group in self._groups for tag, is_ticked in group.ticks.items()}
         made = [TagGroup(self._context.theme, group) for group in groups]
         for group in made:

@@ -58,7 +58,7 @@ _ICONS = {
 }
 
 
-class Column(IntEnum):
+class HistoryColumn(IntEnum):
     """The columns."""
 
     TIME = 0
@@ -77,7 +77,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     failed = Signal(object)
 
     def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
-        super().__init__([""] * len(Column), parent)
+        super().__init__([""] * len(HistoryColumn), parent)
         self._queries, self._theme = queries, theme
         self._last: HistoryEntry | None = None
         self._text = ""
@@ -113,20 +113,21 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        row, column = self.rows[index.row()], Column(index.column())
+        row, column = self.rows[index.row()], HistoryColumn(index.column())
         if isinstance(row, str):
-            return row if role == Qt.ItemDataRole.DisplayRole and column is Column.TIME else None
+            return row if role == Qt.ItemDataRole.DisplayRole and column is HistoryColumn.TIME else None
         return row if role == ENTRY_ROLE else self._value(row, column, role)
 
-    def _value(self, row: HistoryEntry, column: Column, role: int) -> object:
+    def _value(self, row: HistoryEntry, column: HistoryColumn, role: int) -> object:
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return _cell(row, column)
-            case Qt.ItemDataRole.DecorationRole if column is Column.TEXT:
+            case Qt.ItemDataRole.DecorationRole if column is HistoryColumn.TEXT:
                 icon = "undo-2" if row.change.is_undone else _ICONS.get(row.change.kind, "pencil")
                 return self._theme.icons.icon(icon, "text_2", self._theme.metrics.scaled(ICON))
-            case Qt.ItemDataRole.ForegroundRole if column is not Column.TEXT:
-                return self._theme.colors.color("text_2" if column is Column.TIME else "ok")  # readable if selected
+            case Qt.ItemDataRole.ForegroundRole if column is not HistoryColumn.TEXT:
+                name = "text_2" if column is HistoryColumn.TIME else "ok"  # both are readable if selected
+                return self._theme.colors.color(name)
             case Qt.ItemDataRole.ToolTipRole:
                 return long_time(row.change.made_at)
             case Qt.ItemDataRole.AccessibleTextRole:
@@ -181,13 +182,13 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         return rows
 
 
-def _cell(entry: HistoryEntry, column: Column) -> str:
+def _cell(entry: HistoryEntry, column: HistoryColumn) -> str:
     match column:
-        case Column.TIME:
+        case HistoryColumn.TIME:
             return clock_time(entry.change.made_at)
-        case Column.TEXT:
+        case HistoryColumn.TEXT:
             return title_text(entry)
-        case Column.ACTION:
+        case HistoryColumn.ACTION:
             return action_text(entry)
 
 
@@ -296,12 +297,12 @@ class ChangeList(PlainTable):
     action_requested = Signal(object)
 
     def __init__(self, model: HistoryModel, theme: Theme) -> None:
-        super().__init__(theme, translate("ChangeList", "Changes"), [""] * len(Column), wide=Column.TEXT)
+        super().__init__(theme, translate("ChangeList", "Changes"), [""] * len(HistoryColumn), wide=HistoryColumn.TEXT)
         self._changes, self._theme = model, theme
         self.setModel(model)
         self.horizontalHeader().hide()
         self.horizontalHeader().setResizeContentsPrecision(0)  # the visible rows
-        self.setItemDelegateForColumn(Column.TEXT, _TextDelegate(theme, self))
+        self.setItemDelegateForColumn(HistoryColumn.TEXT, _TextDelegate(theme, self))
         model.modelReset.connect(self._on_reset)
         model.rowsInserted.connect(self._on_inserted)
         self.clicked.connect(self._on_clicked)
@@ -327,7 +328,7 @@ class ChangeList(PlainTable):
     def _on_reset(self) -> None:
         self.clearSpans()
         self.verticalHeader().setDefaultSectionSize(2 * self._theme.metrics.line + L)  # of all rows
-        self.setColumnWidth(Column.TIME, self.fontMetrics().horizontalAdvance(widest_clock()) + XL)
+        self.setColumnWidth(HistoryColumn.TIME, self.fontMetrics().horizontalAdvance(widest_clock()) + XL)
         self._on_inserted(QModelIndex(), 0, self._changes.rowCount() - 1)
 
     @Slot(QModelIndex, int, int)
@@ -336,11 +337,11 @@ class ChangeList(PlainTable):
         for row in range(first, last + 1):
             if self._changes.entry_at(row) is None:
                 self.setRowHeight(row, self._theme.metrics.control)
-                self.setSpan(row, 0, 1, len(Column))
+                self.setSpan(row, 0, 1, len(HistoryColumn))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
-        if index.column() == Column.ACTION:
+        if index.column() == HistoryColumn.ACTION:
             self._act(index)
 
     @Slot(QPoint)

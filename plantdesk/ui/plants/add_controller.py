@@ -118,7 +118,7 @@ class AddPlantController(QObject):
         self._form.message.set_hint(self.tr("Typed plants wait until the store can be opened."))
         self.queue.show_no_store()
 
-    def forget_store(self) -> None:
+    def release_store(self) -> None:
         """Wait for what is being saved, and keep what is typed until there is a store again."""
         self._queries = None
         self._completion.set_store(None)

@@ -202,7 +202,7 @@ class RememberedPlants(QObject):
         super().__init__(parent)
         self._preferences, self._form, self._queue = preferences, form, queue
         self._store_key: str | None = None
-        form.settled.connect(self.save)
+        form.draft_due.connect(self.save)
         queue.changed.connect(self.save)
 
     def restore(self, location: StoreLocation) -> None:

@@ -24,7 +24,7 @@ from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
+from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
@@ -102,16 +102,16 @@ class PlantBrowser(QFrame):
 
     def needed_width(self) -> int:
         """Return the width below which there is too little room for the names."""
-        return self.table.columns.needed_width() + _HANG + _SCROLL_BAR
+        return self.table.columns.needed_width() + _HANG + SCROLL_BAR_WIDTH
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
-        self.close_store()
+        self.release_store()
         self._had_plants = False
         self._copier.store = store
         self.model.set_store(store)
 
-    def close_store(self) -> None:
+    def release_store(self) -> None:
         """End the threads that read the store, before it is closed. May be called again."""
         self.model.close()
         self._copier.close()
@@ -268,7 +268,7 @@ class PlantBrowser(QFrame):
         """Show the page for the present state, in which no query runs."""
         model = self.model
         had_focus = self.table.hasFocus()
-        if model.failed_to_load:
+        if model.has_failed:
             self._pages.setCurrentWidget(self._failed_page)
         elif model.rowCount():
             self._had_plants = True
@@ -283,5 +283,5 @@ class PlantBrowser(QFrame):
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo restores the rows and not typed text
-        if (model.complete or model.failed_to_load) and self._pages.currentWidget() is not self.table:
+        if (model.complete or model.has_failed) and self._pages.currentWidget() is not self.table:
             self._notify_shown()

@@ -25,7 +25,7 @@ from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import listed
+from plantdesk.ui.plants.name_completion import known_names_source
 from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, shown
@@ -54,7 +54,9 @@ class Plants(Feature):
         super().__init__(context)
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
-        self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
+        self._add_controller = AddPlantController(
+            self._form, context.bridge, context.undo_stack, self, known_names_source(context)
+        )
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
         self._remembered = RememberedPlants(context.preferences, self._form, queue, self)
         self._remembered.saved.connect(self._on_saved)
@@ -117,12 +119,12 @@ class Plants(Feature):
     def release_store(self) -> None:
         super().release_store()
         self._set_queries(None)
-        self._add_controller.forget_store()
+        self._add_controller.release_store()
         self.save_view()
         self._editing.release_store()
         self.commands.set_store(None)
         self.browser.table.columns.set_store(None)
-        self.browser.close_store()
+        self.browser.release_store()
 
     @override
     def save_view(self) -> None:
@@ -283,7 +285,7 @@ class Plants(Feature):
     @Slot()
     def _on_saved(self) -> None:
         count = self._unsaved.count
-        self.status.show_unsaved("plants", there=bool(count))
+        self.status.show_unsaved("plants", is_unsaved=bool(count))
         if not count:
             self.settled.emit()
 
@@ -324,7 +326,7 @@ class Plants(Feature):
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
         is_shown = error is not None and not prevents_changes(error)  # else the bar reports it
-        self.status.show_unsaved("store", there=is_shown)
+        self.status.show_unsaved("store", is_unsaved=is_shown)
         if error is None:
             self.browser.model.retry()
         lasting = _lasting(error)

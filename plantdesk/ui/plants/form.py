@@ -41,12 +41,12 @@ class PlantForm(QFrame):
     """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
 
     `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. Holding the key submits once.
-    Escape closes the message, and without a message empties the fields. `settled`: half a second after a text
+    Escape closes the message, and without a message empties the fields. `draft_due`: half a second after a text
     has changed; more keys do not delay it. Without `empties_on_escape`, Escape is left to the window.
     """
 
     submitted = Signal(bool)
-    settled = Signal()
+    draft_due = Signal()
     emptied = Signal()
 
     def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:
@@ -78,7 +78,7 @@ class PlantForm(QFrame):
 
     def _connect(self) -> None:
         """Connect the fields, and handle Ctrl+Enter in ID and Tag as in Name."""
-        self._settling.timeout.connect(self.settled)
+        self._settling.timeout.connect(self.draft_due)
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
         self.name_field.returnPressed.connect(self._on_name_entered)

@@ -241,7 +241,7 @@ class NameCompletion(QObject):
         self._show((), "")
 
 
-def listed(context: WindowContext) -> Callable[[], KnownNames | None]:
+def known_names_source(context: WindowContext) -> Callable[[], KnownNames | None]:
     """Return a function that returns the names of a list, which may be empty; None if the user does not want it."""
 
     def names() -> KnownNames | None:

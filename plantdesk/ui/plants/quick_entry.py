@@ -16,7 +16,7 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import NameCompletion, listed
+from plantdesk.ui.plants.name_completion import NameCompletion, known_names_source
 from plantdesk.ui.plants.outbox import State, Submission
 from plantdesk.ui.qt import app_icon, bring_to_front, fill, fitted
 from plantdesk.ui.texts import error_text
@@ -78,8 +78,10 @@ class QuickEntry(QObject):
         self._is_open = False
         self._window = window = QuickWindow(context.theme)
         self._form = form = window.form
-        self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, window, listed(context))
-        form.settled.connect(self._remember)
+        self._completion = NameCompletion(
+            context.theme, form.name_field, form.tag_field, self, window, known_names_source(context)
+        )
+        form.draft_due.connect(self._remember)
         form.submitted.connect(self._submit)
         for field in (form.name_field, form.tag_field):
             field.scanned.connect(window.accept)

@@ -21,7 +21,7 @@ from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import dot_color, hue_of
 from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
+from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH
 from plantdesk.ui.widgets.painting import dot_icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_action_tip, set_tool_tip
 
@@ -312,7 +312,7 @@ class SearchBar(QWidget):
 
     def _lay_out(self) -> None:
         search = (self._tags_button, (self.field, _FIRST), self._chips, self._save_button)
-        margins = mirrored(self, EDGE, M, M + _SCROLL_BAR, S - 2)
+        margins = mirrored(self, EDGE, M, M + SCROLL_BAR_WIDTH, S - 2)
         self._layout = fill(
             QHBoxLayout(self), *search, STRETCH, self._new_plants_button, self._count_label, margins=margins, spacing=S
         )

@@ -49,11 +49,15 @@ class PlantsStatus(QWidget):
             self._show(self.tr("Saved"), "muted")
             self._expiry.start()
 
-    def show_unsaved(self, part: str, there: bool) -> None:
+    def show_unsaved(self, part: str, is_unsaved: bool) -> None:
         """Show “Not saved” while a part of the window has something that could not be saved."""
-        if there is not (part in self._unsaved):
-            self._unsaved ^= {part}
-            self.show_saving(False)
+        if is_unsaved == (part in self._unsaved):
+            return
+        if is_unsaved:
+            self._unsaved.add(part)
+        else:
+            self._unsaved.discard(part)
+        self.show_saving(False)
 
     def _show(self, text: str, tone: str) -> None:
         self._expiry.stop()

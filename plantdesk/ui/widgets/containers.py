@@ -21,7 +21,7 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: Pixels that the scroll bar takes, with the gap beside it.
-WIDTH = 18
+SCROLL_BAR_WIDTH = 18
 
 
 class ReservedScrollBar(QScrollBar):

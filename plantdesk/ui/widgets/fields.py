@@ -469,9 +469,9 @@ class CopyButton(QPushButton):
         super().__init__()
         self._theme = theme
         self._label = label
-        self._icon_only = bool(name)
+        self._has_only_icon = bool(name)
         self._color = "on_accent" if primary else "text_2" if name else "text"
-        self._secret = secret
+        self._is_secret = secret
         self._content = ""
         self.setAccessibleName(name)
         if name or primary:
@@ -488,12 +488,12 @@ class CopyButton(QPushButton):
     @Slot()
     def copy(self) -> None:
         """Put the text on the clipboard."""
-        if self._secret:
+        if self._is_secret:
             copy_secret(self._content)
         else:
             QGuiApplication.clipboard().setText(self._content)
         self.setMinimumWidth(self.width())
-        self._show(self.tr("Copied"), "check", "ok" if self._icon_only else self._color)
+        self._show(self.tr("Copied"), "check", "ok" if self._has_only_icon else self._color)
         self._feedback.start()
         announce(self, self.tr("Copied"))
 
@@ -502,7 +502,7 @@ class CopyButton(QPushButton):
         self._show(self._label, "copy", self._color)
 
     def _show(self, label: str, icon: str, color: str) -> None:
-        if self._icon_only:
+        if self._has_only_icon:
             set_tool_tip(self, label)
         else:
             self.setText(label)

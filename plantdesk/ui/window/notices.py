@@ -84,7 +84,7 @@ class StoreNotice(Feature):
         self._error: StoreError | None = None
         self._lost = ""  # why the server is not reached; the toast may say the same
         context.bridge.health_changed.connect(self._show_health)
-        context.preferences.changed.connect(self._show_kept)
+        context.preferences.changed.connect(self._refresh_health)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
@@ -174,15 +174,15 @@ class StoreNotice(Feature):
             actions = [self._restore_action()]
         if not isinstance(error, StoreDamagedError):
             text += " " + self.tr("PlantDesk continues by itself when it can.")
-        text += " " + self._kept_text()
+        text += " " + self._unsaved_text()
         self._show(self.tr("Plants cannot be saved"), text, *actions)
 
     @Slot()
-    def _show_kept(self) -> None:
+    def _refresh_health(self) -> None:
         if self._error is not None:
             self._show_health(self._error)
 
-    def _kept_text(self) -> str:
+    def _unsaved_text(self) -> str:
         """Return a sentence that says where plants added meanwhile wait."""
         if self.context.preferences.keeps_unsaved:
             text = self.tr("Plants that you add wait in the file “{file}”, also when this window is closed.")

@@ -18,7 +18,7 @@ from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, Column, detail_text
+from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, HistoryColumn, detail_text
 from plantdesk.ui.history.feature import History, HistoryDialog
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
@@ -71,7 +71,7 @@ class HistoryDesk(Desk):
 
     def link(self, row: int) -> QRect:
         """Where the action of a row is."""
-        return self.changes.visualRect(self.changes.model().index(row, Column.ACTION))
+        return self.changes.visualRect(self.changes.model().index(row, HistoryColumn.ACTION))
 
     def shows(self, *rows: str) -> None:
         self.until(lambda: self.rows() == list(rows))

@@ -86,7 +86,7 @@ class PlantModel(QAbstractTableModel):
     @property
     def complete(self) -> bool:
         """Whether all rows of the query are loaded, so that their number is known."""
-        return self._rows.complete
+        return self._rows.is_complete
 
     @property
     def is_current(self) -> bool:
@@ -99,7 +99,7 @@ class PlantModel(QAbstractTableModel):
         return self._rows.state is State.LOADING
 
     @property
-    def failed_to_load(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether the query failed, so that the rows are another query's or incomplete."""
         return self._rows.state is State.FAILED
 
@@ -293,11 +293,11 @@ class PlantModel(QAbstractTableModel):
                 self._ask(state)
 
     def _on_order_begun(self, ids: array[int]) -> None:
-        self._apply_edits(self._rows.begun(ids))
+        self._apply_edits(self._rows.show_first(ids))
 
     def _on_order_read(self, asked_at: float, answer: tuple[array[int], int]) -> None:
         self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - asked_at))))
-        self._apply_edits(self._rows.loaded(*answer))
+        self._apply_edits(self._rows.show_all(*answer))
 
     def _on_order_failed(self, error: Exception) -> None:
         self._pause.start(_RETRY_DELAY_MS)

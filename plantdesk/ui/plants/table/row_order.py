@@ -87,7 +87,7 @@ class RowOrder:
         self._is_outdated = False
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all rows of the view are there."""
         return self.state in {State.COMPLETE, State.REFRESHING}
 
@@ -106,7 +106,7 @@ class RowOrder:
     @property
     def total(self) -> int | None:
         """The number of plants in the store, None until it is known."""
-        return len(self.ids) if self.complete and self._view.plants.is_everything else self._counted
+        return len(self.ids) if self.is_complete and self._view.plants.is_everything else self._counted
 
     def row_of(self, plant_id: int) -> int | None:
         """Return the row of a plant, None if it is not there. Takes 10 ms at a million rows."""
@@ -121,12 +121,12 @@ class RowOrder:
         self.state, self._is_outdated = state, False
         self._held = array("q")
 
-    def begun(self, ids: array[int]) -> Iterator[Edit]:
+    def show_first(self, ids: array[int]) -> Iterator[Edit]:
         """Show the first rows of a query."""
         self.state = State.FILLING
         yield Replacement(ids, same_query=False)
 
-    def loaded(self, ids: array[int], counted: int) -> Iterator[Edit]:
+    def show_all(self, ids: array[int], counted: int) -> Iterator[Edit]:
         """Show the answer of a query: all ids, and the number of plants in the store."""
         edit = Replacement(ids, same_query=False) if self.state is State.LOADING else difference(self.ids, ids)
         self.state, self._counted = State.COMPLETE, counted
@@ -136,7 +136,7 @@ class RowOrder:
 
     def fail(self) -> None:
         """Note that the query failed."""
-        self.state = State.COMPLETE if self.complete else State.FAILED
+        self.state = State.COMPLETE if self.is_complete else State.FAILED
         self._is_outdated = True
 
     def apply(self, changes: Changes) -> Iterator[Edit]:

@@ -37,7 +37,7 @@ class SelectionKeeper(QObject):
         self._visible_id: int | None = None
         self._returning: Collection[int] = ()
         self._top = 0
-        self._holding = self._is_filling = self._has_all_selected = False
+        self._is_holding = self._is_filling = self._has_all_selected = False
         model.modelAboutToBeReset.connect(self._on_about_to_reset)
         model.rows_replaced.connect(self._on_rows_replaced)
         model.state_changed.connect(self._on_state_changed)
@@ -95,7 +95,7 @@ class SelectionKeeper(QObject):
         self._lost = frozenset(self.selected_ids() if self.selected_count() <= most else ())
         self._current_id, self._top_id = self._id_at(current), self._id_at(top)
         self._offset = -self._table.rowViewportPosition(top)
-        self._holding = self._holds_view()
+        self._is_holding = self._holds_view()
 
     @Slot(bool)
     def _on_rows_replaced(self, same_query: bool) -> None:
@@ -110,7 +110,7 @@ class SelectionKeeper(QObject):
             self._go_to_selected(current)
         elif current.isValid() and self._id_at(current.row()) == self._visible_id:
             self._table.scrollTo(current)
-        elif self._holding and (top := self._row_of(self._top_id)) is not None:
+        elif self._is_holding and (top := self._row_of(self._top_id)) is not None:
             self._table.verticalScrollBar().setValue(top * self._table.rowHeight(0) + self._offset)
 
     @Slot()
@@ -119,7 +119,7 @@ class SelectionKeeper(QObject):
             return
         if self._is_filling:
             self._is_filling = False
-            if self._select_again() and not self._scrolled():
+            if self._select_again() and not self._is_scrolled():
                 self._go_to_selected(self._table.currentIndex())
         self._select_returning()
         self._go_to_requested()
@@ -128,13 +128,13 @@ class SelectionKeeper(QObject):
     def _on_about_to_change(self, _parent: QModelIndex, first: int, _last: int) -> None:
         self._has_all_selected = self._is_filling and first == self._model.rowCount() == self.selected_count()
         self._top = max(self._table.rowAt(0), 0)
-        self._holding = self._holds_view()
+        self._is_holding = self._holds_view()
 
     @Slot(QModelIndex, int, int)
     def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         if self._has_all_selected:  # Ctrl+A was pressed before all rows were read
             self._select_ranges([(first, last)])
-        if self._holding and first <= self._top:
+        if self._is_holding and first <= self._top:
             self._scroll_rows(last - first + 1)
 
     @Slot(QModelIndex, int, int)
@@ -206,9 +206,9 @@ class SelectionKeeper(QObject):
         """Return whether the visible rows stay where they are; else new rows are shown at the top."""
         last = self._table.rowAt(self._table.viewport().height() - 1)  # -1: all rows are visible
         is_selection_seen = any(first <= last or last < 0 for first, _ in self._selected_ranges())
-        return self._scrolled() or is_selection_seen
+        return self._is_scrolled() or is_selection_seen
 
-    def _scrolled(self) -> bool:
+    def _is_scrolled(self) -> bool:
         return self._table.verticalScrollBar().value() > 0
 
 
