@@ -105,6 +105,11 @@ class BatchInserter:
             raise outcome
         return outcome
 
+    def give_up(self, error: PlantDeskError) -> None:
+        """Pass on an error to all that wait for the store, which may still add their plants."""
+        for number, waiting in list(self._sent.items()):
+            self._pass_on(number, [error] * len(waiting))
+
     def _submit(self) -> None:
         batch, waiting = self._batch, self._waiting
         self._batch, self._waiting = [], []
@@ -116,11 +121,6 @@ class BatchInserter:
                 self._loop.call_soon_threadsafe(self._pass_on, number, outcomes)
 
         self._store.add_each(batch, on_added)
-
-    def give_up(self, error: PlantDeskError) -> None:
-        """Pass on an error to all that wait for the store, which may still add their plants."""
-        for number, waiting in list(self._sent.items()):
-            self._pass_on(number, [error] * len(waiting))
 
     def _pass_on(self, number: int, outcomes: list[Outcome]) -> None:
         waiting = self._sent.pop(number, None)

@@ -68,6 +68,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._framing = 0  # bytes of the request that are not its body
         self._ignores_input = self._is_lingering = self._has_client_closed = False
 
+    @property
+    def is_served(self) -> bool:
+        """Whether the response to a complete request is due."""
+        return self._is_answering and not self._is_receiving
+
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         # Without uvicorn's method: it asks the system for addresses that nobody uses.
@@ -90,11 +95,6 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _is_closing(self) -> bool:
         return self._is_lingering or self._raw.is_closing()
-
-    @property
-    def is_served(self) -> bool:
-        """Whether the response to a complete request is due."""
-        return self._is_answering and not self._is_receiving
 
     @property
     def _is_answering(self) -> bool:

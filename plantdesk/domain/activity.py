@@ -105,10 +105,11 @@ class Activity:
 
         That of an added plant is the last one of its program, unless the program was refused anything since.
         """
+        same = answer.source, answer.number, answer.reason, answer.is_new
         for each in reversed(self._answers.values()):
             if answer.at - each.at >= _RUN_MS:
                 break
-            if each[1:4] == answer[1:4] and each.is_new == answer.is_new:  # source, number and reason
+            if (each.source, each.number, each.reason, each.is_new) == same:
                 return each
             if each.number is not None and (answer.number is not None or each.source == answer.source):
                 break

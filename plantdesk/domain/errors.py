@@ -91,8 +91,6 @@ class Text:
 
 
 _PAIR = Text("{first} {second}")
-
-
 #: How two texts of a list are joined.
 LISTED = Text("{first}, {second}")
 

@@ -80,6 +80,10 @@ class Source(NamedTuple):
     token_id: int | None = None
     digest: bytes | None = None
 
+    def without_token(self) -> Source:
+        """Return the source as it is read."""
+        return self._replace(token_id=None, digest=None)
+
 
 #: The sources that the first migration creates in every store.
 FORM = Source(1, SourceKind.FORM)

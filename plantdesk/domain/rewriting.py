@@ -29,6 +29,7 @@ FIELDS = ("name", "note")
 _NAME_BLANKS = r"\s\s+|[^\S ]"
 _NOTE_BLANKS = r"[^\S\n]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[^\S\n]+(?=\S)"
 _STRAIGHT, _CURLY = "['\"]", "[‘’‚‛“”„‟]"
+_OPENING_QUOTES, _CLOSING_QUOTES = {"'": "‘", '"': "“"}, {"'": "’", '"': "”"}
 _OPENING = r"[\s(\[{<–—/-]"
 
 
@@ -200,7 +201,8 @@ def _curly(text: str) -> Iterator[Place]:
     for quote in re.finditer(_STRAIGHT, text):
         at = quote.start()
         opens = at == 0 or re.match(_OPENING, text[at - 1]) is not None
-        yield Place(at, at + 1, {"'": "’‘", '"': "”“"}[quote[0]][opens])
+        quotes = _OPENING_QUOTES if opens else _CLOSING_QUOTES
+        yield Place(at, at + 1, quotes[quote[0]])
 
 
 def _straight(text: str) -> Iterator[Place]:

@@ -42,7 +42,9 @@ class HasTag:
     @property
     def branch(self) -> str | None:
         """The tag at the top of the branch, as it is searched unless `exact`; None if the tag names no branch."""
-        text = "" if self.tag is None else self.tag if self.exact else searched(self.tag)
+        if self.tag is None:
+            return None
+        text = self.tag if self.exact else searched(self.tag)
         return text[:-1] if text.endswith("/") and text[:-1].strip() else None
 
 

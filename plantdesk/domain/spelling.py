@@ -20,7 +20,9 @@ _LONGEST, MAX_COMPARED = 500, 10_000
 
 def max_distance(key: str) -> int | None:
     """Return how many letters of a name, as it is searched, may differ in one that is near; None: nothing is."""
-    return None if not _SHORT <= len(key) <= _LONGEST else 1 if len(key) < _SHORTISH else 2
+    if not _SHORT <= len(key) <= _LONGEST:
+        return None
+    return 1 if len(key) < _SHORTISH else 2
 
 
 def maybe_near(name: str) -> tuple[Selection, range] | None:

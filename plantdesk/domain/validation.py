@@ -35,8 +35,6 @@ _SURROGATE = {
     "tag": Text("The tag cannot be stored: it contains half a surrogate pair. Use whole characters."),
     "note": Text("The note cannot be stored: it contains half a surrogate pair. Use whole characters."),
 }
-
-
 #: White space, control characters, Unicode's default ignorable code points, and the blank of Braille.
 _BLANK = re.compile(
     r"[\s\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"

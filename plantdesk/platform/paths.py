@@ -14,6 +14,13 @@ from pathlib import Path
 from plantdesk.domain.errors import PlantDeskError, Text
 
 HOME_VARIABLE = "PLANTDESK_HOME"
+#: The certificates that a system trusts. An OpenSSL of a wheel looks in the folders of the machine that built it.
+CERTIFICATE_FILES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
 
 
 class FolderUnusableError(PlantDeskError):

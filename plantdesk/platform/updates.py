@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from typing_extensions import override
 
 from plantdesk import HOME_PAGE, __version__
+from plantdesk.platform import paths
 
 if TYPE_CHECKING:
     import ssl
@@ -28,13 +29,6 @@ LATEST = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/
 DAY = 24 * 60 * 60
 _TIMEOUT = 15
 _MAX_ANSWER = 1024 * 1024
-#: The systems' trusted certificates: a bundled OpenSSL looks in the folders of the machine that built it.
-_CERTIFICATES = (
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-)
 
 
 class Release(NamedTuple):
@@ -113,7 +107,7 @@ def _ssl_context() -> ssl.SSLContext:
 
     context = ssl.create_default_context()
     if not context.cert_store_stats()["x509_ca"]:
-        for file in (each for each in _CERTIFICATES if Path(each).is_file()):
+        for file in (each for each in paths.CERTIFICATE_FILES if Path(each).is_file()):
             context.load_verify_locations(cafile=file)
             break
     return context

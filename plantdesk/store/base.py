@@ -172,7 +172,7 @@ def outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantR
     refusal = id_taken(owner, plant.name, plant.tag)
     if not isinstance(refusal, SamePlantError) or source.kind is SourceKind.FORM:
         return refusal
-    return owner._replace(source=Source(*owner.source[:3]))  # as it is read; it may be of the same group
+    return owner._replace(source=owner.source.without_token())  # as it is read; it may be of the same group
 
 
 class Health:

@@ -176,7 +176,8 @@ class ChangeWriter(ABC):
         completed = self.complete(extent, of_change.scalar_subquery())
         inserted = insert(CHANGE).values(values).returning(CHANGE.c.made_at)
         ((made_at,),) = self.runner.run_all(self.database.both(completed, inserted)).fetchall()
-        by, facts = Source(source.id, source.kind, source.label), json.loads(json.dumps(parameters))
+        facts = json.loads(json.dumps(parameters))  # as it will be read: tuples become lists
+        by = source.without_token()
         return Change(self.number, made_at, by, kind, facts, extent.plants, undoes, desk=self.desk)
 
 

@@ -168,7 +168,7 @@ def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
     plants, tag = edit
     writer.database.check_storable(tag)
     chosen = writer.choose(and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag)))
-    writer.change(chosen, {"tag": tag, "searched_tag": tag and searched(tag)})
+    writer.change(chosen, {"tag": tag, "searched_tag": None if tag is None else searched(tag)})
 
 
 def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:

@@ -274,14 +274,6 @@ class PostgresLocation(Address):
         self._check_user()
         return ServerReader(self)
 
-    def _check_user(self) -> None:
-        if self.needs_user and "PGUSER" not in os.environ:
-            message = Text(
-                "The file names no user. Sign in to “{database}” on {server} in the window first, or write the user "
-                "into the address: postgresql://user@host/database."
-            )
-            raise SignInNeededError(message, database=self.name, server=self.server)
-
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return nothing: a shell must not wait for a server."""
         return [], []
@@ -315,3 +307,11 @@ class PostgresLocation(Address):
         from plantdesk.store.postgres.copies import fill_database
 
         return fill_database(self, source, progress)
+
+    def _check_user(self) -> None:
+        if self.needs_user and "PGUSER" not in os.environ:
+            message = Text(
+                "The file names no user. Sign in to “{database}” on {server} in the window first, or write the user "
+                "into the address: postgresql://user@host/database."
+            )
+            raise SignInNeededError(message, database=self.name, server=self.server)

@@ -248,8 +248,6 @@ PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE, COMMIT = (
     SQLModel.metadata.tables[name]
     for name in ("plant", "source", "change", "before_image", "token", "store", "state", "commits")
 )
-
-
 #: The texts of a plant.
 TEXTS = ("name", "tag", "note", "searched_name", "searched_tag", "searched_note")
 #: The columns that plants and their before-images have in common.

@@ -74,15 +74,11 @@ _LONGEST_TAG = 30
 _MAX_NAMED = 10
 #: Columns of a table, as many as Excel has.
 MAX_COLUMNS = 16_384
-
-
 #: A whole number, also one that is refused because its separators may be of thousands or decimals.
 _WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2})?)")
 
 #: Rows by which header and columns are guessed, and rows above the header, such as a title.
 SAMPLED, _MAX_TITLE = 100, 10
-
-
 #: A column by its header or position, or several columns that make up the name, also as `Genus+Species`.
 Column = str | int | tuple[str | int, ...]
 
@@ -120,6 +116,11 @@ class Layout(NamedTuple):
     name_parts: Sequence[int] = ()
 
     @property
+    def first_row(self) -> int:
+        """The position of the first row below the header."""
+        return self.titles + 1 if self.has_header else self.titles
+
+    @property
     def columns(self) -> dict[str, Sequence[int]]:
         """The positions of the columns of each field."""
         names = {"name": self.name_parts} if self.name_parts else {}
@@ -154,8 +155,8 @@ class NoColumnError(PlantDeskError):
 
 def field_of(header: str) -> str | None:
     """Return the field that a header names in any of the languages."""
-    joined = unspaced(header)
-    return _FIELD_OF.get(joined) or _WEAK.get(joined)
+    key = unspaced(header)
+    return _FIELD_OF.get(key) or _WEAK.get(key)
 
 
 def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: bool = False) -> dict[str, int]:
@@ -189,7 +190,7 @@ def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, names: Seq
     if names is None:
         titles = 0 if columns.has_header is False else title_rows(rows)
         layout = _layout_below(titles, rows[titles:], columns)
-        rows = rows[titles + layout.has_header :]
+        rows = rows[layout.first_row :]
     else:
         chosen = {field: column for field, column in columns.chosen.items() if names and _is_there(column, names)}
         columns = columns._replace(chosen=chosen)
@@ -244,17 +245,15 @@ def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
 
 def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
     """Return the layout of the rows below titles."""
-    chosen, only, has_header = columns
     first, others = rows[0], rows[1:SAMPLED]
     if len(first) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
         raise PlantDeskError(text, count=len(first), most=MAX_COLUMNS)
-    if has_header is None:
-        has_header = is_header(first, others)
+    has_header = is_header(first, others) if columns.has_header is None else columns.has_header
     width = min(max(map(len, rows[:SAMPLED])), MAX_COLUMNS)
     names = [cell or "" for cell in first] if has_header else [*map(str, range(1, width + 1))]
-    if columns.has_header or chosen:
-        fields = mapped(names, chosen, only=only or not has_header)
+    if columns.has_header or columns.chosen:
+        fields = mapped(names, columns.chosen, only=columns.only or not has_header)
     else:
         fields = guessed(names, others if has_header else rows[:SAMPLED])
     return Layout(names, has_header, fields, titles)

@@ -26,8 +26,6 @@ _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "t
 #: Characters of a record of several lines: four times the plant that the API takes. Its lines are joined when there are
 #: so many, as a short one takes 80 bytes.
 _LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
-
-
 _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 

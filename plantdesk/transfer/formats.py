@@ -8,6 +8,8 @@ from pathlib import Path, PurePath
 
 from plantdesk.domain.errors import PlantDeskError, Text
 
+#: A spreadsheet takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: The fields that an export has; an import reads the first four, the others are the store's own.
 FIELDS = ("id", "name", "tag", "note", "added_at", "source")
 #: The file name that stands for standard input and output.
@@ -51,8 +53,6 @@ SUFFIXES = {
     ".xlsm": Format.XLSX,
     ".db": Format.STORE,
 }
-
-
 #: The formats that an export writes.
 WRITTEN = tuple(form for form in Format if form is not Format.STORE)
 

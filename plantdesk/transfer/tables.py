@@ -50,7 +50,7 @@ class Batch(NamedTuple):
 
     def plants(self, layout: Layout) -> Sequence[Row]:
         """Return the rows below the header."""
-        return self.rows[layout.titles + layout.has_header :] if self.names is None else self.rows
+        return self.rows[layout.first_row :] if self.names is None else self.rows
 
 
 def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:

@@ -26,10 +26,8 @@ from plantdesk.domain.records import PlantRow, Source, utc_time
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
 from plantdesk.transfer.files import opened_target
-from plantdesk.transfer.formats import FIELDS, PIPE, Format
+from plantdesk.transfer.formats import FIELDS, FORMULA_STARTS, PIPE, Format
 
-#: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 #: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
 _MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
@@ -93,7 +91,7 @@ def _cell(text: str | None) -> str:
 
 
 def _excel_cell(text: str | None) -> str:
-    return _cell(f"'{text}" if text is not None and text.startswith(_FORMULA) else text)
+    return _cell(f"'{text}" if text is not None and text.startswith(FORMULA_STARTS) else text)
 
 
 def _framed(texts: Iterator[str]) -> Iterator[str]:

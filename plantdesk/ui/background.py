@@ -25,8 +25,6 @@ from plantdesk.domain.records import PlantRow
 
 #: `Bridge.post`: calls a function on the GUI thread, soon.
 Post: TypeAlias = Callable[[Callable[[], object]], None]
-
-
 _log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")

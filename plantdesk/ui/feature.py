@@ -25,7 +25,7 @@ from plantdesk.ui.held_keys import HeldKeys
 from plantdesk.ui.menus import Key, Menus, key_text
 from plantdesk.ui.page import Page
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.texts import shown
+from plantdesk.ui.texts import translated
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine
@@ -204,7 +204,7 @@ class PlantChanges(QObject):
         def report(applied: Applied) -> None:
             change = applied.change
             made = self.tr("There was nothing to change.")
-            made = made if change is None else shown(text.filled(count=change.plants))
+            made = made if change is None else translated(text.filled(count=change.plants))
             if applied.skipped and show is not None:
                 self._report_skipped(applied, made, partial(show, applied.skipped_ids))
             elif change is None:
@@ -228,4 +228,4 @@ class PlantChanges(QObject):
             actions.append(self._context.undo_stack.undo_action(applied.change))
         key = key_text(Key.Undo) if applied.change is not None else ""
         toast = self._context.page.toast
-        toast.show_message(shown(text.filled(made=made, count=applied.skipped)), *actions, key=key)
+        toast.show_message(translated(text.filled(made=made, count=applied.skipped)), *actions, key=key)

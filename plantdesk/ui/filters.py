@@ -11,7 +11,7 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.search import search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Term
 from plantdesk.domain.tags import moved
-from plantdesk.ui.texts import one_line, shown, source_text, tag_text, translate
+from plantdesk.ui.texts import one_line, source_text, tag_text, translate, translated
 
 TODAY = AddedOn(0, 0)
 UNTAGGED = HasTag(None)
@@ -82,7 +82,7 @@ def _days_text(first: date | int, last: date | int) -> str:
     if (first, last) == (1, 1):
         return translate("Filters", "Yesterday")
     if isinstance(first, int):
-        return shown(Text("Last {count:,} days", one="Last day", count=first + 1))
+        return translated(Text("Last {count:,} days", one="Last day", count=first + 1))
     if first != last:
         return ""
     return QLocale().toString(QDate(first.year, first.month, first.day), QLocale.FormatType.ShortFormat)

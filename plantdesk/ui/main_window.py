@@ -97,6 +97,33 @@ class MainWindow(QMainWindow):
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self._report_shown()
 
+    @Slot()
+    def close_at_once(self) -> None:
+        """Close the window, which ends the program, without a question."""
+        self.may_close, self.is_ending = lambda: True, True
+        self.close()
+
+    @Slot()
+    def quit(self) -> None:
+        """Close the window, which ends the program, also if closing would hide it or it is hidden already."""
+        self.is_ending = True
+        if self.isVisible():
+            self.close()
+        elif self._may_end():
+            QApplication.quit()
+        else:
+            self.show_in_front()
+        self.is_ending = False
+
+    def save_geometry(self) -> None:
+        """Remember size and position for the next start; Wayland does not report the position."""
+        maximized = self.isMaximized()
+        place = self.normalGeometry() if maximized or self.isMinimized() else self.geometry()
+        values: dict[str, object] = {"width": place.width(), "height": place.height(), "maximized": maximized}
+        if not QApplication.platformName().startswith("wayland"):
+            values["position"] = [place.x(), place.y()]
+        self._preferences.change(window=values)
+
     @override
     def moveEvent(self, event: QMoveEvent) -> None:
         super().moveEvent(event)
@@ -152,33 +179,6 @@ class MainWindow(QMainWindow):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         self._report_shown()
-
-    @Slot()
-    def close_at_once(self) -> None:
-        """Close the window, which ends the program, without a question."""
-        self.may_close, self.is_ending = lambda: True, True
-        self.close()
-
-    @Slot()
-    def quit(self) -> None:
-        """Close the window, which ends the program, also if closing would hide it or it is hidden already."""
-        self.is_ending = True
-        if self.isVisible():
-            self.close()
-        elif self._may_end():
-            QApplication.quit()
-        else:
-            self.show_in_front()
-        self.is_ending = False
-
-    def save_geometry(self) -> None:
-        """Remember size and position for the next start; Wayland does not report the position."""
-        maximized = self.isMaximized()
-        place = self.normalGeometry() if maximized or self.isMinimized() else self.geometry()
-        values: dict[str, object] = {"width": place.width(), "height": place.height(), "maximized": maximized}
-        if not QApplication.platformName().startswith("wayland"):
-            values["position"] = [place.x(), place.y()]
-        self._preferences.change(window=values)
 
     def _restore_geometry(self) -> None:
         """Restore the position of the window, if its upper edge is on the present screens."""

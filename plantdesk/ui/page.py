@@ -122,6 +122,10 @@ class SidePane(QFrame):
         self.toggle()
         return True
 
+    def leave(self) -> None:
+        """Let the window move the focus elsewhere: nothing can be done here now."""
+        self.left.emit()
+
     def _update(self) -> None:
         had_focus = has_focus(self)
         self._shadow.setEnabled(self.is_drawer)

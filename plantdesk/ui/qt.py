@@ -19,14 +19,10 @@ Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWid
 Margins: TypeAlias = int | tuple[int, int, int, int]
 #: What the methods of a model and of a delegate are given.
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
-
-
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
 #: The size of title bar and borders. The real one is known only after the window is shown.
 _FRAME = QSize(16, 48)
-
-
 #: Item of a layout that takes the room which the others leave.
 STRETCH = -1
 

@@ -18,7 +18,7 @@ from plantdesk.domain.tags import entered
 from plantdesk.ui.background import StoreQueries, plant_of
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.page import Part
-from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
+from plantdesk.ui.texts import error_text, one_line, quoted, translate, translated
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
@@ -27,8 +27,6 @@ from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 Answer = Callable[[], object]
-
-
 _WIDTH = 420
 
 
@@ -99,7 +97,7 @@ def ask_if_of_other_desk(
         context.theme,
         translate("UndoQuestion", "History"),
         title.format(desk=one_line(shortened(change.desk))),
-        one_line(shown(change.title)),
+        one_line(translated(change.title)),
         window,
     )
     box.add_button(translate("UndoQuestion", "&Undo it")).clicked.connect(take_back)

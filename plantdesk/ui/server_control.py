@@ -105,6 +105,13 @@ class ApiControl(QObject):
         """The requests of the present server, on or off; None while there is none."""
         return None if self._server is None else self._server.activity
 
+    def set_on(self, *, is_on: bool) -> None:
+        """Turn the server on or off."""
+        if is_on:
+            self.turn_on()
+        else:
+            self.turn_off()
+
     def turn_on(self) -> None:
         """Start the server, without waiting; the API stays on at the next start of the program."""
         self._preferences.change(api_enabled=True)

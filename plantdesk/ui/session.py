@@ -30,8 +30,6 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-
-
 #: Milliseconds between two attempts to open a file.
 _RETRY_DELAY = 2000
 #: Milliseconds before each attempt to reach a server; the last one repeats.

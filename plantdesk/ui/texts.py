@@ -89,7 +89,7 @@ def long_time(timestamp: int) -> str:
     return f"{long_date(timestamp)}, {QLocale().toString(clock, QLocale.FormatType.ShortFormat)}"
 
 
-def shown(text: Text) -> str:
+def translated(text: Text) -> str:
     """Return a text in the language of the window, with numbers as the locale writes them."""
     catalogue = languages.current()
     if text.one:
@@ -104,7 +104,7 @@ class _InLocale(string.Formatter):
     @override
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Text):
-            return shown(value)
+            return translated(value)
         return QLocale().toString(value) if format_spec == "," else str(super().format_field(value, format_spec))
 
 
@@ -114,7 +114,7 @@ _IN_LOCALE = _InLocale()
 def error_text(error: Exception) -> str:
     """Return the text of a PlantDeskError or an OSError; for a defect, a reference to the log."""
     if isinstance(error, PlantDeskError):
-        return shown(error.text)
+        return translated(error.text)
     if isinstance(error, OSError):
         return f"{error.strerror or error}."
     return translate("failures", "That did not work. The log has the cause.")

@@ -98,12 +98,9 @@ class Workspace(Page):
         )
         self._server = server
         self._features = self._make_features(server)
-        #: The parts of the features that the session uses.
-        self.show_defect = self._defect_notice.show_defect
-        self.open_quick, self.open_address = self._plants.open_quick, self._plants.open_address
-        question = CloseQuestion(window, self._context, self._features)
-        question.confirmed.connect(window.close_at_once)
-        window.may_close, self.may_leave = question.may_close, question.may_leave
+        self._question = CloseQuestion(window, self._context, self._features)
+        self._question.confirmed.connect(window.close_at_once)
+        window.may_close = self._question.may_close
         self._view_timer = QTimer(self, singleShot=True, interval=_SETTLED)
         self._view_timer.timeout.connect(self._save_view)
         self.set_location(location)
@@ -251,6 +248,22 @@ class Workspace(Page):
         api.tokens_listed.connect(tray.show_tokens)
         self._window.closing.connect(tray.end)
         return tray
+
+    def show_defect(self, what: str) -> None:
+        """Report an unexpected failure; `what` is the text of the log, masked."""
+        self._defect_notice.show_defect(what)
+
+    def open_quick(self, token: str) -> None:
+        """Show the small window for one plant, in front; `token` lets it come there on Wayland."""
+        self._plants.open_quick(token)
+
+    def open_address(self, address: str) -> None:
+        """Show the plant of an address, as soon as the store is open."""
+        self._plants.open_address(address)
+
+    def may_leave(self) -> bool:
+        """Return whether the store may be closed now; else ask what to do with what is not saved."""
+        return self._question.may_leave()
 
     def begin_tray(self) -> None:
         """Show the icon in the tray, if the user wants one; closing then hides the window."""

@@ -21,7 +21,7 @@ from plantdesk.domain.selections import Selection, View
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import entries
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
@@ -197,9 +197,9 @@ def _prune_all(path: Path) -> None:
         closing(sqlite3.connect(path, isolation_level=None)) as database,
     ):
         for _ in range(20):
-            if entries.is_prunable(runner(database)):
-                entries.prune(runner(database))
-        assert not entries.is_prunable(runner(database))
+            if entries.is_prunable(runner_of(database)):
+                entries.prune(runner_of(database))
+        assert not entries.is_prunable(runner_of(database))
 
 
 def _outcome(future: Future[Any]) -> BaseException | None:

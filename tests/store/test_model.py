@@ -15,7 +15,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Order, View
 from plantdesk.store import entries
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import runs
 from tests.support.store_model import LETTERS, Entry, StoreBesideDict, ids_, shown, tags
@@ -77,8 +77,8 @@ class FileBesideDict(StoreBesideDict):
             mock.patch.multiple(entries, _MAX_SIZE=0, _STEP=3),
             closing(sqlite3.connect(self.path)) as database,
         ):
-            while entries.is_prunable(runner(database)):
-                entries.prune(runner(database))
+            while entries.is_prunable(runner_of(database)):
+                entries.prune(runner_of(database))
             database.commit()
         self.pruned()
         self.open()

@@ -20,6 +20,12 @@ class ApiSwitch:
         self.taken: set[int] = set()
         self._bridge = bridge
 
+    def set_on(self, *, is_on: bool) -> None:
+        if is_on:
+            self.turn_on()
+        else:
+            self.turn_off()
+
     def turn_on(self) -> None:
         self.asked.append(self.port)
         self.show(Starting(self.port))

@@ -7,7 +7,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import SelectionChangedError, StoreReadOnlyError, Text, UndoConflictError
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
-from plantdesk.ui.texts import ago, error_text, shown, tag_text
+from plantdesk.ui.texts import ago, error_text, tag_text, translated
 
 NOW = 1_795_197_210_000
 
@@ -71,7 +71,7 @@ def test_a_text_is_translated_and_then_filled_in() -> None:
     assert error_text(StoreReadOnlyError()) == "Nur lesbar ist: Der Speicher."
     assert str(StoreReadOnlyError()) == "The plant store is read-only. Allow writing to the file and its folder."
     plants = Text("{count:,} plants", one="1 plant")
-    assert [shown(plants.filled(count=count)) for count in (1, 2000)] == ["eine Pflanze", "2.000 Pflanzen"]
+    assert [translated(plants.filled(count=count)) for count in (1, 2000)] == ["eine Pflanze", "2.000 Pflanzen"]
 
 
 @pytest.mark.usefixtures("german")

@@ -77,10 +77,10 @@ def _report(undone: Undone, of: str = "") -> None:
 
 def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
     """Report an undo without a number, also when the change was made, and which plants were added since and stay."""
-    undo = undone.change
+    change = undone.change
     with closing(store.reader()) as reader:
-        newest = reader.history(undo.number - (undo.undoes or 0) + 1)  # numbers have no gaps
-        made_at = next((each.made_at for each in newest if each.number == undo.undoes), undo.made_at)
+        newest = reader.history(change.number - (change.undoes or 0) + 1)  # numbers have no gaps
+        made_at = next((each.made_at for each in newest if each.number == change.undoes), change.made_at)
         since = Selection(since=made_at + 1)
         added = reader.count_selected(since)
         first = next(reader.selected(since, 1), None)

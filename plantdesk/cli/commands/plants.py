@@ -83,7 +83,10 @@ def list_plants(options: argparse.Namespace) -> int:
         rows = reader.selected(selection_of(reader, requested), options.limit)
         if options.csv and not output.is_terminal():
             output.use_utf8()
-        for text in (_as_json if options.json else _as_csv if options.csv else _as_text)(rows):
+        as_text = _as_csv if options.csv else _as_text
+        if options.json:
+            as_text = _as_json
+        for text in as_text(rows):
             output.write(text)
     return 0
 

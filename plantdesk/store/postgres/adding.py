@@ -104,7 +104,7 @@ def _as_json(entries: Sequence[Entry]) -> str:
             "name": plant.name,
             "tag": plant.tag,
             "searched_name": searched(plant.name),
-            "searched_tag": plant.tag and searched(plant.tag),
+            "searched_tag": None if plant.tag is None else searched(plant.tag),
             "source_id": source.id,
             "token_id": source.token_id,
             "digest": source.digest and source.digest.hex(),

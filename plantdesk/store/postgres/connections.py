@@ -86,13 +86,6 @@ NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 #: libpq's default: encrypted if the server offers it, whichever server it is. In a service file or the environment
 #: this value counts as no choice.
 _NO_CHOICE = "prefer"
-#: Certificates of the system's authorities. The OpenSSL of psycopg's wheels looks for them in a folder of its own.
-_SYSTEM_FILES = (
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-)
 
 
 class Connection(psycopg.Connection[Any]):
@@ -261,7 +254,7 @@ def _system_root() -> str:
         return "system"
     if os.name == "nt":
         return _exported_root()
-    return next((each for each in _SYSTEM_FILES if Path(each).exists()), "system")
+    return next((each for each in paths.CERTIFICATE_FILES if Path(each).exists()), "system")
 
 
 @cache

@@ -37,7 +37,7 @@ from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import rows_of, transfer
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG, READER, Connection, connect, execute
-from plantdesk.store.postgres.database import DATABASE, runner
+from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
@@ -181,15 +181,15 @@ class SharedBackups(MadeBackups):
                 translate_errors(address),
             ):
                 connection = transactions.open()
-                create_restored(runner(connection))
+                create_restored(runner_of(connection))
                 _copy(reading, connection)
-                yield loaded._replace(difference=difference(runner(connection))), transactions
+                yield loaded._replace(difference=difference(runner_of(connection))), transactions
 
 
 def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
     try:
         for table in (RESTORED, RESTORED_SOURCE):
-            DATABASE.fill(runner(connection), table, reading.execute(rows_of(table)))
+            DATABASE.fill(runner_of(connection), table, reading.execute(rows_of(table)))
     except DataError as error:
         raise NulRefusedError from error
     connection.execute("ANALYZE restored")

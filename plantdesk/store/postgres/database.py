@@ -124,6 +124,6 @@ class PostgresDatabase(Database):
 DATABASE = PostgresDatabase()
 
 
-def runner(connection: Connection) -> Runner:
+def runner_of(connection: Connection) -> Runner:
     """Return what runs statements on a connection."""
     return Runner(DATABASE, connection)

@@ -27,7 +27,7 @@ from plantdesk.store.entries import DESK, history_summary
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import READER, Connection, connect, execute
-from plantdesk.store.postgres.database import DATABASE, runner
+from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.desks import AT_WORK, desks
 from plantdesk.store.postgres.errors import translate_errors
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
@@ -217,7 +217,7 @@ class PostgresReader(StoreReader):
     def _uninterrupted(self, query: Callable[[Runner], _Result], connection: Connection) -> _Result:
         if self._is_interrupted:  # while it waited for its turn
             raise InterruptedError
-        return query(runner(connection))
+        return query(runner_of(connection))
 
 
 class ServerReader(PostgresReader):

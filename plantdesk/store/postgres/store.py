@@ -41,7 +41,7 @@ from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.copies import SharedBackups
-from plantdesk.store.postgres.database import runner
+from plantdesk.store.postgres.database import runner_of
 from plantdesk.store.postgres.desks import CommitListener, create_tables
 from plantdesk.store.postgres.errors import RightsMissingError, ServerUnreachableError, StandbyError, translate_errors
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
@@ -300,7 +300,7 @@ class PostgresImport(StoreImport):
         """Begin; `transactions` have a connection for this import alone. Raises StoreError."""
         self._transactions, self._writer = transactions, writer
         with translate_errors():
-            super().__init__(runner(transactions.open()))
+            super().__init__(runner_of(transactions.open()))
 
     @override
     def close(self) -> None:

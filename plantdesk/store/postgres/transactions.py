@@ -29,7 +29,7 @@ from plantdesk.store.postgres.adding import Entry, add_group, added_by
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.connections import LOCK, LONG, NOW, Connection, connect, execute
-from plantdesk.store.postgres.database import DATABASE, runner
+from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.errors import (
     NulRefusedError,
     RightsMissingError,
@@ -89,7 +89,7 @@ class PostgresChange(ChangeWriter):
     """A change on a server, and what its transaction, which holds the lock on `state`, will have changed."""
 
     def __init__(self, connection: Connection, last_seq: int, last_change: int, desk: str) -> None:
-        super().__init__(runner(connection), last_change + 1)
+        super().__init__(runner_of(connection), last_change + 1)
         self.connection, self.desk = connection, desk
         self.seq, self.last_change = last_seq, last_change
         #: By how many plants the store grows, and how often tokens were changed.
@@ -342,7 +342,9 @@ class Transactions:
             return False
         with translate_errors(self._address), connection.transaction():
             execute(connection, LOCK)
-            return any([prune(runner(connection)), prune_commits(runner(connection))])  # both, not the first alone
+            has_more_changes = prune(runner_of(connection))
+            has_more_commits = prune_commits(runner_of(connection))
+            return has_more_changes or has_more_commits
 
     def _commit(self, writer: PostgresChange, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""
@@ -412,7 +414,7 @@ class Transactions:
             with translate_errors(self._address), connection.pipeline():
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 state = execute(connection, _STATE)
-                read = changes_since(runner(connection), known.seq, known.change)
+                read = changes_since(runner_of(connection), known.seq, known.change)
                 connection.execute("ROLLBACK")  # only writes commit, also for a reader of logs
         except BaseException:
             _roll_back(connection)

@@ -38,7 +38,7 @@ from plantdesk.store.restoring import difference, exchange, fill_new
 from plantdesk.store.rows import first_new_id, stored_source
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, copy_database, unusable
 from plantdesk.store.sqlite.files.disk import flush, is_low, put, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
@@ -159,7 +159,7 @@ class FileBackups(MadeBackups):
             translate_errors(),
             contextlib.closing(file.connect()) as connection,
         ):
-            return load(connection, backup)._replace(difference=difference(runner(connection)))
+            return load(connection, backup)._replace(difference=difference(runner_of(connection)))
         with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
             return load(connection, backup)
 
@@ -186,7 +186,7 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
     with translate_errors(), contextlib.closing(file.connect()) as connection:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
-            preview = loaded._replace(difference=difference(runner(connection)))
+            preview = loaded._replace(difference=difference(runner_of(connection)))
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
             saved = _back_up(file)
@@ -242,7 +242,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
         migrate(connection)
         preview = load(connection, backup)
         with transaction(connection):
-            fill_new(runner(connection))
+            fill_new(runner_of(connection))
             retained = _carry_over_tokens(connection, path)
             connection.execute("UPDATE store SET last_id = ?", (max(_last_id(path), _last_id(backup)),))
             count_commit(connection)
@@ -252,7 +252,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
 def _last_id(file: Path) -> int:
     """Return the largest id that a plant of a store has or had, as far as the file can be read."""
     with contextlib.suppress(sqlite3.Error, StoreError), opened(file) as connection:
-        return first_new_id(runner(connection)) - 1
+        return first_new_id(runner_of(connection)) - 1
     return 0
 
 
@@ -275,7 +275,7 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     except (sqlite3.Error, StoreError):
         return False
     for name, *values in tokens:
-        source = stored_source(runner(connection), Source(0, SourceKind.TOKEN, str(name))).id
+        source = stored_source(runner_of(connection), Source(0, SourceKind.TOKEN, str(name))).id
         connection.execute(
             """INSERT OR IGNORE INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
                VALUES (?, ?, ?, ?, ?, ?, ?)""",

@@ -23,7 +23,7 @@ from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.rows import NO_ROOM
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.disk import temporary_file
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import last_seq, position
@@ -39,9 +39,9 @@ class SqliteChange(ChangeWriter):
     def __init__(self, connection: sqlite3.Connection, number: int | None = None) -> None:
         """Begin a change, or go on with that of a number."""
         if number is None:
-            runner(connection).run(_KEEP_SEQ)  # no `seq` of a plant that the change deletes is used again
+            runner_of(connection).run(_KEEP_SEQ)  # no `seq` of a plant that the change deletes is used again
             number = position(connection).change + 1
-        super().__init__(runner(connection), number)
+        super().__init__(runner_of(connection), number)
         self._connection = connection
 
     @property
@@ -89,7 +89,7 @@ class SqliteImport(StoreImport):
         self._writer = writer
         with ExitStack() as stack, translate_errors():
             connection, self._temporary = _connect(file, stack)
-            super().__init__(runner(connection))
+            super().__init__(runner_of(connection))
             self._stack = stack.pop_all()
 
     @override

@@ -17,7 +17,7 @@ from plantdesk.domain.records import now_ms
 from plantdesk.store.copies import TABLES, rows_of, transfer
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors
-from plantdesk.store.sqlite.database import DATABASE, runner
+from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.disk import new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
@@ -86,7 +86,7 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
     """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, partial(DATABASE.fill, runner(connection)), partial(_rows, connection), progress)
+        copied = transfer(source, partial(DATABASE.fill, runner_of(connection)), partial(_rows, connection), progress)
     except sqlite3.IntegrityError as error:
         raise CopyRefusedError from error
     connection.execute("UPDATE store SET last_seq = ?, last_id = ?", (source.last_seq, source.last_id))

@@ -89,7 +89,7 @@ class SqliteDatabase(Database):
 DATABASE = SqliteDatabase()
 
 
-def runner(connection: sqlite3.Connection) -> Runner:
+def runner_of(connection: sqlite3.Connection) -> Runner:
     """Return what runs statements on a connection."""
     return Runner(DATABASE, connection)
 

@@ -18,7 +18,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.rows import rows_by_id
-from plantdesk.store.sqlite.database import insert_of, runner
+from plantdesk.store.sqlite.database import insert_of, runner_of
 from plantdesk.store.sqlite.numbers import last_seq
 
 #: Plants in one statement.
@@ -69,7 +69,7 @@ def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[
     """Return the plants that have one of the ids: none as a rule, so that no row has to be read."""
     sql = "SELECT id FROM plant WHERE id IN (SELECT value FROM json_each(?))"
     known = [plant_id for (plant_id,) in connection.execute(sql, (json.dumps([*ids]),))]
-    return rows_by_id(runner(connection), known) if known else {}
+    return rows_by_id(runner_of(connection), known) if known else {}
 
 
 class _Token(NamedTuple):

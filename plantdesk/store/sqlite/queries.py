@@ -26,7 +26,7 @@ from plantdesk.store.models import PLANT
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
-from plantdesk.store.sqlite.database import DATABASE, runner
+from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import last_seq
 
@@ -110,7 +110,7 @@ class Reader(StoreReader):
                         self._open()
                         old.close()
                 with read_snapshot(self._connection) if snapshot else nullcontext():
-                    yield runner(self._connection)
+                    yield runner_of(self._connection)
         except StoreDamagedError as error:
             if self._on_damage is not None:
                 self._on_damage(error)

@@ -27,7 +27,7 @@ from plantdesk.store.sqlite.connections import (
     placeholders,
     translate_errors,
 )
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.log_origin import attached, has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
@@ -72,7 +72,7 @@ def load(connection: sqlite3.Connection, file: Path) -> RestorePreview:
     path = _checked(file)
     add_functions(connection)
     with translate_errors():
-        create_tables(runner(connection))
+        create_tables(runner_of(connection))
         is_damaged = not _copy_whole(connection, path)
         if is_damaged:
             _copy_readable(connection, path)

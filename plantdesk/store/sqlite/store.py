@@ -31,7 +31,7 @@ from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.disk import is_low, remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_group
@@ -108,7 +108,7 @@ class Writer(WriterThread):
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
                 known = connection.position
                 result = job.action(SqliteChange(connection.sqlite))
-                changes = changes_since(runner(connection.sqlite), known.seq, known.change)()
+                changes = changes_since(runner_of(connection.sqlite), known.seq, known.change)()
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return

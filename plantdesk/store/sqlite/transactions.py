@@ -29,7 +29,7 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.base import Health
 from plantdesk.store.entries import is_prunable, prune
 from plantdesk.store.sqlite.connections import translate_errors
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, identity
 from plantdesk.store.sqlite.files.log_origin import attached
@@ -268,8 +268,8 @@ class Transactions:
     def _prune(self, is_idle: Callable[[], bool]) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
-            while is_idle() and self._open is not None and is_prunable(runner(self._open.sqlite)):
+            while is_idle() and self._open is not None and is_prunable(runner_of(self._open.sqlite)):
                 if self._open.is_locked():  # a wait would delay the notice of what another process commits
                     return
                 with self.durable() as connection:
-                    prune(runner(connection.sqlite))
+                    prune(runner_of(connection.sqlite))

@@ -24,7 +24,7 @@ from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.records import Changes
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction
-from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.log_origin import state_without_log
 from plantdesk.store.sqlite.files.open_checks import has_store_header, log_size
@@ -104,7 +104,7 @@ class WriteConnection:
         if version == self._version:
             return Changes()
         known, now = self.position, position(self.sqlite)
-        changes = changes_since(runner(self.sqlite), known.seq, known.change)()
+        changes = changes_since(runner_of(self.sqlite), known.seq, known.change)()
         self._version, self.position = version, now
         self._commits += 1  # whoever wrote it may be gone before its log is due
         # Else by a program that does not count its commits, such as sqlite3, or not yet.

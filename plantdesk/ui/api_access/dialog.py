@@ -34,7 +34,7 @@ from plantdesk.ui.background import StoreQueries, next_free_id
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.server_control import ApiControl
-from plantdesk.ui.texts import error_text, exact_time, one_line, quoted, shown, source_text
+from plantdesk.ui.texts import error_text, exact_time, one_line, quoted, source_text, translated
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
@@ -208,7 +208,7 @@ class ActivityPanel(QWidget):
         if total > listed:
             number = QLocale().toString
             return self.tr("the last {listed} of {count}").format(listed=number(listed), count=number(total))
-        return shown(Text("{count:,} requests", one="1 request", count=total)) if total else ""
+        return translated(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
     def menu_of(self, answer: Answer) -> QMenu:
         """Return the context menu of a request."""
@@ -258,13 +258,13 @@ class ActivityPanel(QWidget):
             if not answer.is_new:
                 text = Text("{who} sent {count:,} plants again", one="{who} sent 1 plant again")
             result = self.tr("the latest is ID {id}").format(id=answer.plant_id)
-            return clock, shown(text.filled(count=answer.requests, who=who)), result
+            return clock, translated(text.filled(count=answer.requests, who=who)), result
         if answer.number is None:
             added = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")
             return clock, added.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
         refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=answer.requests)
-        return clock, shown(refused), self._reason(answer)
+        return clock, translated(refused), self._reason(answer)
 
     def _reason(self, answer: Answer) -> str:
         """Return why a request was refused, in few words if they say enough; the tooltip has the whole reason."""

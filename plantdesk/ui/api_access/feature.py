@@ -20,7 +20,7 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import bring_to_front, close_window
 from plantdesk.ui.server_control import ApiControl
-from plantdesk.ui.texts import one_line, quoted, shown
+from plantdesk.ui.texts import one_line, quoted, translated
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class ApiAccess(Feature):
     def _on_plants_removed(self, applied: Applied) -> None:
         if applied.change is not None:
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.", count=applied.change.plants)
-            self.context.report_change(applied.change, shown(text))
+            self.context.report_change(applied.change, translated(text))
 
     def _add_commands(self) -> None:
         menus = self.context.menus
@@ -159,11 +159,8 @@ class ApiAccess(Feature):
         return text.format(database=quoted(database))
 
     @Slot(bool)
-    def _switch(self, on: bool) -> None:
-        if on:
-            self._server.turn_on()
-        else:
-            self._server.turn_off()
+    def _switch(self, is_on: bool) -> None:
+        self._server.set_on(is_on=is_on)
         self._show_server(self._server.state)  # Qt has checked the command, whatever the result
 
     # --- tokens ---

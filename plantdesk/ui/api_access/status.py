@@ -11,7 +11,7 @@ from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.records import Changes, now_ms
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, ServerState, Starting
 from plantdesk.ui.qt import fill
-from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
+from plantdesk.ui.texts import ago, error_text, one_line, quoted, translated
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CopyButton
@@ -121,7 +121,7 @@ class ApiStatus(QWidget):
         newest = foreign[-1]
         name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
         template = Text("{count:,} plants from {who}", one="{name} from {who}")
-        text = shown(template.filled(count=self._runs[newest.source.label][0], name=name, who=who))
+        text = translated(template.filled(count=self._runs[newest.source.label][0], name=name, who=who))
         self._last = (text, newest.added_at)
         self._tick.start()
         self._show_activity()

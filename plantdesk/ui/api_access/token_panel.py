@@ -18,7 +18,7 @@ from plantdesk.transfer.files import opened_target
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import fill, set_properties
-from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, shown
+from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
@@ -123,7 +123,7 @@ class TokenPanel(QWidget):
                 "All plants that it added are deleted as well: {count:,} by now. That can be undone.",
                 one="All plants that it added are deleted as well: 1 by now. That can be undone.",
             )
-            details = shown(template.filled(count=row.plants_added))
+            details = translated(template.filled(count=row.plants_added))
             question = self.tr("Revoke “{name}” and delete its plants?")
             self._ask_to_revoke(question, details, self.tr("Revoke and delete"), self._revoke_and_remove)
 

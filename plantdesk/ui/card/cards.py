@@ -24,17 +24,17 @@ from plantdesk.ui.texts import (
     one_line,
     quoted,
     short_time,
-    shown,
     source_text,
     tag_text,
     translate,
+    translated,
 )
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon, TagPill
-from plantdesk.ui.widgets.plain_text import PlainLabel, allow, set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_disabled_reason, set_tool_tip
 
 _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
@@ -299,7 +299,7 @@ class PlantCard(CardFrame):
         self.note_edit.setReadOnly(bool(reason) and not keep_note)
         self._undo_reason = reason
         for button in (self._delete_button, *self._undo_buttons):
-            allow(button, reason)
+            set_disabled_reason(button, reason)
 
     def _lay_out(self) -> None:
         fill(self.top_row(), self._pill, self._id_label, STRETCH, spacing=S + 2)
@@ -314,11 +314,11 @@ class PlantCard(CardFrame):
     def _show_lines(self) -> None:
         delete_widgets(self._history, self._history_lines)
         self._undo_buttons.clear()
-        shown = self._lines if self._shows_all or len(self._lines) <= _FEW else self._lines[:_FEW]
-        for line in shown:
+        lines = self._lines if self._shows_all else self._lines[:_FEW]
+        for line in lines:
             self._history_lines.append(self._line(line))
             self._history.addWidget(self._history_lines[-1])
-        if len(shown) < len(self._lines):
+        if len(lines) < len(self._lines):
             button = text_button(self.tr("Show all"))
             button.setProperty("variant", "link")
             button.clicked.connect(self._on_show_all)
@@ -344,7 +344,7 @@ class PlantCard(CardFrame):
         button = text_button(self.tr("Undo"))
         button.setProperty("variant", "link")
         button.setAccessibleName(self.tr("Undo: {what}").format(what=line.text))
-        allow(button, self._undo_reason)
+        set_disabled_reason(button, self._undo_reason)
         button.clicked.connect(partial(self.undo_requested.emit, line))
         self._undo_buttons.append(button)
         return button
@@ -405,11 +405,11 @@ class SelectionCard(CardFrame):
 
     def show_count(self, count: int) -> None:
         """Show the number of plants; what they have in common is not known yet."""
-        self._title_label.setText(shown(Text("{count:,} plants", one="1 plant", count=count)))
-        name = shown(Text("Delete {count:,} plants", one="Delete 1 plant", count=count))
+        self._title_label.setText(translated(Text("{count:,} plants", one="1 plant", count=count)))
+        name = translated(Text("Delete {count:,} plants", one="Delete 1 plant", count=count))
         self._delete_button.setAccessibleName(name)
         set_tool_tip(self._delete_button, name)
-        self._commands_title.setText(shown(Text("Do with all {count:,}", one="Do with it", count=count)))
+        self._commands_title.setText(translated(Text("Do with all {count:,}", one="Do with it", count=count)))
         self.show_summary(None)
 
     def show_summary(self, summary: Summary | None) -> None:
@@ -430,15 +430,15 @@ class SelectionCard(CardFrame):
     def set_editable(self, reason: str) -> None:
         """Allow changes, or none for a reason."""
         for button in self.commands[:2]:
-            allow(button, reason)
+            set_disabled_reason(button, reason)
         self._delete_button.setEnabled(not reason)  # the button has a tooltip of its own
 
     def _show_tags(self, summary: Summary) -> None:
         for line, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):
-            shown = TagPill(self._theme) if tag is not None else PlainLabel(self.tr("No tag"), tone="muted")
-            if isinstance(shown, TagPill):
-                shown.set_tag(tag or "")
-            self._add_tag_widget(shown, line, 0)
+            label = TagPill(self._theme) if tag is not None else PlainLabel(self.tr("No tag"), tone="muted")
+            if isinstance(label, TagPill):
+                label.set_tag(tag or "")
+            self._add_tag_widget(label, line, 0)
             number = PlainLabel(QLocale().toString(count), tone="muted")
             name = tag_text(tag) if tag is not None else self.tr("No tag")
             number.setAccessibleName(f"{name}: {QLocale().toString(count)}")

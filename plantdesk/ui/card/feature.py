@@ -21,7 +21,7 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import has_focus
 from plantdesk.ui.questions import ask_if_of_other_desk
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.undo_stack import AddedPlant
 
 #: With more selected plants than this, only their number is shown.
@@ -113,7 +113,9 @@ class Card(Feature):
     @override
     def keep_unsaved(self) -> str:
         count = self.notes.remember_waiting()
-        return shown(Text("{count:,} notes are not saved.", one="1 note is not saved.", count=count)) if count else ""
+        return (
+            translated(Text("{count:,} notes are not saved.", one="1 note is not saved.", count=count)) if count else ""
+        )
 
     @override
     def step_back(self) -> bool:

@@ -69,6 +69,17 @@ class NoteEdit(QPlainTextEdit):
         self._replace("")
         self.setReadOnly(True)
 
+    def add_date(self) -> None:
+        """Begin a line with today's date at the end, unless there is one already, and go there."""
+        cursor, last_line = self.textCursor(), self.toPlainText().rpartition("\n")[2]
+        today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        if last_line.strip() != today:
+            line_break = "\n" if last_line else ""
+            cursor.insertText(f"{line_break}{today} ")
+        self.setTextCursor(cursor)
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def _replace(self, text: str) -> None:
         self._is_setting = True
         self._accepted = text
@@ -78,16 +89,6 @@ class NoteEdit(QPlainTextEdit):
         cursor.setPosition(min(position, len(self.toPlainText())))
         self.setTextCursor(cursor)
         self._is_setting = False
-
-    def add_date(self) -> None:
-        """Begin a line with today's date at the end, unless there is one already, and go there."""
-        cursor, last_line = self.textCursor(), self.toPlainText().rpartition("\n")[2]
-        today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        if last_line.strip() != today:
-            cursor.insertText(f"{chr(10) if last_line else ''}{today} ")
-        self.setTextCursor(cursor)
-        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:

@@ -183,7 +183,9 @@ class ChangedTexts(RowModel[ChangedText]):
         states = {self.is_ticked(row) for row in self.rows if not row.is_blank}
         if self._others != (0, 0):
             states.add(self._ticks_all)
-        return Qt.CheckState.PartiallyChecked if len(states) > 1 else _CHECKED if True in states else _UNCHECKED
+        if len(states) > 1:
+            return Qt.CheckState.PartiallyChecked
+        return _CHECKED if True in states else _UNCHECKED
 
     @property
     def counts(self) -> tuple[int, int, int]:

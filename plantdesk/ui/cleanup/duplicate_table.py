@@ -22,7 +22,7 @@ from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import PlantRow
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.qt import Index
-from plantdesk.ui.texts import date, long_date, one_line, shown, source_text, tag_text, translate
+from plantdesk.ui.texts import date, long_date, one_line, source_text, tag_text, translate, translated
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_table import PlainTable, RowModel
 from plantdesk.ui.widgets.plain_text import tool_tip
@@ -171,11 +171,11 @@ class DuplicateModel(RowModel[Item]):
         text = Text("{count:,} alike", count=size)
         if differences:
             text = Text("{count:,} alike but for {what}", count=size, what=joined(differences, LISTED))
-        parts = [shown(text)]
+        parts = [translated(text)]
         if not differences and are_together({*map(added_of, rows)}):
             parts.append(translate("Duplicates", "added together"))
         if size > len(rows):
-            parts.append(shown(Text("the first {count:,} are shown", count=len(rows))))
+            parts.append(translated(Text("the first {count:,} are shown", count=len(rows))))
         return ", ".join([*parts, self._outcome(group)])
 
     def _outcome(self, group: int) -> str:

@@ -19,7 +19,7 @@ from plantdesk.domain.selections import Contains, Selection
 from plantdesk.ui.feature import Feature, OpenStore, PlantChanges, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import bring_to_front, close_window
-from plantdesk.ui.texts import shown
+from plantdesk.ui.texts import translated
 
 if TYPE_CHECKING:
     from plantdesk.ui.cleanup.dialog import CleanUpDialog
@@ -106,14 +106,14 @@ class CleanUp(Feature):
     def _on_merged(self, requested: int, applied: Applied) -> None:
         """Report how many plants went, and how many groups remain because something else has changed them."""
         merged = 0 if applied.change is None else int(applied.change.parameters["merged"])
-        text = shown(Text("Merged {count:,} plants.", one="Merged 1 plant.", count=merged)) if merged else ""
+        text = translated(Text("Merged {count:,} plants.", one="Merged 1 plant.", count=merged)) if merged else ""
         if merged < requested:
             left = Text(
                 "{count:,} plants stay: they have changed meanwhile, or their notes are too long together.",
                 one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
                 count=requested - merged,
             )
-            text = f"{text} {shown(left)}".strip()
+            text = f"{text} {translated(left)}".strip()
         if applied.change is None:
             self.context.page.toast.show_problem(text)
         else:
@@ -132,12 +132,14 @@ class CleanUp(Feature):
         ids, count, text = self._plants.selected_ids(), self._plants.shown_count, self._plants.search_text
         plants = Text("In all {count:,} plants", one="In the only plant", count=count)
         found = Text("In all {count:,} shown", one="In the plant shown", count=count)
-        all_plants = shown(found if text else plants) if count else self.tr("In all plants")  # else not counted yet
+        all_plants = (
+            translated(found if text else plants) if count else self.tr("In all plants")
+        )  # else not counted yet
         everything = all_plants, parse_search(text)
         if not ids:
             return [everything]
         selected = Text("In {count:,} selected plants", one="In the selected plant", count=len(ids))
-        chosen = shown(selected), Selection(ids=ids)
+        chosen = translated(selected), Selection(ids=ids)
         return [everything, chosen] if len(ids) == 1 else [chosen, everything]
 
     @Slot()
@@ -173,5 +175,5 @@ class CleanUp(Feature):
         text = Text("Changed {count:,} plants.", one="Changed 1 plant.")
         if edit.rule.find:
             text = Text("Replaced in {count:,} plants.", one="Replaced in 1 plant.")
-        progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=count))
+        progress = translated(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=count))
         self._changes.apply(self.opened.store, [edit], text, progress=progress, show=self.plants_requested.emit)

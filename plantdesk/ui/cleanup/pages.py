@@ -29,7 +29,7 @@ from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.qt import STRETCH, fill
-from plantdesk.ui.texts import error_text, shown, tag_text
+from plantdesk.ui.texts import error_text, tag_text, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -150,7 +150,7 @@ class DuplicatesPage(CleanUpPage):
         model = self._model
         groups = Text("{count:,} groups", one="1 group", count=model.group_count)
         plants = Text("{plants:,} plants in {groups}", plants=model.plants, groups=groups)
-        self._count_label.setText(shown(plants) if model.group_count else "")
+        self._count_label.setText(translated(plants) if model.group_count else "")
         self._all_button.setVisible(bool(model.group_count))
         self._all_button.setText(self.tr("Choose none") if model.merged_count else self.tr("Choose all"))
         merge = Text("Merge {count:,} plants", one="Merge 1 plant", count=model.removed_count)
@@ -159,7 +159,7 @@ class DuplicatesPage(CleanUpPage):
             "{count:,} go; Ctrl+Z brings them back.", one="1 goes; Ctrl+Z brings it back.", count=model.removed_count
         )
         if model.removed_count:
-            self.show_state(shown(merge), f"{shown(kept)} {shown(going)}", can_apply=True)
+            self.show_state(translated(merge), f"{translated(kept)} {translated(going)}", can_apply=True)
         else:
             self.show_state(self.tr("Merge"), "", can_apply=False)
 
@@ -245,7 +245,7 @@ class TagGroup(QFrame):
         check, pill = QCheckBox(), TagPill(self._theme)
         pill.set_tag(other.tag)
         pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
-        reason = shown(joined(other.differs, LISTED)) if other.differs else ""
+        reason = translated(joined(other.differs, LISTED)) if other.differs else ""
         count = _plants(other.plants)
         check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
         check.setChecked(not other.is_own)
@@ -265,7 +265,7 @@ class TagGroup(QFrame):
     def _on_ticked(self) -> None:
         self._check.setChecked(bool(self.names))
         takes = Text("takes {count:,} plants", one="takes 1 plant", count=self.plants)
-        self._takes_label.setText(shown(takes) if self.names else "")
+        self._takes_label.setText(translated(takes) if self.names else "")
         self.changed.emit()
 
 
@@ -322,7 +322,7 @@ class TagsPage(CleanUpPage):
         members = {tag for group in groups for tag in group}
         alike = sum(not members.isdisjoint([tag, *tops(tag)]) for tag in self._tags)
         text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=len(self._tags))
-        self._count_label.setText(shown(text) if groups else "")
+        self._count_label.setText(translated(text) if groups else "")
         self._show_counts()
 
     def _made(self, groups: list[dict[str, int]]) -> list[TagGroup]:
@@ -348,7 +348,7 @@ class TagsPage(CleanUpPage):
             count=sum(map(self._tags.__getitem__, tags)),
         )
         if tags:
-            self.show_state(shown(merge), shown(plants), can_apply=True)
+            self.show_state(translated(merge), translated(plants), can_apply=True)
         else:
             self.show_state(self.tr("Merge"), "", can_apply=False)
 
@@ -378,4 +378,4 @@ def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[st
 
 
 def _plants(count: int) -> str:
-    return shown(Text("{count:,} plants", one="1 plant", count=count))
+    return translated(Text("{count:,} plants", one="1 plant", count=count))

@@ -19,7 +19,7 @@ from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable, P
 from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import STRETCH, fill, set_properties
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -260,14 +260,14 @@ class RewritingPage(CleanUpPage):
         """Return the text of the button for so many plants; 0: the number is unknown."""
         if self._action.currentIndex() == _REPLACE:
             many = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
-            return shown(many) if plants else self.tr("Replace")
+            return translated(many) if plants else self.tr("Replace")
         many = Text("Change {count:,} plants", one="Change 1 plant", count=plants)
-        return shown(many) if plants else self.tr("Change")
+        return translated(many) if plants else self.tr("Change")
 
     def _count_text(self, places: int, plants: int, left: int) -> str:
         looked = Text("{count:,} plants", one="1 plant", count=self._preview.plants)
         where = Text("{changed:,} of {plants}", changed=plants, plants=looked)
-        text = shown(Text("{count:,} places in {where}", one="1 place in {where}", count=places, where=where))
+        text = translated(Text("{count:,} places in {where}", one="1 place in {where}", count=places, where=where))
         if left:
             text = self.tr("{text}, {left} left out").format(text=text, left=QLocale().toString(left))
         listed, all_places = self._texts.rowCount(), self._preview.places

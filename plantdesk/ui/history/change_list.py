@@ -31,7 +31,7 @@ from plantdesk.domain.protocols import HistorySummary, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.qt import Index
-from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, shown, source_text, tag_text, translate
+from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, source_text, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import ICON, XL, FontRole, L
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -40,8 +40,6 @@ from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 #: Some entries, and the summary of the whole history if it was requested.
 _Page = tuple[list[HistoryEntry], HistorySummary | None]
-
-
 #: The role under which a delegate gets the HistoryEntry itself, None for the heading of a day.
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
@@ -202,7 +200,7 @@ def title_text(entry: HistoryEntry) -> str:
 
 
 def _title(change: Change) -> str:
-    return one_line(shown(change.title))
+    return one_line(translated(change.title))
 
 
 def detail_text(entry: HistoryEntry) -> str:
@@ -233,11 +231,11 @@ def _plants(entry: HistoryEntry) -> str:
     """Return the details of the plants that are not in the title."""
     change, _, first = entry
     if first is None:
-        return shown(Text("{count:,} plants", one="1 plant", count=change.plants))
+        return translated(Text("{count:,} plants", one="1 plant", count=change.plants))
     plant_id, name, tag = first
     if change.plants > 1:
         template = Text("{name} and {count:,} more", one="{name} and 1 more")
-        return shown(template.filled(count=change.plants - 1, name=one_line(shortened(name))))
+        return translated(template.filled(count=change.plants - 1, name=one_line(shortened(name))))
     if change.kind is ChangeKind.TAG:
         return (
             translate("History", "had no tag")

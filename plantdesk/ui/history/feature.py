@@ -19,7 +19,7 @@ from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import bring_to_front, close_window, fill
 from plantdesk.ui.questions import ask_if_of_other_desk
-from plantdesk.ui.texts import error_text, long_date, one_line, shown, source_text
+from plantdesk.ui.texts import error_text, long_date, one_line, source_text, translated
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -144,7 +144,7 @@ class HistoryDialog(Dialog):
         elif self._is_filtered:
             text = Text("{matching:,} of {count:,} changes since {date}", one="{matching:,} of 1 change since {date}")
         values = {"matching": self._model.entry_count(), "count": self._summary.changes}
-        self._message.set_hint(shown(text.filled(**values, date=long_date(self._summary.since))))
+        self._message.set_hint(translated(text.filled(**values, date=long_date(self._summary.since))))
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
@@ -160,7 +160,7 @@ class HistoryDialog(Dialog):
         )
         texts = [*([skipped] if undone.skipped else []), *filter(None, [undone.moved_text])]
         if texts:
-            self._message.show_message(Tone.WARNING, " ".join(map(shown, texts)))
+            self._message.show_message(Tone.WARNING, " ".join(map(translated, texts)))
         else:
             self._message.clear()
 

@@ -32,7 +32,7 @@ from plantdesk.ui.labels.painting import (
     scaled,
 )
 from plantdesk.ui.qt import STRETCH, fill, set_properties
-from plantdesk.ui.texts import shown
+from plantdesk.ui.texts import translated
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -190,7 +190,9 @@ class LabelDialog(Dialog):
         for button in (self._pdf_button, self._print_button):
             button.setEnabled(job.sheet.fits and any(job.content))
         plants = Text("{count:,} plants", one="1 plant", count=len(self._plants))
-        sheets = shown(Text("{plants} on {count:,} sheets", one="{plants} on 1 sheet", count=job.pages, plants=plants))
+        sheets = translated(
+            Text("{plants} on {count:,} sheets", one="{plants} on 1 sheet", count=job.pages, plants=plants)
+        )
         self._message.show_message(Tone.HINT, sheets)
         unknown = job.content.unknown_field
         set_properties(self._line, invalid=str(bool(unknown)).lower())

@@ -19,9 +19,9 @@ from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
-from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
+from plantdesk.ui.plants.outbox import EnteredPlant, Submission, SubmissionState
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.undo_stack import AddedPlant, Discarded, Step, UndoStack
 from plantdesk.ui.widgets.messages import MessageAction, Tone
 from plantdesk.ui.widgets.plain_text import announce
@@ -134,7 +134,7 @@ class AddPlantController(QObject):
         if form.is_empty:  # barcode readers press Enter twice, so only screen readers report it
             from plantdesk.domain.validation import NO_NAME
 
-            announce(form, shown(NO_NAME))
+            announce(form, translated(NO_NAME))
             form.focus_field(FieldName.NAME)
             return
         try:
@@ -162,7 +162,7 @@ class AddPlantController(QObject):
     def edit_texts(self, texts: Sequence[str]) -> None:
         """Put the texts of a plant (id, name, tag) into the form; what is typed there is put aside."""
         if self._form.name_text or self._form.id_text:
-            self.queue.submit(Submission((), self._form.texts, State.POSTPONED))
+            self.queue.submit(Submission((), self._form.texts, SubmissionState.POSTPONED))
         self._form.fill(texts)
 
     @Slot(object)
@@ -197,7 +197,7 @@ class AddPlantController(QObject):
             if not submission.is_quick:  # the user is doing something else
                 self.plant_added.emit(result)
         elif result.change is not None:
-            text = shown(Text("Added {count:,} plants.", one="Added 1 plant.", count=result.change.plants))
+            text = translated(Text("Added {count:,} plants.", one="Added 1 plant.", count=result.change.plants))
             if len(submission.entries) == 1:
                 text = self.tr("Added {name}.").format(name=quoted(submission.entries[0].name))
             self._show_done(result.change, text)
@@ -212,7 +212,7 @@ class AddPlantController(QObject):
     def _on_discarded(self, submissions: Sequence[Submission]) -> None:
         count = plants_of(submissions)
         title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
-        text = shown(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
+        text = translated(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
         self._show_done(Discarded(title, partial(self.queue.submit, *submissions)), text)
 
     @Slot()

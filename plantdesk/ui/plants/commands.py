@@ -28,7 +28,7 @@ from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.page_cache import MAX_TEXT
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
-from plantdesk.ui.texts import quoted, shown, source_text, tag_text
+from plantdesk.ui.texts import quoted, source_text, tag_text, translated
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 #: Plants that are deleted without a question.
@@ -112,9 +112,9 @@ class SelectionCommands(QObject):
         one, many = self.tr("Edit na&me"), self.tr("Edit na&me of the current plant")
         self._edit_name.setText(one if count <= 1 else many)
         number = max(count, 1)
-        self._edit_tag.setText(shown(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
-        self._duplicate.setText(shown(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
-        self._delete.setText(shown(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
+        self._edit_tag.setText(translated(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
+        self._duplicate.setText(translated(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
+        self._delete.setText(translated(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
         may_change = self._store is None or not prevents_changes(self._store.change_error)
         for action in (self._edit_name, self._edit_tag, self._delete):
             action.setEnabled(count > 0 and may_change)
@@ -160,7 +160,7 @@ class SelectionCommands(QObject):
         if len(ids) <= _MAX_UNASKED:
             self._delete_plants(ids)
             return
-        text = shown(Text("Delete {count:,} plants?", count=len(ids)))
+        text = translated(Text("Delete {count:,} plants?", count=len(ids)))
         box = MessageBox(
             self._context.theme, self.tr("Delete plants"), text, self.tr("This can be undone."), self._context.page
         )
@@ -173,7 +173,7 @@ class SelectionCommands(QObject):
         if self._store is not None and ids and self._changes.may_change(self._store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
-            progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
+            progress = translated(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
             self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
 
     @Slot(object)
@@ -183,7 +183,7 @@ class SelectionCommands(QObject):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
-            progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
+            progress = translated(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
             self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
     def change_tag(self) -> None:
@@ -192,11 +192,13 @@ class SelectionCommands(QObject):
         if count <= 1:
             self._editing.start(Column.TAG)
             return
-        change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
-        label = shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count))
+        change = translated(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
+        label = translated(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count))
         texts = self.tr("Change tag"), label, change
         dialog = TagDialog(self._context.theme, texts, self._tags, self._context.page)
-        dialog.add_removal(shown(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count)))
+        dialog.add_removal(
+            translated(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count))
+        )
         dialog.chosen.connect(self.set_tag)
         dialog.open()
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QStringListModel, Slot
 
-from plantdesk.domain.edits import Applied, Update, edited
-from plantdesk.domain.edits import Edit as StoreEdit
+from plantdesk.domain.edits import Applied, Edit, Update, edited
 from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM, PlantRow
@@ -223,7 +222,7 @@ class EditController(QObject):
         self._editor.setReadOnly(True)
         self._apply(update, draft)
 
-    def _apply(self, edit: StoreEdit, draft: _Draft) -> None:
+    def _apply(self, edit: Edit, draft: _Draft) -> None:
         if self._store is not None:
             saving = self._store.apply([edit], FORM)
             done, failed = partial(self._on_saved, draft), partial(self._on_failed, draft)

@@ -28,9 +28,9 @@ from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import known_names_source
 from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.status import PlantsStatus
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.widgets.messages import Tone
-from plantdesk.ui.widgets.plain_text import allow
+from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 if TYPE_CHECKING:
     from plantdesk.ui.plants.quick_entry import QuickEntry
@@ -159,7 +159,7 @@ class Plants(Feature):
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Allow searches and sorting, or not, for a reason."""
         for widget in (self.browser.search_bar.field, self.browser.table.horizontalHeader()):
-            allow(widget, "" if is_reachable else reason)
+            set_disabled_reason(widget, "" if is_reachable else reason)
         self.view.orders.setEnabled(is_reachable)
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         if is_reachable is bool(self.browser.search_bar.time):  # else the time of the last answer stays
@@ -210,6 +210,11 @@ class Plants(Feature):
         refusal = "" if lasting is None else error_text(lasting)
         self._quick.open(token, self._form.tags.stringList(), refusal)
 
+    @Slot(object)
+    def fill_form(self, texts: dict[str, str]) -> None:
+        """Put id, name and tag of a plant that was refused into the form."""
+        self._add_controller.edit_texts([texts.get(name, "") for name in FieldName])
+
     @cached_property
     def _quick(self) -> QuickEntry:
         from plantdesk.ui.plants.quick_entry import QuickEntry
@@ -228,11 +233,6 @@ class Plants(Feature):
             self._form.message.show_message(Tone.WARNING, warning)
         else:
             self.import_requested.emit(text, self._form.tag_text)
-
-    @Slot(object)
-    def fill_form(self, texts: dict[str, str]) -> None:
-        """Put id, name and tag of a plant that was refused into the form."""
-        self._add_controller.edit_texts([texts.get(name, "") for name in FieldName])
 
     def _add_commands(self) -> None:
         menus = self.context.menus
@@ -280,7 +280,11 @@ class Plants(Feature):
     def keep_unsaved(self) -> str:
         self._remembered.save()
         count = self._unsaved.count
-        return shown(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=count)) if count else ""
+        return (
+            translated(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=count))
+            if count
+            else ""
+        )
 
     @Slot()
     def _on_saved(self) -> None:
@@ -309,8 +313,6 @@ class Plants(Feature):
         filters = [moved_filter(term, old, new) for term in bar.filters]
         if filters != list(bar.filters):
             bar.set_filters([each for each in filters if each is not None])
-
-    # --- the browser ---
 
     @Slot()
     def _on_sidebar_changed(self) -> None:

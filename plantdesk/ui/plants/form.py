@@ -19,13 +19,14 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, TagCompleter
 from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
-from plantdesk.ui.widgets.plain_text import PlainLabel, allow
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_disabled_reason
 
 #: Milliseconds after a key until the typed texts are saved.
 SETTLED = 500
 #: Widths for text of 13 px, in a form that is wide enough, and in a narrower one.
 _WIDE = 900
-_ID_WIDTHS, _TAG_WIDTHS = (76, 72), (184, 150)
+_ID_WIDTH, _TAG_WIDTH = 76, 184
+_NARROW_ID_WIDTH, _NARROW_TAG_WIDTH = 72, 150
 _MAX_ID_WIDTH = 150
 
 
@@ -167,7 +168,7 @@ class PlantForm(QFrame):
         """Let the user type plants, or not for a `reason`; what is typed stays."""
         if self._add_button.isEnabled() is bool(reason):
             for widget in (self._id_edit, self.name_field, self.tag_field, self._add_button):
-                allow(widget, reason)
+                set_disabled_reason(widget, reason)
 
     def set_tags(self, tags: Iterable[str]) -> None:
         """Offer these tags as completions."""
@@ -218,6 +219,14 @@ class PlantForm(QFrame):
         """Remove the marks from all fields."""
         for name in FieldName:
             self._mark(name, invalid=False)
+
+    def close_message(self) -> None:
+        """Remove the message; if one of its buttons has the focus, move the focus to Name."""
+        self.clear_errors()
+        focused = QApplication.focusWidget()
+        if focused is not None and self.isAncestorOf(focused) and focused not in self._fields().values():
+            self.focus_name()
+        self.message.clear()
 
     @Slot()
     def focus_name(self) -> None:
@@ -271,12 +280,12 @@ class PlantForm(QFrame):
 
     def _set_widths(self) -> None:
         scaled = self.theme.metrics.scaled
-        narrow = self.width() < scaled(_WIDE)
+        is_narrow = self.width() < scaled(_WIDE)
         texts = (self._id_edit.placeholderText(), self._widest_id)
         widest = max(map(self._id_edit.fontMetrics().horizontalAdvance, texts))
-        id_width = max(scaled(_ID_WIDTHS[narrow]), widest + 2 * EDGE)
+        id_width = max(scaled(_NARROW_ID_WIDTH if is_narrow else _ID_WIDTH), widest + 2 * EDGE)
         self._id_edit.setFixedWidth(min(id_width, scaled(_MAX_ID_WIDTH)))
-        self.tag_field.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))
+        self.tag_field.setFixedWidth(scaled(_NARROW_TAG_WIDTH if is_narrow else _TAG_WIDTH))
 
     def _step_back(self) -> bool:
         """Close the message, else empty the fields; return False if there is neither."""
@@ -290,14 +299,6 @@ class PlantForm(QFrame):
             self.start_next(keep_name=True)
             self.emptied.emit()
         return filled
-
-    def close_message(self) -> None:
-        """Remove the message; if one of its buttons has the focus, move the focus to Name."""
-        self.clear_errors()
-        focused = QApplication.focusWidget()
-        if focused is not None and self.isAncestorOf(focused) and focused not in self._fields().values():
-            self.focus_name()
-        self.message.clear()
 
     def _mark(self, name: FieldName, *, invalid: bool) -> None:
         set_properties(self._fields()[name], invalid=str(invalid).lower())

@@ -19,7 +19,7 @@ from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import Index
-from plantdesk.ui.texts import one_line, shown, tag_text, translate
+from plantdesk.ui.texts import one_line, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CompleterPopup, OfferDelegate
@@ -311,4 +311,4 @@ def _number(offer: KnownName) -> str:
     if offer.plants in {_LISTED, _NEAR}:
         near, in_list = translate("NameOffers", "Did you mean?"), translate("NameOffers", "in the list")
         return near if offer.plants == _NEAR else in_list
-    return shown(Text("{count:,} here", one="1 here", count=offer.plants))
+    return translated(Text("{count:,} here", one="1 here", count=offer.plants))

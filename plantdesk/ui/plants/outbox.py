@@ -39,7 +39,7 @@ class EnteredPlant(NamedTuple):
     note: str | None = None
 
 
-class State(Enum):
+class SubmissionState(Enum):
     """What a submission waits for: to be due, for the answer of the store, or for the user."""
 
     WAITING = auto()
@@ -59,7 +59,7 @@ class Submission:
 
     entries: Sequence[EnteredPlant]
     texts: tuple[str, ...] = ()
-    state: State = State.WAITING
+    state: SubmissionState = SubmissionState.WAITING
     error: Exception | None = None
     sent_at: int = 0
     is_copy: bool = False
@@ -74,13 +74,13 @@ class Submission:
     @property
     def is_unknown(self) -> bool:
         """Whether it is not known yet if it has reached the store."""
-        return self.state is State.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
+        return self.state is SubmissionState.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
 
     def as_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
         """Return the submission as `from_json` takes it, with the text of its error."""
-        error = UnansweredError() if self.state is State.SENDING else self.error
+        error = UnansweredError() if self.state is SubmissionState.SENDING else self.error
         return {
-            "waits": self.state is State.WAITING and not self.is_unknown,
+            "waits": self.state is SubmissionState.WAITING and not self.is_unknown,
             "texts": list(self.texts),
             "plants": [list(entry) for entry in self.entries],
             "reason": "" if error is None else text_of(error),
@@ -128,11 +128,11 @@ class Outbox:
 
     def is_in_doubt(self, submission: Submission) -> bool:
         """Return whether a submission may be in the store or not: the connection broke before the answer."""
-        return submission.is_unknown or (self.is_lost and submission.state is State.SENDING)
+        return submission.is_unknown or (self.is_lost and submission.state is SubmissionState.SENDING)
 
     def _is_saving(self, submission: Submission) -> bool:
-        is_due = submission.state is State.WAITING and self.error is None and not submission.is_unknown
-        return is_due or submission.state is State.SENDING
+        is_due = submission.state is SubmissionState.WAITING and self.error is None and not submission.is_unknown
+        return is_due or submission.state is SubmissionState.SENDING
 
     def add(self, submissions: Iterable[Submission]) -> None:
         """Add what was submitted, was discarded before, or is from an earlier window, each by its number."""
@@ -141,7 +141,7 @@ class Outbox:
     def discard(self, submissions: Iterable[Submission]) -> None:
         """Drop submissions, except those that are being saved."""
         for each in submissions:
-            if each in self.submissions and each.state is not State.SENDING:
+            if each in self.submissions and each.state is not SubmissionState.SENDING:
                 self.submissions.remove(each)
 
     def edit(self, submission: Submission) -> None:
@@ -153,7 +153,7 @@ class Outbox:
         """Add again, unchanged, what was taken out for editing; take out and return what was put aside for it."""
         if self.edited is None:
             return None
-        postponed = [each for each in self.submissions if each.state is State.POSTPONED][-1:]
+        postponed = [each for each in self.submissions if each.state is SubmissionState.POSTPONED][-1:]
         self.discard(postponed)
         self.add([self.edited])
         self.edited = None
@@ -161,14 +161,14 @@ class Outbox:
 
     def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
         """Let refused submissions be sent again; on request with the next free IDs as one submission, with one undo."""
-        refused = [each for each in self.submissions if each in submissions and each.state is State.REFUSED]
+        refused = [each for each in self.submissions if each in submissions and each.state is SubmissionState.REFUSED]
         if with_free_ids and refused:
             first, *others = refused
             first.entries = [entry._replace(id=None) for each in refused for entry in each.entries]
             first.texts = ("", *first.texts[1:]) if first.texts and not others else ()
             self.discard(others)
         for each in refused:
-            each.state, each.error, each.sent_at = State.WAITING, None, 0
+            each.state, each.error, each.sent_at = SubmissionState.WAITING, None, 0
 
     def send(self) -> list[Submission]:
         """Return what is due, which then counts as sent; nothing until the store has answered what was sent before.
@@ -176,13 +176,13 @@ class Outbox:
         Plants without notes go together. If the store could not save the last one, the first goes alone: the others
         follow when it is stored, so that none overtakes it.
         """
-        waiting = [each for each in self.submissions if each.state is State.WAITING]
-        if not waiting or any(each.state is State.SENDING for each in self.submissions):
+        waiting = [each for each in self.submissions if each.state is SubmissionState.WAITING]
+        if not waiting or any(each.state is SubmissionState.SENDING for each in self.submissions):
             return []
         is_stuck = self.error is not None or waiting[0].is_unknown
         due = [*takewhile(lambda each: each.is_single and not is_stuck, waiting)] or waiting[:1]
         for each in due:
-            each.state, each.error, each.sent_at = State.SENDING, None, now_ms()
+            each.state, each.error, each.sent_at = SubmissionState.SENDING, None, now_ms()
         return due
 
     def stored(self, submission: Submission) -> None:
@@ -193,7 +193,10 @@ class Outbox:
     def failed(self, submission: Submission, error: Exception) -> None:
         """Let a submission wait if the store cannot save it now, or mark it as refused for any other reason."""
         self.error = error if isinstance(error, StoreError) else None
-        submission.state, submission.error = State.REFUSED if self.error is None else State.WAITING, error
+        submission.state, submission.error = (
+            SubmissionState.REFUSED if self.error is None else SubmissionState.WAITING,
+            error,
+        )
         if not submission.is_unknown:
             submission.sent_at = 0
 
@@ -202,7 +205,7 @@ class Outbox:
     @property
     def sent_before(self) -> list[Submission]:
         """What an earlier window had sent when it was ended, and the user has not sent again."""
-        return [each for each in self.submissions if each.state is State.REFUSED and each.sent_at]
+        return [each for each in self.submissions if each.state is SubmissionState.REFUSED and each.sent_at]
 
     def drop_stored(self, rows: Sequence[PlantRow]) -> None:
         """Drop what an earlier window has added, according to `rows`: the plants of the form, oldest first."""
@@ -239,12 +242,12 @@ def from_json(value: object) -> Submission | None:
     if len(entries) < len(plants) or not (texts or plants):
         return None
     if not entries:
-        return Submission((), tuple(texts), State.POSTPONED)
+        return Submission((), tuple(texts), SubmissionState.POSTPONED)
     if others.get("waits") is True:
         return Submission(entries, tuple(texts))
     sent_at = sent_at if isinstance(sent_at := others.get("sent_at"), int) else 0
     text = Text("{reason}", reason=reason) if reason else Text("PlantDesk was closed before it could be saved.")
-    return Submission(entries, tuple(texts), State.REFUSED, PlantDeskError(text), sent_at)
+    return Submission(entries, tuple(texts), SubmissionState.REFUSED, PlantDeskError(text), sent_at)
 
 
 def _entry(plant: object) -> EnteredPlant | None:

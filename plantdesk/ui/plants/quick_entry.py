@@ -17,7 +17,7 @@ from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, known_names_source
-from plantdesk.ui.plants.outbox import State, Submission
+from plantdesk.ui.plants.outbox import Submission, SubmissionState
 from plantdesk.ui.qt import app_icon, bring_to_front, fill, fitted
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import S
@@ -141,7 +141,7 @@ class QuickEntry(QObject):
     def _on_refused(self, submission: Submission) -> None:
         """Open the window again for a refused plant; if the next one is being typed, the main window lists it."""
         error = submission.error
-        if not submission.is_quick or submission.state is not State.REFUSED or error is None:
+        if not submission.is_quick or submission.state is not SubmissionState.REFUSED or error is None:
             return
         if self._window.isVisible() or not self._form.is_empty:
             text = self.tr("{reason} PlantDesk lists the plant in its window.")

@@ -17,7 +17,7 @@ from plantdesk.domain.selections import Contains, Counts, Term
 from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored
-from plantdesk.ui.texts import quoted, shown
+from plantdesk.ui.texts import quoted, translated
 from plantdesk.ui.theme.colors import dot_color, hue_of
 from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
@@ -86,8 +86,8 @@ class FilterChips(QToolBar):
     def _add(self, term: Term) -> QAction:
         text, tag = filter_text(term), tag_of(term)
         metrics = QFontMetrics(self._theme.metrics.font(FontRole.PILL))
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._theme.metrics.scaled(_MAX_TEXT))
-        action = self.addAction(f"{shown}  ✕".replace("&", "&&"))
+        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._theme.metrics.scaled(_MAX_TEXT))
+        action = self.addAction(f"{elided}  ✕".replace("&", "&&"))
         button = self.widgetForAction(action)
         button.setProperty("variant", "chip")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -228,12 +228,12 @@ class SearchBar(QWidget):
     @Slot(int)
     def set_new_plants(self, count: int) -> None:
         """Show how many new plants are above the visible rows, if any; nothing in the table moves."""
-        self._new_plants_button.setText(shown(Text("{count:,} new plants", one="1 new plant", count=count)))
+        self._new_plants_button.setText(translated(Text("{count:,} new plants", one="1 new plant", count=count)))
         self._new_plants_button.setVisible(count > 0)
 
-    def set_count(self, shown: int | None, total: int | None) -> None:
+    def set_count(self, found: int | None, total: int | None) -> None:
         """Show the number of plants found, and of all plants; None: not known yet."""
-        self._count = shown, total
+        self._count = found, total
         self._show_count()
 
     def set_time(self, time: str) -> None:
@@ -258,10 +258,12 @@ class SearchBar(QWidget):
         if self.text and total is None:
             return self.tr("{shown} of … plants").format(shown=number)
         if self.text:
-            return shown(Text("{shown} of {count:,} plants", one="{shown} of 1 plant", count=total or 0, shown=number))
+            return translated(
+                Text("{shown} of {count:,} plants", one="{shown} of 1 plant", count=total or 0, shown=number)
+            )
         if not found:
             return "…" if found is None else self.tr("No plants")
-        return shown(Text("{count:,} plants", one="1 plant", count=found))
+        return translated(Text("{count:,} plants", one="1 plant", count=found))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -286,10 +288,10 @@ class SearchBar(QWidget):
     def _show_count(self) -> None:
         text, scaled, width = self.count_text(), self._theme.metrics.scaled, self.window().width()
         if self._count is not None and self.text and width < scaled(_SHORT):
-            shown, total = ("…" if each is None else QLocale().toString(each) for each in self._count)
-            text = (
-                shown if width < scaled(_SHORTEST) else self.tr("{shown} of {total}").format(shown=shown, total=total)
-            )
+            found, total = ("…" if each is None else QLocale().toString(each) for each in self._count)
+            text = found
+            if width >= scaled(_SHORTEST):
+                text = self.tr("{shown} of {total}").format(shown=found, total=total)
         self._count_label.setText(text)
         self._count_label.setAccessibleDescription(self.count_text())
         self._layout.activate()  # or the longer text would be cut in the next frame

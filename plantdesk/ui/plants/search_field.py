@@ -61,16 +61,15 @@ class SearchCompleter(QObject):
         field.textEdited.connect(self._on_edited)
 
     @cached_property
-    def _popup(self) -> QListView:
-        popup = QListView()
-        self._completer.setPopup(popup)
-        self._shown = CompleterPopup(self._completer, self._field)
-        return popup
+    def _popup(self) -> CompleterPopup:
+        self._completer.setPopup(QListView())
+        return CompleterPopup(self._completer, self._field)
 
     @property
     def is_choosing(self) -> bool:
         """Whether Enter takes an offer."""
-        return self._popup.isVisible() and self._popup.currentIndex().isValid()
+        view = self._popup.view
+        return view.isVisible() and view.currentIndex().isValid()
 
     def set_counts(self, counts: Counts) -> None:
         """Offer the tags and sources of these plants, those with the most plants first."""
@@ -87,20 +86,20 @@ class SearchCompleter(QObject):
             self._offers = [] if self._is_whole(text, offers) else offers[:_MAX_OFFERS]
         if self._offers:
             self._texts.setStringList([offer.text for offer in self._offers])
-            value = _VALUE.search(text)
-            width = max(self._popup.sizeHintForColumn(0) + 40, self._field.width() // 2)
+            value, view = _VALUE.search(text), self._popup.view
+            width = max(view.sizeHintForColumn(0) + 40, self._field.width() // 2)
             self._completer.complete(QRect(0, self._field.height() + 2, width, 1))
-            self._popup.setCurrentIndex(QModelIndex())
-            self._shown.set_typed(text[self._start :] if value is None else value["value"])
+            view.setCurrentIndex(QModelIndex())
+            self._popup.set_typed(text[self._start :] if value is None else value["value"])
         else:
-            self._popup.hide()
+            self._popup.view.hide()
 
     @Slot(str)
     def _on_chosen(self, text: str) -> None:
         offer, rest = next(each for each in self._offers if each.text == text), self._field.text()[: self._start]
         if isinstance(offer.result, str):
             self._field.setText(rest + offer.result)
-            self._field.textEdited.emit(self._field.text())  # offers the values of the term
+            self._on_edited()  # offers the values of the term
         else:
             self.completed.emit(offer.result, rest.rstrip())
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import fill, set_properties
-from plantdesk.ui.texts import shown
+from plantdesk.ui.texts import translated
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -35,7 +35,7 @@ class PlantsStatus(QWidget):
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Show how many plants are selected."""
-        text = shown(Text("{count:,} plants selected", one="1 plant selected", count=count))
+        text = translated(Text("{count:,} plants selected", one="1 plant selected", count=count))
         self._selection.setText(text if count else "")
 
     @Slot(bool)

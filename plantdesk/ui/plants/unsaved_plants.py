@@ -13,9 +13,9 @@ from typing_extensions import override
 from plantdesk.domain.errors import IdTakenError, Text
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plants.add_queue import AddQueue
-from plantdesk.ui.plants.outbox import State, Submission
+from plantdesk.ui.plants.outbox import Submission, SubmissionState
 from plantdesk.ui.qt import STRETCH, fill, has_focus
-from plantdesk.ui.texts import error_text, one_line, shown
+from plantdesk.ui.texts import error_text, one_line, translated
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import OneClickButton
@@ -36,7 +36,7 @@ def plants_of(submissions: Sequence[Submission]) -> int:
 
 def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
     """Return the label of an action for one submission, or for several of them."""
-    return one if len(submissions) == 1 else shown(several.filled(count=len(submissions)))
+    return one if len(submissions) == 1 else translated(several.filled(count=len(submissions)))
 
 
 class UnsavedPlants(QFrame):
@@ -108,7 +108,7 @@ class UnsavedPlants(QFrame):
         reason, icon = self._reason(submission), ("history", "text_2")
         if self._outbox.is_in_doubt(submission):
             icon = "refresh-cw", "text_2"
-        elif submission.state is State.REFUSED:
+        elif submission.state is SubmissionState.REFUSED:
             icon = "circle-alert", "error"
         elif self._outbox.waits_for_server:
             icon = "clock", "text_2"
@@ -117,15 +117,16 @@ class UnsavedPlants(QFrame):
     def _title(self, submission: Submission) -> str:
         """Return the name in the form, or how many plants were copied."""
         if submission.texts:
-            return one_line(submission.texts[1] or submission.texts[0])
-        return shown(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))
+            plant_id, name, _ = submission.texts
+            return one_line(name or plant_id)
+        return translated(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
         if self._outbox.is_in_doubt(submission):
             return self.tr("Checking whether it was saved; it is not added twice.")
-        if submission.state is State.POSTPONED:
+        if submission.state is SubmissionState.POSTPONED:
             return self.tr("put aside")
-        if submission.state is State.WAITING and self._outbox.waits_for_server:
+        if submission.state is SubmissionState.WAITING and self._outbox.waits_for_server:
             return self.tr("waits for the server")
         error = submission.error or self._outbox.error
         return "" if error is None else error_text(error)
@@ -153,7 +154,9 @@ class UnsavedPlants(QFrame):
     def _retries(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
         """Yield the actions that try again to save submissions."""
         taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
-        states = {State.REFUSED, State.WAITING} if self._outbox.can_retry else {State.REFUSED}
+        states = (
+            {SubmissionState.REFUSED, SubmissionState.WAITING} if self._outbox.can_retry else {SubmissionState.REFUSED}
+        )
         failed = [each for each in chosen if each.state in states and each not in taken]
         if taken:
             label = _label(taken, self.tr("Use the next free ID"), Text("Use free IDs for {count:,} plants"))

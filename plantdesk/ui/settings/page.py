@@ -26,7 +26,7 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection
-from plantdesk.ui.texts import error_text, long_time, shown, size_text
+from plantdesk.ui.texts import error_text, long_time, size_text, translated
 from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -240,7 +240,7 @@ class SettingRows(QObject):
 
         def show_list(about: NamesList | None) -> None:
             names = Text("{count:,} names", one="1 name", count=0 if about is None else about.names)
-            row.set_hint(shown(names) if about is not None else self.tr("There is none yet: Tools > Known names…"))
+            row.set_hint(translated(names) if about is not None else self.tr("There is none yet: Tools > Known names…"))
 
         file = self._context.location.names_file
         self._context.bridge.short_tasks.ask(self, lambda _task: KnownNames(file).about(), show_list)
@@ -275,11 +275,8 @@ class SettingRows(QObject):
         self.port.show_error(error_text(state.error) if isinstance(state, Failed) else "")
 
     @Slot(bool)
-    def _switch_api(self, on: bool) -> None:
-        if on:
-            self._server.turn_on()
-        else:
-            self._server.turn_off()
+    def _switch_api(self, is_on: bool) -> None:
+        self._server.set_on(is_on=is_on)
         self._show_server(self._server.state)  # the click has toggled the box, whatever the result
 
     @Slot()

@@ -16,7 +16,7 @@ from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import fill
 from plantdesk.ui.shared_store.outcomes import PasswordField, row
-from plantdesk.ui.texts import error_text, one_line, shown
+from plantdesk.ui.texts import error_text, one_line, translated
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import LineEdit, labelled
@@ -132,7 +132,7 @@ class CopyDialog(Dialog):
         preferences = self._context.preferences
         preferences.change_store(target.key, searches=preferences.of_store(self._source.key).get("searches", []))
         template = Text("Copied {count:,} plants to {target}.", one="Copied 1 plant to {target}.")
-        text = shown(template.filled(count=copied.rows["plant"], target=one_line(target.url)))
+        text = translated(template.filled(count=copied.rows["plant"], target=one_line(target.url)))
         self._context.page.toast.show_message(text)
         self.accept()
 

@@ -90,7 +90,8 @@ class SharedStoreDialog(Dialog):
         if location is not None:
             self._fill(location)
         self._forget()
-        self._focus(self._host if not self._host.text() else self._password if self._user.text() else self._user)
+        fields = (field for field in (self._host, self._user) if not field.text())
+        self._focus(next(fields, self._password))
 
     # --- the fields ---
 
@@ -145,8 +146,10 @@ class SharedStoreDialog(Dialog):
             parameters.append(("sslmode", chosen))
         if name := self._computer.text().strip():
             parameters.append(("application_name", name))
-        host = "" if named else f"[{hosts}]" if hosts.count(":") > 1 else hosts
-        place = f"{host}:{port}" if port and not named else host
+        place = ""
+        if not named:
+            host = f"[{hosts}]" if hosts.count(":") > 1 else hosts
+            place = f"{host}:{port}" if port else host
         location = PostgresLocation(
             self._user.text().strip(), place, self._database.text().strip(), (*parameters, *self._parameters)
         )

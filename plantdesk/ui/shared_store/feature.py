@@ -17,7 +17,7 @@ from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, set_properties
-from plantdesk.ui.texts import error_text, one_line, shown
+from plantdesk.ui.texts import error_text, one_line, translated
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
@@ -162,11 +162,12 @@ class SharedStore(Feature):
         from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 
         context = self.context
-        shown: StoreLocation | None = context.location
-        if not isinstance(shown, PostgresLocation):
-            last = context.preferences.settings.shared_store
-            shown = location_of(last) if last else None
-        location = shown if isinstance(shown, PostgresLocation) else None
+        location: StoreLocation | None = context.location
+        if not isinstance(location, PostgresLocation):
+            address = context.preferences.settings.shared_store
+            location = location_of(address) if address else None
+        if not isinstance(location, PostgresLocation):
+            location = None
         dialog = SharedStoreDialog(context.theme, context.bridge, context.preferences, location, context.page)
         dialog.open_requested.connect(self.store_requested)
         dialog.open()
@@ -263,7 +264,7 @@ class OtherComputers(PlainLabel):
     def _show(self, desks: list[Desk]) -> None:
         others = [desk for desk in desks if not desk.is_own]
         count = Text("{count:,} other computers", one="1 other computer", count=len(others))
-        name = shortened(one_line(others[0].name), _MAX_NAME) if len(others) == 1 else shown(count)
+        name = shortened(one_line(others[0].name), _MAX_NAME) if len(others) == 1 else translated(count)
         self.setText(name)
         self.setVisible(bool(others))
         names = [f"{one_line(each.name)} {each.version}" for each in sorted(desks, key=lambda desk: not desk.is_own)]

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidg
 from plantdesk.domain.errors import Text
 from plantdesk.store import PostgresLocation, Probe, Stage, hba_line, is_encrypted, setup_sql
 from plantdesk.ui.qt import fill, set_properties
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import ButtonField, CopyButton
@@ -59,7 +59,7 @@ class Outcomes(QFrame):
         if found.plants is None:
             return self.tr("The database is empty"), self.tr("Opening makes it a store.")
         details = self._use(found) if found.refusal is None else error_text(found.refusal)
-        return shown(Text("{count:,} plants", one="1 plant", count=found.plants)), details
+        return translated(Text("{count:,} plants", one="1 plant", count=found.plants)), details
 
     def _server(self, found: Probe) -> str:
         if not found.server:

@@ -15,7 +15,7 @@ from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import AddedBy, Counts, HasTag, Term
 from plantdesk.domain.tags import levels
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter, tag_of
-from plantdesk.ui.texts import one_line, shown, tag_text, translate
+from plantdesk.ui.texts import one_line, tag_text, translate, translated
 
 #: How many tags and sources are remembered, and how many saved searches.
 _MAX_REMEMBERED = 200
@@ -101,7 +101,7 @@ class SidebarEntry(NamedTuple):
             return self.text
         tag, own = tag_text(self.tag), QLocale().toString(self.own_plants)
         if not self.children:
-            return shown(Text("{tag} · {count:,} plants", one="{tag} · 1 plant", count=self.plants, tag=tag))
+            return translated(Text("{tag} · {count:,} plants", one="{tag} · 1 plant", count=self.plants, tag=tag))
         text = translate("Sidebar", "{tag} · {plants} with all below, {own} itself")
         return text.format(tag=tag, plants=self.count_text, own=own)
 
@@ -110,14 +110,14 @@ class SidebarEntry(NamedTuple):
         """The text of the command that removes an entry which can be renamed."""
         if self.search is not None:
             return translate("Sidebar", "&Delete this search")
-        return shown(Text("Re&move from {count:,} plants", one="Re&move from 1 plant", count=self.plants or 0))
+        return translated(Text("Re&move from {count:,} plants", one="Re&move from 1 plant", count=self.plants or 0))
 
     @property
     def spoken(self) -> str:
         """What a screen reader says."""
         text = one_line(self.text) if self.tag is None else tag_text(self.tag)
         if self.plants is not None:
-            plants = shown(Text("{count:,} plants", one="1 plant", count=self.plants))
+            plants = translated(Text("{count:,} plants", one="1 plant", count=self.plants))
             text = translate("Sidebar", "{name}, {plants}").format(name=text, plants=plants)
         return translate("Sidebar", "{entry}, shown").format(entry=text) if self.is_active else text
 

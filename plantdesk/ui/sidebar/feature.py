@@ -22,7 +22,7 @@ from plantdesk.ui.sidebar.entries import Contents, SavedSearch, SidebarEntry, en
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import quoted, tag_text
-from plantdesk.ui.widgets.plain_text import allow
+from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class Sidebar(Feature):
@@ -136,9 +136,9 @@ class Sidebar(Feature):
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Allow choosing filters and changing tags, or neither, for a reason."""
         had_focus = self._view.hasFocus()
-        allow(self._view, "" if is_reachable else reason)
+        set_disabled_reason(self._view, "" if is_reachable else reason)
         if had_focus and not is_reachable:
-            self._pane.left.emit()
+            self._pane.leave()
 
     def _connect(self) -> None:
         self._view.chosen.connect(self._on_chosen)

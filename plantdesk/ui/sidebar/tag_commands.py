@@ -14,7 +14,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.tags import is_in_branch, moved
 from plantdesk.ui.feature import PlantChanges, WindowContext
 from plantdesk.ui.sidebar.entries import SidebarEntry
-from plantdesk.ui.texts import quoted, shown
+from plantdesk.ui.texts import quoted, translated
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 
@@ -78,9 +78,9 @@ class TagCommands(PlantChanges):
         )
         known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
         gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.").format(**names)
-        details = f"{shown(known.filled(count=taken, **names))} {gone}"
+        details = f"{translated(known.filled(count=taken, **names))} {gone}"
         plants = sum(self.counts[each] for each in self._branch(tag))
-        text = shown(question.filled(count=plants, **names))
+        text = translated(question.filled(count=plants, **names))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
         button = box.add_button(self.tr("&Merge"))

@@ -21,7 +21,7 @@ from plantdesk.transfer.writing import write_plants
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import ShownPlants, WindowContext
 from plantdesk.ui.qt import STRETCH, documents_folder
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.import_job import Progress, Reporter, progress_text
@@ -153,7 +153,10 @@ class ExportController(QObject):
             )
         if selected:
             choices.append(
-                (shown(Text("The {count:,} selected plants", one="The selected plant", count=len(selected))), _SELECTED)
+                (
+                    translated(Text("The {count:,} selected plants", one="The selected plant", count=len(selected))),
+                    _SELECTED,
+                )
             )
         dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
         dialog.requested.connect(self._export)
@@ -201,7 +204,7 @@ class ExportController(QObject):
         toast = self._context.page.toast
         folder = (self.tr("Open folder"), partial(toast.open_file, file.parent))
         template = Text("Exported {count:,} plants to {file}.", one="Exported 1 plant to {file}.")
-        toast.show_message(shown(template.filled(count=count, file=quoted(file.name))), folder)
+        toast.show_message(translated(template.filled(count=count, file=quoted(file.name))), folder)
 
     def _on_failed(self, error: Exception) -> None:
         self._end_run()

@@ -19,7 +19,7 @@ from plantdesk.domain.selections import AddedBy
 from plantdesk.ui.feature import Feature, ShownPlants, WindowContext
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.widgets.messages import MessageAction, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -232,7 +232,7 @@ class Transfer(Feature):
         else:
             self.context.undo_stack.push(applied.change)
             template = Text("Imported {count:,} plants from {names}.", one="Imported 1 plant from {names}.")
-            text = shown(template.filled(count=applied.plants, names=names))
+            text = translated(template.filled(count=applied.plants, names=names))
             imported = AddedBy(SourceKind.IMPORT, applied.change.source.label)
             show = self.tr("Show"), partial(self.imported_requested.emit, imported, False)
             actions = [show, self.context.undo_stack.undo_action(applied.change)]
@@ -244,8 +244,8 @@ class Transfer(Feature):
 
     def _show_left_out(self, text: str, actions: Sequence[MessageAction], count: int) -> None:
         """Report an import until the user closes the message: the rows left out can be saved from it."""
-        left_out = shown(Text("{count:,} rows were left out.", one="1 row was left out.", count=count))
-        save = shown(Text("Save them with the reasons…", one="Save it with the reason…", count=count))
+        left_out = translated(Text("{count:,} rows were left out.", one="1 row was left out.", count=count))
+        save = translated(Text("Save them with the reasons…", one="Save it with the reason…", count=count))
         self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)
 
     def _save_refused(self) -> None:

@@ -28,7 +28,7 @@ from plantdesk.transfer.reading import Refused
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import fill
-from plantdesk.ui.texts import error_text, one_line, quoted, shown
+from plantdesk.ui.texts import error_text, one_line, quoted, translated
 from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
@@ -42,7 +42,8 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _REFUSED_SIZE = QSize(760, 480)
-_NEW, _SAME, _CLASHING, _INVALID = range(4)
+#: The rows of new plants, of those that are here already, with an ID that is taken, and that cannot be read.
+_CLASHING, _INVALID = 2, 3
 _ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
 _WORDS = (
     Text("new plants", one="new plant"),
@@ -70,7 +71,9 @@ class RefusedDialog(Dialog):
         self._folder = folder
         headings = (self.tr("Line"), self.tr("Reason"), self.tr("ID"), self.tr("Name"))
         table = PlainTable(theme, self.windowTitle(), headings, wide=1)
-        rows = [(row.line, shown(row.reason), row.values.get("id", ""), row.values.get("name", "")) for row in listed]
+        rows = [
+            (row.line, translated(row.reason), row.values.get("id", ""), row.values.get("name", "")) for row in listed
+        ]
         table.show_rows([tuple(one_line(str(each)[:300]) for each in row) for row in rows])
         more = count - len(rows)
         text = self.tr("{count} more are in the file that you can save.").format(count=QLocale().toString(more))
@@ -152,7 +155,7 @@ class OutcomePanel(QFrame):
         counts = [None] * len(_ICONS) if preview is None else [*preview.counts[:3], preview.invalid]
         for label, text, count, words in zip(self._counts, self._texts, counts, _WORDS, strict=True):
             label.setText("…" if count is None else QLocale().toString(count))
-            text.setText(shown(words.filled(count=count or 0)))
+            text.setText(translated(words.filled(count=count or 0)))
         for number, button in self._buttons.items():
             button.setVisible(bool(counts[number]))
         self.conflict_choice.setVisible(counts[_CLASHING] != 0)
@@ -374,7 +377,7 @@ class ImportDialog(Dialog):
         (new, _, clashing, owners), on_conflict = preview.counts, self._outcome.on_conflict
         count = new + {OnConflict.NEW_ID: clashing, OnConflict.REPLACE: owners}.get(on_conflict, 0)
         refused = clashing * (on_conflict is OnConflict.REFUSE) + preview.invalid * (not self._outcome.skip_invalid)
-        imports = shown(Text("Import {count:,} plants", one="Import 1 plant", count=count))
+        imports = translated(Text("Import {count:,} plants", one="Import 1 plant", count=count))
         self._import_button.setText(imports if count else self.tr("Nothing to import"))
         self._import_button.setEnabled(count > 0 and not refused)
         if refused:
@@ -457,10 +460,10 @@ class ImportDialog(Dialog):
             parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.file.doubtful_cell)))
         if preview is not None:
             rows = sum(preview.counts[:3]) + preview.invalid + preview.blank
-            parts.insert(0, shown(Text("{count:,} rows", one="1 row", count=rows)))
+            parts.insert(0, translated(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
-                parts.insert(1, shown(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
-            parts += map(shown, differences(preview.readers))
+                parts.insert(1, translated(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
+            parts += map(translated, differences(preview.readers))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
@@ -496,7 +499,7 @@ class ImportDialog(Dialog):
     def _header(self) -> QHBoxLayout:
         icon = Icon(self._theme, "file-spreadsheet", "accent", 24)
         names = [quoted(source.name)[1:-1] for source in self._sources]
-        more = shown(Text("and {count:,} more", one="and 1 more", count=len(names[_NAMED:])))
+        more = translated(Text("and {count:,} more", one="and 1 more", count=len(names[_NAMED:])))
         texts = fill(
             QVBoxLayout(),
             PlainLabel(" ".join([", ".join(names[:_NAMED]), *([more] if names[_NAMED:] else [])]), role="strong"),

@@ -19,7 +19,7 @@ from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.importing import FileImport, ImportOptions, Preview
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
-from plantdesk.ui.texts import shown, translate
+from plantdesk.ui.texts import translate, translated
 
 #: Seconds between two signals of progress.
 _INTERVAL = 0.1
@@ -174,6 +174,6 @@ class Reporter:
 def progress_text(progress: Progress) -> str:
     """Return the number of rows, of all rows if that is known."""
     if not progress.total:
-        return shown(Text("{count:,} rows", one="1 row", count=progress.rows))
+        return translated(Text("{count:,} rows", one="1 row", count=progress.rows))
     rows, total = map(QLocale().toString, (progress.rows, progress.total))
     return translate("Transfer", "{rows} of {total} plants").format(rows=rows, total=total)

@@ -15,7 +15,7 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import AddedBy, Counts, Selection, View
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, WindowContext
-from plantdesk.ui.texts import SAMPLES, shown
+from plantdesk.ui.texts import SAMPLES, translated
 from plantdesk.ui.widgets.messages import Tone
 
 
@@ -67,9 +67,9 @@ class Samples(Feature):
         change, changed = found
         stay = Text("{count:,} that you changed stay.", one="1 that you changed stays.", count=changed)
         details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
-        details += [shown(stay)] if changed else []
+        details += [translated(stay)] if changed else []
         text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants - changed)
-        remove = shown(text), partial(self.context.undo_stack.take_back, change)
+        remove = translated(text), partial(self.context.undo_stack.take_back, change)
         if plants == changed:
             self._hide()
         elif (remove[0], changed) != self._shown:

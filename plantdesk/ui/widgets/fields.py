@@ -61,7 +61,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.tags import completions
 from plantdesk.ui.qt import Index, fill, mirrored
-from plantdesk.ui.texts import one_line, shown, tag_text
+from plantdesk.ui.texts import one_line, tag_text, translated
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.theme.theme import Theme, round_corners
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -69,8 +69,6 @@ from plantdesk.ui.widgets.painting import line_layout
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
-
-
 #: The corner radius of the chosen offer.
 _ROW_RADIUS = 6
 #: Events of a field's window that close its list.
@@ -129,8 +127,8 @@ class OfferDelegate(QStyledItemDelegate):
         found.start = max(folded.find(typed), 0)
         found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
         found.format.setFont(bold)
-        shown = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
-        return line_layout(shown, [found], option.font, option.direction, width)
+        elided = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
+        return line_layout(elided, [found], option.font, option.direction, width)
 
 
 class CompleterPopup(QObject):
@@ -170,7 +168,10 @@ class CompleterPopup(QObject):
                 round_corners(self.view)
         elif watched is self._field and kind is QEvent.Type.KeyPress:
             return QApplication.sendEvent(self.view, event)  # the completer asks the field first
-        elif kind is QEvent.Type.FocusOut if watched is self._field else kind in _CLOSING:
+        elif watched is self._field:
+            if kind is QEvent.Type.FocusOut:
+                self.view.hide()
+        elif kind in _CLOSING:
             self.view.hide()
         return False
 
@@ -419,7 +420,7 @@ class TagCompleter(QCompleter):
         if offers not in (self._offers.stringList(), [path], []) and path:
             names = ", ".join(map(tag_text, offers[:_SPOKEN]))
             text = Text("{count:,} tags offered: {names}", one="1 tag offered: {names}", count=len(offers), names=names)
-            announce(self.widget(), shown(text))
+            announce(self.widget(), translated(text))
         self._offers.setStringList(offers)
         return [path]
 
@@ -470,7 +471,9 @@ class CopyButton(QPushButton):
         self._theme = theme
         self._label = label
         self._has_only_icon = bool(name)
-        self._color = "on_accent" if primary else "text_2" if name else "text"
+        self._color = "text_2" if name else "text"
+        if primary:
+            self._color = "on_accent"
         self._is_secret = secret
         self._content = ""
         self.setAccessibleName(name)

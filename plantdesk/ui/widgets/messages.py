@@ -30,7 +30,7 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import STRETCH, application, fill, has_focus, mirrored, set_properties
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
@@ -59,6 +59,9 @@ class Tone(Enum):
     INFO = ("info", "info")
     WARNING = ("warning", "triangle-alert")
     ERROR = ("error", "circle-alert")
+
+    def __init__(self, style_name: str, icon: str | None) -> None:
+        self.style_name, self.icon = style_name, icon
 
 
 class MessageStyle(NamedTuple):
@@ -147,8 +150,7 @@ class Message(QFrame):
     ) -> None:
         """Show a text in a tone, and a button for each action (its label and what it does)."""
         self.tone = tone
-        color, icon = tone.value
-        self._icon.show_icon(icon, self._style.color or color)
+        self._icon.show_icon(tone.icon, self._style.color or tone.style_name)
         self._title.setText(title)
         self._title.setVisible(bool(title))
         self._text.setText(text)
@@ -177,7 +179,7 @@ class Message(QFrame):
         title = self.title if self.title.endswith((".", "?")) else self.title and f"{self.title}."
         names = ", ".join(quoted(button.text()) for button in self._buttons)
         buttons = Text("Buttons: {names}.", one="Button: {names}.", count=len(self._buttons), names=names)
-        announce(self, " ".join(filter(None, (title, self.text, shown(buttons) if names else ""))))
+        announce(self, " ".join(filter(None, (title, self.text, translated(buttons) if names else ""))))
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
@@ -254,7 +256,7 @@ class MessageLine(Message):
 
     def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
         """Show a sentence, and a button for each of `actions`; a hint is not spoken."""
-        set_properties(self._text, tone=tone.value[0])
+        set_properties(self._text, tone=tone.style_name)
         self._set_content(tone, text, actions, expires=tone is Tone.OK)
         if tone is not Tone.HINT:
             self._announce()
@@ -288,7 +290,7 @@ class InfoBar(Message):
 
     def show_state(self, tone: Tone, title: str, text: str, *actions: MessageAction, persistent: bool = False) -> None:
         """Show a state with a button for each action; a `persistent` one has no button to close it."""
-        set_properties(self, bar=tone.value[0])
+        set_properties(self, bar=tone.style_name)
         self._progress.hide()
         self._close_button.setVisible(not persistent)
         self._text.setVisible(bool(text) or persistent)
@@ -365,6 +367,11 @@ class Toast(Message):
         """Whether a message is shown that has not had the focus yet."""
         return self.isVisible() and not self._is_visited
 
+    @property
+    def is_persistent(self) -> bool:
+        """Whether a message is shown that stays until it is closed."""
+        return self.isVisible() and not self._expiry.isActive()
+
     def show_message(self, text: str, *actions: MessageAction, key: str = "") -> None:
         """Show that something was done, with a button for each action, and the key that does the same as the last.
 
@@ -401,11 +408,6 @@ class Toast(Message):
         """Close the message."""
         self._progress.stop()
         super().clear()
-
-    @property
-    def is_persistent(self) -> bool:
-        """Whether a message is shown that stays until it is closed."""
-        return self.isVisible() and not self._expiry.isActive()
 
     @Slot()
     def focus_first(self) -> None:

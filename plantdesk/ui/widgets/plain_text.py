@@ -117,7 +117,7 @@ def tray_text(text: str) -> str:
     return text.replace("<", "‹").replace("&", "+")
 
 
-def allow(widget: QWidget, reason: str) -> None:
+def set_disabled_reason(widget: QWidget, reason: str) -> None:
     """Enable a widget, or disable it for a `reason`, which is then its tooltip."""
     widget.setEnabled(not reason)
     set_tool_tip(widget, reason)

@@ -16,7 +16,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section
-from plantdesk.ui.texts import error_text, shown, size_text
+from plantdesk.ui.texts import error_text, size_text, translated
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -137,7 +137,7 @@ class RestoreDialog(Dialog):
             self._compare()
             return
         self._about.setVisible(preview.difference is not None)  # else there is nothing that could be backed up
-        self._preview.setText(shown(preview_text(preview, file.name)))
+        self._preview.setText(translated(preview_text(preview, file.name)))
         self.fit_height(self.width())
         self._restore_button.setEnabled(not preview.changes_nothing)
 
@@ -290,7 +290,7 @@ class BackupController(Feature):
         self.restored.emit()
 
     def _summary(self, restored: Restored) -> str:
-        text = shown(Text("Restored {count:,} plants.", one="Restored 1 plant.", count=restored.preview.plants))
+        text = translated(Text("Restored {count:,} plants.", one="Restored 1 plant.", count=restored.preview.plants))
         if not restored.tokens_retained:
             text += " " + self.tr("Tokens are not valid any more: make new ones under API access.")
         return text

@@ -22,7 +22,7 @@ from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.qt import application, bring_to_front
-from plantdesk.ui.texts import one_line, shown
+from plantdesk.ui.texts import one_line, translated
 from plantdesk.ui.undo_stack import AddedPlant, Step
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
@@ -197,10 +197,10 @@ class EditCommands(Feature):
     def _on_undone(self, undone: Undone) -> None:
         toast, stack, step = self.context.page.toast, self.context.undo_stack, undone.change
         text = self.tr("Redone: {title}") if step.kind is ChangeKind.REDO else self.tr("Undone: {title}")
-        title = one_line(shown(step.title))
+        title = one_line(translated(step.title))
         if step.subject[0] is not ChangeKind.INSERT:
-            title = text.format(title=one_line(shown(step.plain_title)))
-        moved = "" if undone.moved_text is None else f" {shown(undone.moved_text)}"
+            title = text.format(title=one_line(translated(step.plain_title)))
+        moved = "" if undone.moved_text is None else f" {translated(undone.moved_text)}"
         if not undone.skipped:
             if step == stack.next_redo:
                 toast.show_message(f"{title}.{moved}", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
@@ -212,7 +212,7 @@ class EditCommands(Feature):
             "{title}. {count:,} plants have been changed since and were left as they are.",
             one="{title}. 1 plant has been changed since and was left as it is.",
         )
-        problem = f"{shown(template.filled(count=undone.skipped, title=title))}{moved}"
+        problem = f"{translated(template.filled(count=undone.skipped, title=title))}{moved}"
         toast.show_problem(problem, *([show] if undone.skipped_ids else []))
 
     @Slot(QWidget, QWidget)
@@ -303,7 +303,7 @@ def _titled(command: str, titled: str, change: Step | None) -> str:
     """Return the text of a command with the title of the change that it takes back, if there is a change."""
     if change is None:
         return command
-    return titled.format(title=shortened(shown(change.plain_title), _MAX_TITLE).replace("&", "&&"))
+    return titled.format(title=shortened(translated(change.plain_title), _MAX_TITLE).replace("&", "&&"))
 
 
 def _is_undone(reader: PlantReader, _task: Task, number: int) -> bool:

@@ -45,18 +45,14 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
 
-#: For text of 13 px.
+#: Sizes for text of 13 px.
 _MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 880, 600, 190, 32
-_SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
-#: For text of 13 px.
-_ABOUT_WIDTH = 560
-#: The gap between the two columns of groups.
+_ABOUT_WIDTH, _SEARCH_WIDTH, _SEARCH_HEIGHT = 560, 560, 460
+#: The gap between the two columns of groups of keys.
 _GAP = 32
-#: For text of 13 px.
-_WIDTH, _HEIGHT = 560, 460
 _TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
-#: Keys that are passed on to the table while the field has the focus.
-_TABLE_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+#: Keys that scroll the manual, or move in the table of commands, while the field has the focus.
+_SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 class ManualDialog(Dialog):
@@ -415,14 +411,14 @@ class CommandSearch(Dialog):
         self._field.textChanged.connect(self._find)
         self._table.clicked.connect(self._run)
         self._find("")
-        self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))
+        self.resize_to_fit(QSize(theme.metrics.scaled(_SEARCH_WIDTH), theme.metrics.scaled(_SEARCH_HEIGHT)))
         self._field.setFocus()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER_KEYS:
             self._run(self._table.currentIndex())
-        elif event.key() in _TABLE_KEYS and self._field.hasFocus():
+        elif event.key() in _SCROLLING and self._field.hasFocus():
             self._table.keyPressEvent(event)
         else:
             super().keyPressEvent(event)
@@ -432,7 +428,7 @@ class CommandSearch(Dialog):
         """List the commands that have all words: those that begin with them first, those that cannot be chosen last."""
         sought = searched(text)
         words = sought.split()
-        found = [command for command, text in self._texts.items() if all(word in text for word in words)]
+        found = [command for command, content in self._texts.items() if all(word in content for word in words)]
         self._found = sorted(found, key=lambda command: _rank(command, sought))
         self._table.show_rows([_cells(command) for command in self._found])
         self._table.selectRow(0)

@@ -14,7 +14,7 @@ from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder
-from plantdesk.ui.texts import error_text, long_date, one_line, shown
+from plantdesk.ui.texts import error_text, long_date, one_line, translated
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -67,6 +67,23 @@ class NamesDialog(Dialog):
         self._choose_button.setEnabled(False)  # or this answer could come after that about a new list
         context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._on_asked, self._on_failed)
 
+    def read(self, file: Path) -> None:
+        """Make the list from a file, in the background."""
+        from plantdesk.transfer.files import file_source
+
+        source = file_source(file)
+        self._message.clear()
+        self._set_reading(is_reading=True)
+        self._progress.setRange(0, 0)
+        task = self._context.bridge.long_tasks.ask(
+            self,
+            lambda task: _replaced(self._names, source, task),
+            self._on_read,
+            self._on_failed,
+            progress=self._progress_to,
+        )
+        self.finished.connect(task.cancel)
+
     def _on_asked(self, about: NamesList | None) -> None:
         self._choose_button.setEnabled(True)
         self._show(about)
@@ -75,7 +92,7 @@ class NamesDialog(Dialog):
         text = self.tr("There is no list yet.")
         if about is not None:
             names = Text("{count:,} names", one="1 name", count=about.names)
-            text = shown(
+            text = translated(
                 Text(
                     "{names} from “{file}”, {date}",
                     names=names,
@@ -100,23 +117,6 @@ class NamesDialog(Dialog):
         if name:
             self.read(Path(name))
 
-    def read(self, file: Path) -> None:
-        """Make the list from a file, in the background."""
-        from plantdesk.transfer.files import file_source
-
-        source = file_source(file)
-        self._message.clear()
-        self._set_reading(is_reading=True)
-        self._progress.setRange(0, 0)
-        task = self._context.bridge.long_tasks.ask(
-            self,
-            lambda task: _replaced(self._names, source, task),
-            self._on_read,
-            self._on_failed,
-            progress=self._progress_to,
-        )
-        self.finished.connect(task.cancel)
-
     def _progress_to(self, fraction: float) -> None:
         self._progress.setRange(0, 1000)
         self._progress.setValue(round(1000 * fraction))
@@ -131,7 +131,7 @@ class NamesDialog(Dialog):
                 one="1 name is left out, as it is not accepted, not of a plant or fungus, or cannot be read.",
                 count=left_out,
             )
-            self._message.show_message(Tone.HINT, shown(text))
+            self._message.show_message(Tone.HINT, translated(text))
             self._fit()
 
     def _on_failed(self, error: Exception) -> None:
@@ -154,6 +154,11 @@ def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesLi
     """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import names_of
 
-    left_out = [0]
-    names = names_of(source, source.share(task.report_or_end), left_out=left_out.append)
-    return known.replace(names, source.name), left_out[-1]
+    left_out = 0
+
+    def note_left_out(count: int) -> None:
+        nonlocal left_out
+        left_out = count
+
+    names = names_of(source, source.share(task.report_or_end), left_out=note_left_out)
+    return known.replace(names, source.name), left_out

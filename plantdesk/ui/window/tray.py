@@ -27,7 +27,7 @@ from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import app_icon, is_seen
 from plantdesk.ui.server_control import ApiControl
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
 
@@ -108,7 +108,7 @@ class Tray(Feature):
     @Slot(object)
     def show_counts(self, counts: Counts) -> None:
         """Show how many plants were added today."""
-        self._today.setText(shown(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
+        self._today.setText(translated(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
 
     # --- messages ---
 

@@ -13,7 +13,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Source
 from plantdesk.store import entries
 from plantdesk.store.postgres.connections import connect
-from plantdesk.store.postgres.database import runner
+from plantdesk.store.postgres.database import runner_of
 from tests.support.cases import runs
 from tests.support.postgres_server import PostgresServer
 from tests.support.store_model import StoreBesideDict
@@ -65,7 +65,7 @@ class DesksBesideDict(StoreBesideDict):
             mock.patch.multiple(entries, _MAX_SIZE=0, _STEP=3),
             connect(self.location, "test") as connection,
         ):
-            while entries.prune(runner(connection)):
+            while entries.prune(runner_of(connection)):
                 pass
         self.pruned()
 

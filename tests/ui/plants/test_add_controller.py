@@ -21,7 +21,7 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.add_queue import RememberedPlants
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
+from plantdesk.ui.plants.outbox import EnteredPlant, Submission, SubmissionState
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.theme.theme import Theme
@@ -496,7 +496,7 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     entry.queue.submit(Submission([EnteredPlant("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
     entry.queue.submit(Submission([EnteredPlant("Salvia", None, 41), EnteredPlant("Thyme", None, None, "a note")]))
-    entry.queue.submit(Submission((), ("", "half", ""), State.POSTPONED))
+    entry.queue.submit(Submission((), ("", "half", ""), SubmissionState.POSTPONED))
     entry.queue.submit(Submission([EnteredPlant("Aloe vera", None, 41)], ("41", "Aloe vera", "")))
     outbox = entry.queue.outbox
     desk.qtbot.waitUntil(lambda: len(outbox.unsaved) == 4)

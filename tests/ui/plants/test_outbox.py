@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreBusyError
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
-from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, State, StoreNotOpenError, Submission, from_json
+from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, SubmissionState, from_json
 
 _OWNER = PlantRow(7, "Aloe", None, 0, FORM)
 _ERRORS: list[PlantDeskError] = [StoreBusyError(), OutcomeUnknownError(), IdTakenError(_OWNER)]
@@ -37,24 +37,26 @@ class OutboxMachine(RuleBasedStateMachine):
 
     @rule()
     def send(self) -> None:
-        waiting = [each for each in self.outbox.submissions if each.state is State.WAITING]
-        was_sending = any(each.state is State.SENDING for each in self.outbox.submissions)
+        waiting = [each for each in self.outbox.submissions if each.state is SubmissionState.WAITING]
+        was_sending = any(each.state is SubmissionState.SENDING for each in self.outbox.submissions)
         due = self.outbox.send()
         assert due == waiting[: len(due)], "none overtakes an earlier one"
         assert bool(due) is (bool(waiting) and not was_sending)
         assert len(due) <= 1 or all(each.is_single for each in due)
 
     def sending(self, data: st.DataObject) -> Submission:
-        return data.draw(st.sampled_from([each for each in self.outbox.submissions if each.state is State.SENDING]))
+        return data.draw(
+            st.sampled_from([each for each in self.outbox.submissions if each.state is SubmissionState.SENDING])
+        )
 
-    @precondition(lambda self: any(each.state is State.SENDING for each in self.outbox.submissions))
+    @precondition(lambda self: any(each.state is SubmissionState.SENDING for each in self.outbox.submissions))
     @rule(data=st.data())
     def is_stored(self, data: st.DataObject) -> None:
         submission = self.sending(data)
         self.outbox.stored(submission)
         self.stored += self.names([submission])
 
-    @precondition(lambda self: any(each.state is State.SENDING for each in self.outbox.submissions))
+    @precondition(lambda self: any(each.state is SubmissionState.SENDING for each in self.outbox.submissions))
     @rule(data=st.data(), error=st.sampled_from(_ERRORS))
     def fails(self, data: st.DataObject, error: PlantDeskError) -> None:
         submission = self.sending(data)
@@ -71,10 +73,10 @@ class OutboxMachine(RuleBasedStateMachine):
     @rule(data=st.data(), with_free_ids=st.booleans())
     def retry(self, data: st.DataObject, with_free_ids: bool) -> None:  # noqa: FBT001
         chosen = data.draw(st.lists(st.sampled_from(self.outbox.submissions), min_size=1, unique_by=id))
-        refused = [each for each in self.outbox.submissions if each in chosen and each.state is State.REFUSED]
+        refused = [each for each in self.outbox.submissions if each in chosen and each.state is SubmissionState.REFUSED]
         free = [entry._replace(id=None) for each in refused for entry in each.entries]
         self.outbox.retry(chosen, with_free_ids=with_free_ids)
-        assert all(each.state is not State.REFUSED for each in chosen if each in self.outbox.submissions)
+        assert all(each.state is not SubmissionState.REFUSED for each in chosen if each in self.outbox.submissions)
         if refused and with_free_ids:
             assert refused[0].entries == free
 
@@ -83,24 +85,24 @@ class OutboxMachine(RuleBasedStateMachine):
     def discard(self, data: st.DataObject) -> None:
         submission = data.draw(st.sampled_from(self.outbox.submissions))
         self.outbox.discard([submission])
-        assert (submission in self.outbox.submissions) is (submission.state is State.SENDING)
+        assert (submission in self.outbox.submissions) is (submission.state is SubmissionState.SENDING)
         if submission not in self.outbox.submissions:
             self.discarded += self.names([submission])
 
     @precondition(lambda self: self.outbox.edited is None)
     @rule(data=st.data())
     def edit(self, data: st.DataObject) -> None:
-        refused = [each for each in self.outbox.submissions if each.state is State.REFUSED]
+        refused = [each for each in self.outbox.submissions if each.state is SubmissionState.REFUSED]
         if refused:
             submission = data.draw(st.sampled_from(refused))
             self.outbox.edit(submission)
-            self.outbox.add([Submission((), ("", "half", ""), State.POSTPONED)])
+            self.outbox.add([Submission((), ("", "half", ""), SubmissionState.POSTPONED)])
 
     @rule()
     def give_back(self) -> None:
         edited = self.outbox.edited
         postponed = self.outbox.give_back()
-        assert postponed is None or postponed.state is State.POSTPONED
+        assert postponed is None or postponed.state is SubmissionState.POSTPONED
         assert edited is None or edited in self.outbox.submissions
 
     @precondition(lambda self: self.outbox.edited is None)
@@ -113,8 +115,8 @@ class OutboxMachine(RuleBasedStateMachine):
         self.outbox.add([each for value in kept if (each := from_json(value))])
         for old, new in zip(before, self.outbox.submissions, strict=True):
             assert (new.entries, new.texts) == (list(old.entries), old.texts)
-            was_sent = old.state is State.SENDING or old.is_unknown
-            assert new.state is (State.REFUSED if was_sent else old.state)
+            was_sent = old.state is SubmissionState.SENDING or old.is_unknown
+            assert new.state is (SubmissionState.REFUSED if was_sent else old.state)
             assert new.sent_at == old.sent_at
 
     @invariant()

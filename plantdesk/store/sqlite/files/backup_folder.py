@@ -41,8 +41,6 @@ _TIME = "%Y%m%d-%H%M%S"
 #: PlantDesk 0.1.0 named the backups of `plants.db` without this ending.
 _LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 _BEFORE_CHANGES = (
     BackupKind.BEFORE_RESTORE,
     BackupKind.BEFORE_UPDATE,

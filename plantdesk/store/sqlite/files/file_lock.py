@@ -28,8 +28,6 @@ _RETRY_DELAY = 0.005
 _NOTE_SIZE = 256
 #: The most characters of a store's identity; a file may come from anywhere.
 _LONGEST_IDENTITY = 32
-
-
 #: Device and inode: what identifies a file while it exists, whatever its name.
 FileId = tuple[int, int]
 

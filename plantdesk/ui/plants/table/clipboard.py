@@ -16,18 +16,16 @@ from PySide6.QtGui import QGuiApplication
 from plantdesk.domain.errors import Text
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import PlantRow
-from plantdesk.transfer.formats import Format
+from plantdesk.transfer.formats import FORMULA_STARTS, Format
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import error_text, translated
 
 #: A larger clipboard would block the desktop.
 MAX_ROWS = 100_000
 _MAX_CHARACTERS = 50_000_000
 _CHUNK = 2000
-#: What makes a spreadsheet evaluate a cell (https://owasp.org/www-community/attacks/CSV_Injection).
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class _Table(NamedTuple):
@@ -83,13 +81,13 @@ class RowCopier(QObject):
             self.refused.emit(text)
             return
         QGuiApplication.clipboard().setText(table.text)
-        sentences = [shown(Text("Copied {count:,} plants.", one="Copied 1 plant.", count=table.rows))]
+        sentences = [translated(Text("Copied {count:,} plants.", one="Copied 1 plant.", count=table.rows))]
         if table.formulas:
             template = Text(
                 "{count:,} cells that a spreadsheet would take for formulas begin with ' now.",
                 one="1 cell that a spreadsheet would take for a formula begins with ' now.",
             )
-            sentences.append(shown(template.filled(count=table.formulas)))
+            sentences.append(translated(template.filled(count=table.formulas)))
         self.copied.emit(" ".join(sentences))
 
     def _on_failed(self, error: Exception) -> None:
@@ -130,7 +128,7 @@ def _cells(batches: Iterable[list[PlantRow]], headings: list[str]) -> Iterator[t
     yield _lines([headings]), 0
     for batch in batches:
         values = [[_value(row, column) for column in Column] for row in batch]
-        formulas = sum(cell.startswith(_FORMULA_STARTS) for row in values for cell in row[1:])
+        formulas = sum(cell.startswith(FORMULA_STARTS) for row in values for cell in row[1:])
         yield _lines([plant_id, *map(_as_text, cells)] for plant_id, *cells in values), formulas
 
 
@@ -142,7 +140,7 @@ def _lines(rows: Iterable[list[str]]) -> str:
 
 def _as_text(cell: str) -> str:
     """Return a cell that no spreadsheet evaluates: any program with a token may have chosen the name."""
-    return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def _value(row: PlantRow, column: Column) -> str:

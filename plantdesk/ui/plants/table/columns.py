@@ -18,12 +18,8 @@ from plantdesk.ui.theme.theme import Theme
 
 #: Widths beyond this, in digits, cannot be the user's.
 _WIDEST = 500
-
-
 #: The characters of the longest id.
 _LONGEST_ID = 20
-
-
 #: The columns with a width of their own; the name takes the rest.
 SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of the texts of tags and sources, for text of 13 px.

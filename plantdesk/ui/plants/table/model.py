@@ -24,7 +24,7 @@ from plantdesk.ui.background import StoreQueries, Task, Worker
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
 from plantdesk.ui.plants.table.page_cache import PageCache
-from plantdesk.ui.plants.table.row_order import Edit, Insertion, Query, Removal, Replacement, RowOrder, State
+from plantdesk.ui.plants.table.row_order import Edit, Insertion, Query, Removal, Replacement, RowOrder, RowsState
 from plantdesk.ui.qt import Index
 
 #: The role under which a delegate gets the PlantRow itself, None while it is not loaded.
@@ -96,12 +96,12 @@ class PlantModel(QAbstractTableModel):
     @property
     def busy(self) -> bool:
         """Whether the rows are still those of the previous query."""
-        return self._rows.state is State.LOADING
+        return self._rows.state is RowsState.LOADING
 
     @property
     def has_failed(self) -> bool:
         """Whether the query failed, so that the rows are another query's or incomplete."""
-        return self._rows.state is State.FAILED
+        return self._rows.state is RowsState.FAILED
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
@@ -273,23 +273,23 @@ class PlantModel(QAbstractTableModel):
         self._pause.stop()
         if self._queries is not None:
             self._queries.cancel()
-            self._ask(State.LOADING)
+            self._ask(RowsState.LOADING)
             self.state_changed.emit()
 
-    def _ask(self, state: State) -> None:
+    def _ask(self, state: RowsState) -> None:
         if self._queries is not None:
             view = self.query.view
             self._rows.begin(state, view)
-            read = partial(_read_order, view=view, reports_first=state is State.LOADING)
+            read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
             done, failed = partial(self._on_order_read, monotonic()), self._on_order_failed
             self._queries.ask(self, read, done, failed, progress=self._on_order_begun)
 
     @Slot()
     def _ask_if_needed(self) -> None:
         match self._rows.needed_query:
-            case State.LOADING:
+            case RowsState.LOADING:
                 self._load()
-            case State.REFRESHING as state:
+            case RowsState.REFRESHING as state:
                 self._ask(state)
 
     def _on_order_begun(self, ids: array[int]) -> None:

@@ -59,7 +59,7 @@ class Replacement(NamedTuple):
 Edit: TypeAlias = Insertion | Removal | Replacement
 
 
-class State(Enum):
+class RowsState(Enum):
     """What the rows are, and what is being queried."""
 
     EMPTY = "nothing was queried yet"
@@ -78,7 +78,7 @@ class RowOrder:
 
     def __init__(self) -> None:
         self.ids: array[int] = array("q")
-        self.state = State.EMPTY
+        self.state = RowsState.EMPTY
         self._view = View()
         self._counted: int | None = None
         #: Ids that were added while a query runs: it may return them or not.
@@ -89,19 +89,19 @@ class RowOrder:
     @property
     def is_complete(self) -> bool:
         """Whether all rows of the view are there."""
-        return self.state in {State.COMPLETE, State.REFRESHING}
+        return self.state in {RowsState.COMPLETE, RowsState.REFRESHING}
 
     @property
     def is_current(self) -> bool:
         """Whether all rows are there, and nothing is known to have changed since."""
-        return self.state is State.COMPLETE and not self._is_outdated
+        return self.state is RowsState.COMPLETE and not self._is_outdated
 
     @property
-    def needed_query(self) -> State | None:
+    def needed_query(self) -> RowsState | None:
         """The state of the query that has to be made for the rows that are missing or outdated, None if none has."""
-        if self.state is State.FAILED:
-            return State.LOADING
-        return State.REFRESHING if self.state is State.COMPLETE and self._is_outdated else None
+        if self.state is RowsState.FAILED:
+            return RowsState.LOADING
+        return RowsState.REFRESHING if self.state is RowsState.COMPLETE and self._is_outdated else None
 
     @property
     def total(self) -> int | None:
@@ -115,7 +115,7 @@ class RowOrder:
         except ValueError:
             return None
 
-    def begin(self, state: State, view: View) -> None:
+    def begin(self, state: RowsState, view: View) -> None:
         """Note that a query of `view` begins: LOADING, or REFRESHING for the same view."""
         self._counted, self._view = self.total, view
         self.state, self._is_outdated = state, False
@@ -123,27 +123,27 @@ class RowOrder:
 
     def show_first(self, ids: array[int]) -> Iterator[Edit]:
         """Show the first rows of a query."""
-        self.state = State.FILLING
+        self.state = RowsState.FILLING
         yield Replacement(ids, same_query=False)
 
     def show_all(self, ids: array[int], counted: int) -> Iterator[Edit]:
         """Show the answer of a query: all ids, and the number of plants in the store."""
-        edit = Replacement(ids, same_query=False) if self.state is State.LOADING else difference(self.ids, ids)
-        self.state, self._counted = State.COMPLETE, counted
+        edit = Replacement(ids, same_query=False) if self.state is RowsState.LOADING else difference(self.ids, ids)
+        self.state, self._counted = RowsState.COMPLETE, counted
         if edit is not None:
             yield edit
         yield from self._place(self._held)
 
     def fail(self) -> None:
         """Note that the query failed."""
-        self.state = State.COMPLETE if self.is_complete else State.FAILED
+        self.state = RowsState.COMPLETE if self.is_complete else RowsState.FAILED
         self._is_outdated = True
 
     def apply(self, changes: Changes) -> Iterator[Edit]:
         """Show what a commit changed."""
         self._is_outdated |= changes.needs_reload or bool(changes.updated or changes.removed)
         yield from self._place(array("q", [row.id for row in changes.added]))
-        if self.state is State.COMPLETE and len(changes.removed) <= _MAX_LOOKED_UP:
+        if self.state is RowsState.COMPLETE and len(changes.removed) <= _MAX_LOOKED_UP:
             for plant_id in changes.removed:
                 if (row := self.row_of(plant_id)) is not None:
                     yield Removal(row, 1)
@@ -157,7 +157,7 @@ class RowOrder:
         if not has_end or self._is_outdated:
             self._is_outdated = True
             return
-        if self.state is not State.COMPLETE:
+        if self.state is not RowsState.COMPLETE:
             self._held.extend(added)
             return
         newest = {*(self.ids[:_OVERLAP] if is_first else self.ids[-_OVERLAP:])}

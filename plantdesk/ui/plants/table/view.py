@@ -57,8 +57,6 @@ from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 #: The width of the frame around the current row, in pixels.
 _RING = 2
-
-
 _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Order, View
-from plantdesk.ui.plants.table.row_order import Edit, Insertion, Removal, Replacement, RowOrder, State, difference
+from plantdesk.ui.plants.table.row_order import Edit, Insertion, Removal, Replacement, RowOrder, RowsState, difference
 from tests.support.cases import cases, runs
 
 
@@ -68,8 +68,8 @@ def test_orders_are_compared_in_steps_that_grow_with_their_length() -> None:
 def reads_of_additions(size: int, *, descending: bool) -> int:
     """Return how many ids are read to show a hundred plants that are added one after the other."""
     rows = RowOrder()
-    rows.begin(State.LOADING, View(descending=descending))
-    rows.ids, rows.state = Counted("q", range(size)), State.COMPLETE
+    rows.begin(RowsState.LOADING, View(descending=descending))
+    rows.ids, rows.state = Counted("q", range(size)), RowsState.COMPLETE
     edits: list[Edit] = []
     for plant_id in range(size, size + 100):
         edits += rows.apply(Changes((plant(plant_id),)))
@@ -98,7 +98,7 @@ class Rows(RuleBasedStateMachine):
     @initialize(view=st.sampled_from([View(), View(descending=False), View(order=Order.ID)]))
     def show(self, view: View) -> None:
         self.view = view
-        self.rows.begin(State.LOADING, view)
+        self.rows.begin(RowsState.LOADING, view)
 
     @rule(plant_id=st.integers(1, 8))
     def add_or_delete(self, plant_id: int) -> None:
@@ -121,7 +121,7 @@ class Rows(RuleBasedStateMachine):
 
     @rule()
     def begin_answer(self) -> None:
-        if self.rows.state is State.LOADING and self.answer:
+        if self.rows.state is RowsState.LOADING and self.answer:
             self.apply(self.rows.show_first(array("q", self.answer[:2])))
 
     @rule()
@@ -140,7 +140,7 @@ class Rows(RuleBasedStateMachine):
 
     @property
     def is_queried(self) -> bool:
-        return self.rows.state in {State.LOADING, State.FILLING, State.REFRESHING}
+        return self.rows.state in {RowsState.LOADING, RowsState.FILLING, RowsState.REFRESHING}
 
     def ordered(self) -> list[int]:
         ids = sorted(self.stored) if self.view.order is Order.ID else self.stored
