@@ -45,14 +45,6 @@ def test_a_server_stops_although_the_store_is_locked(
     assert [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []
 
 
-def test_a_closing_store_is_reported_with_retry_after(serve: Serve) -> None:
-    api = serve()
-    api.store.close()
-    answer = api.post(FERN)
-    assert answer.number is ErrorNumber.STORE_CLOSED
-    assert int(answer.headers["Retry-After"]) > 0
-
-
 def test_a_defect_is_logged_with_its_cause_and_answered_without(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
