@@ -41,17 +41,6 @@ def test_a_store_carries_its_mark_and_version(path: Path) -> None:
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_an_older_store_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Store(path).close()
-    step = ("ALTER TABLE plant ADD COLUMN place TEXT",)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, step))
-    monkeypatch.setattr(migrations, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        migrate(database)
-        assert "place" in {row[1] for row in database.execute("PRAGMA table_info(plant)")}
-        assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION + 1,)
-
-
 def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(path).close()
     step = ("ALTER TABLE plant ADD COLUMN place TEXT", "this is no SQL")

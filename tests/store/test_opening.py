@@ -35,8 +35,8 @@ from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import check_file
-from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
+from tests.hostile_stores.generator import REFUSED
 from tests.store.test_backups import make_older
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
@@ -75,51 +75,33 @@ def test_a_new_store_is_made_for_its_owner_alone(path: Path) -> None:
     assert files(path.parent) == ["plants.db"]
 
 
-def test_an_empty_file_becomes_a_store(path: Path) -> None:
-    path.touch()
-    filled(path)
-    assert path.stat().st_size > 0
-
-
 @pytest.mark.parametrize("name", ["a?b#c%41.db" if os.name == "posix" else "a#c%41.db", "with space.db", "пион 🌱.db"])
 def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
     filled(tmp_path / name)
     assert files(tmp_path) == [name]
 
 
-@pytest.mark.parametrize("content", [b"just some text, not a database", b"x", b"SQLite format 3\0" + bytes(84)])
-def test_a_foreign_file_is_refused_and_untouched(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
+@pytest.mark.parametrize("data", [b"just some text, not a database", b"x", b"SQLite format 3\0" + bytes(84)])
+def test_a_foreign_file_is_refused_and_untouched(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
     with pytest.raises(ForeignFileError, match=r"plants\.db.*choose another file") as refusal:
         Store(path)
     assert str(path.parent) not in str(refusal.value)
-    assert path.read_bytes() == content
+    assert path.read_bytes() == data
 
 
-def test_a_database_of_another_program_is_refused_and_untouched(path: Path) -> None:
-    with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, tag TEXT)")
-    other.close()
-    content = path.read_bytes()
-    with pytest.raises(ForeignFileError):
+@pytest.mark.parametrize(
+    ("name", "error", "match"),
+    [
+        ("other database", ForeignFileError, "choose another file"),
+        ("folder", ForeignFileError, "folder"),
+        ("newer", StoreTooNewError, "newer PlantDesk"),
+    ],
+)
+def test_the_cause_of_a_refusal_is_named(path: Path, name: str, error: type[StoreError], match: str) -> None:
+    REFUSED[name](path, path)
+    with pytest.raises(error, match=match):
         Store(path)
-    assert path.read_bytes() == content
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ForeignFileError, match="folder"):
-        Store(tmp_path)
-
-
-def test_a_newer_store_is_refused_and_untouched(path: Path) -> None:
-    filled(path)
-    with sqlite3.connect(path) as newer:
-        newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
-    newer.close()
-    content = path.read_bytes()
-    with pytest.raises(StoreTooNewError, match="newer PlantDesk"):
-        Store(path)
-    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("damage", ["truncated", "overwritten"])
@@ -134,12 +116,6 @@ def test_a_damaged_store_is_refused_and_untouched(path: Path, damage: str) -> No
     with pytest.raises(StoreDamagedError, match=r"plants\.db.*damaged"):
         Store(path)
     assert path.read_bytes() == content
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FolderMissingError, match="gone"):
-        Store(tmp_path / "gone" / "plants.db")
-    assert not (tmp_path / "gone").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
@@ -203,24 +179,6 @@ def test_a_folder_that_may_not_be_written_to_takes_no_import(ordinary_folder: Pa
         store.new_import()
 
 
-_OPEN_AND_ADD = """
-import sys
-from pathlib import Path
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.models import Plant
-from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.files import file_lock
-print("ready", flush=True)
-sys.stdin.readline()
-store = Store(Path(sys.argv[1]))
-store.add(new_plant({"id": int(sys.argv[2]), "name": "x"}), COMMAND).result()
-store.close()
-"""
-
-
 def test_a_file_that_another_start_puts_into_its_mode_is_waited_for(path: Path) -> None:
     Store(path).close()
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
@@ -230,22 +188,6 @@ def test_a_file_that_another_start_puts_into_its_mode_is_waited_for(path: Path) 
         ending.start()
         Store(path).close()
         ending.join()
-
-
-def test_several_first_starts_at_once_share_one_store(path: Path) -> None:
-    command = [sys.executable, "-c", _OPEN_AND_ADD, str(path)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    starts = [subprocess.Popen([*command, str(number)], **pipes) for number in range(3)]  # type: ignore[call-overload]
-    for start in starts:
-        start.stdout.readline()
-    for start in starts:
-        start.stdin.write(b"go\n")
-        start.stdin.flush()
-    for start in starts:
-        start.communicate(timeout=SECONDS)
-    assert [start.returncode for start in starts] == [0, 0, 0]
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
-        assert reader.count() == 3
 
 
 # --- names, links and what is gone ---------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.domain.backups import Backup
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import (
     BackupUnusableError,
     NothingToUndoError,
@@ -16,7 +16,6 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreGoneError,
     TokenRefusedError,
-    UndoConflictError,
 )
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
@@ -186,14 +185,6 @@ def test_damage_that_only_the_backup_of_the_present_finds(
     assert restored.saved is not None
 
 
-def test_a_store_that_is_gone_comes_back(path: Path, store: Store, backup: Backup) -> None:
-    store.close()
-    path.unlink()
-    restored = FileBackups(path).restore(backup.path)
-    assert restored.saved is None
-    assert rows_in(path) == rows_in(backup.path)
-
-
 @pytest.mark.parametrize("way", ["restored", "made anew"])
 def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
     path: Path, store: Store, backup: Backup, way: str
@@ -302,21 +293,6 @@ def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, m
             store.redo(FORM).result(SECONDS)
             assert rows(store) == []
             until(lambda: sum(change.can_undo for change in reader.history()) == 1)
-
-
-def test_undo_goes_back_across_restores(store: Store, path: Path, plants: list[PlantRow]) -> None:
-    backup = FileBackups(path).make()
-    number = apply(store, edited(plants[0], name="Great fern"), edited(plants[1], note="dry"))
-    edited_rows = rows(store)
-    FileBackups(path).restore(backup.path, FORM)
-    assert isinstance(store.undo(number, FORM).exception(SECONDS), UndoConflictError)
-    undo(store)
-    assert rows(store) == edited_rows
-    undo(store)
-    assert rows(store) == plants
-    store.redo(FORM).result(SECONDS)
-    store.redo(FORM).result(SECONDS)
-    assert [row[:6] for row in rows(store)] == [row[:6] for row in plants]
 
 
 def test_deleted_plants_come_back_after_a_restore_took_their_places(

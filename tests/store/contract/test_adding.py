@@ -65,13 +65,6 @@ def test_the_row_of_a_retry_is_that_of_a_plant_that_was_read(store: PlantStore) 
     assert again._replace(source=source) == added
 
 
-def test_the_same_plant_again_changes_nothing(store: PlantStore) -> None:
-    first = store.add(plant(1, tag="a"), FORM).result(SECONDS)
-    again = store.add(plant(1, tag="a"), COMMAND).result(SECONDS)
-    assert again == first
-    assert stored(store) == [(1, "Aloe vera", "a", FORM)]
-
-
 def test_the_form_reports_a_used_id_even_if_all_is_the_same(store: PlantStore) -> None:
     store.add(plant(1), COMMAND).result(SECONDS)
     with pytest.raises(SamePlantError, match="“Aloe vera” is already there with ID 1"):
@@ -109,13 +102,6 @@ def test_changes_of_others_are_reported_while_plants_arrive(store: PlantStore, o
             store.add(plant(plant_id), COMMAND).result(SECONDS)
             while not received.empty():
                 removed.update(received.get().removed)
-
-
-def test_in_a_group_one_bad_plant_fails_alone(store: PlantStore) -> None:
-    group = [plant(1), plant(2), plant(1, "Ficus"), plant(1), plant(3)]
-    outcomes = add_each(store, [(each, COMMAND) for each in group])
-    assert [type(outcome) for outcome in outcomes] == [PlantRow, PlantRow, IdTakenError, PlantRow, PlantRow]
-    assert [row[0] for row in stored(store)] == [1, 2, 3]
 
 
 def test_a_group_larger_than_one_statement_is_whole(store: PlantStore) -> None:

@@ -11,7 +11,7 @@ from plantdesk.domain.folding import alike_key
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, MAX_NOTE_BYTES, now_ms
 from plantdesk.domain.validation import new_plant
-from tests.store.contract.test_changes import add, apply, rows, titles, undo
+from tests.store.contract.test_changes import add, apply, rows, titles
 from tests.support.adding import plant
 from tests.support.waiting import SECONDS
 
@@ -84,29 +84,6 @@ def test_what_is_alike(store: PlantStore) -> None:
     fill(store, ("Aloe vera", "a", None), ("Fern", None, None), ("aloe  véra", "A", None), ("Aloe vera", "b", None))
     assert groups(store) == [[1, 3]]
     assert groups(store, by_tag=False) == [[1, 3, 4]]
-
-
-def test_a_store_without_duplicates_has_no_groups(store: PlantStore) -> None:
-    assert duplicates(store).sizes.tolist() == []
-    add(store, 1, "Fern")
-    assert groups(store) == []
-
-
-def test_a_merge_keeps_one_plant_with_the_notes_of_all_and_is_one_undo(store: PlantStore) -> None:
-    fill(
-        store,
-        ("Aloe", "a", "South"),
-        ("aloe", "a", None),
-        ("Fern", None, "x"),
-        ("Aloe", "A", "Offsets"),
-        ("Oak", None, None),
-    )
-    before = rows(store)
-    assert apply(store, MergePlants(duplicates(store), Kept.LOWEST_ID)) > 0
-    assert notes(store) == {1: "South\nOffsets", 3: "x", 5: None}
-    assert titles(store)[0] == "Merge 2 plants"
-    undo(store)
-    assert rows(store) == before
 
 
 def test_the_newest_of_one_import_is_its_last_plant(store: PlantStore) -> None:

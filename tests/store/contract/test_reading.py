@@ -176,15 +176,6 @@ def test_a_plant_that_is_added_again_while_a_view_is_read_is_listed_once(
     assert sorted(found) == [*range(1, 701)]
 
 
-def test_pages_leave_out_what_is_gone(reader: PlantReader) -> None:
-    rows = reader.rows([10, 404, -120])
-    assert {plant_id: (row.name, row.tag) for plant_id, row in rows.items()} == {
-        10: ("Aloe vera", "kitchen"),
-        -120: ("Straße 100% _x_ \\ tree", "Żywopłot"),
-    }
-    assert reader.plant(404) is None
-
-
 def test_pages_for_the_screen_hold_the_beginning_of_long_texts(
     store: PlantStore, reader: PlantReader, nul: str
 ) -> None:
@@ -238,14 +229,6 @@ def test_a_reader_sees_what_was_added_after_its_last_question(store: PlantStore,
     assert (reader.next_free_id(), reader.count(), len(ids(reader, View()))) == (14, 6, 6)
     assert "new" in reader.tag_counts()
     assert reader.plant(13) is not None
-
-
-def test_untagged_plants_are_in_the_order_of_their_names_whatever_letters_they_have(store: PlantStore) -> None:
-    for plant_id, name in enumerate(("Zamie", "Érable", "Aloe", "Ŷ")):
-        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
-    with closing(store.reader()) as reader:
-        assert ids(reader, View(order=Order.TAG, descending=False)) == [2, 1, 3, 0]
-        assert ids(reader, View(order=Order.TAG, descending=True)) == [0, 3, 1, 2]
 
 
 def test_pages_give_a_set_in_the_order_of_arrival(store: PlantStore) -> None:

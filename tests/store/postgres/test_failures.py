@@ -181,18 +181,6 @@ def test_a_desk_goes_on_after_its_connections_were_cut(
     assert seen == [*range(1, 9)]
 
 
-def test_sessions_that_an_administrator_ends_are_opened_again(
-    postgres: PostgresServer, location: PostgresLocation
-) -> None:
-    with closing(location.open()) as store, closing(store.reader()) as reader:
-        store.subscribe(lambda _changes: None)
-        for plant_id in (1, 2, 3):
-            end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{location.name}'"
-            postgres.execute(end)
-            store.add(plant(plant_id), FORM).result(SECONDS)
-            assert reader.count() == plant_id
-
-
 def test_while_sessions_are_ended_again_and_again_no_plant_is_lost_or_refused(
     postgres: PostgresServer, location: PostgresLocation
 ) -> None:
