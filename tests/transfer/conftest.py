@@ -7,13 +7,16 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from plantdesk.cli.main import main
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 
-Write = Callable[..., str]
-
 Plants = list[tuple[int, str, str | None, str | None]]
+#: Writes a file, and returns its name.
+Write = Callable[..., str]
+#: Writes a file, imports it with options, and returns all plants.
+Imported = Callable[..., Plants]
 
 
 def stored() -> Plants:
@@ -29,6 +32,19 @@ def write(tmp_path: Path) -> Write:
         return str(file)
 
     return write
+
+
+@pytest.fixture
+def imported(write: Write) -> Imported:
+    def imported(content: str | bytes, *options: str, name: str = "plants.csv") -> Plants:
+        assert main(["import", write(content, name), *options]) == 0
+        return stored()
+
+    return imported
+
+
+def names_of(plants: Plants) -> list[str]:
+    return [name for _, name, *_ in plants]
 
 
 def write_workbook(file: Path, rows: Iterable[Iterable[object]], formats: dict[str, str] | None = None) -> str:
