@@ -28,6 +28,7 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
+from tests.support.clients import new_token
 from tests.support.disks import mounted, tmpfs
 from tests.support.program_desk import Show
 from tests.support.programs import Posted, post
@@ -64,10 +65,8 @@ class Script:
 
 @contextmanager
 def serving_script(database: Path) -> Iterator[Script]:
-    with closing(Store(database)) as store:
-        token = store.tokens.create("script").result(SECONDS).token
     with serving("--database", str(database)) as (_, port):
-        yield Script(port, token)
+        yield Script(port, new_token(database))
 
 
 def ids_in(database: Path) -> set[int]:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.clients import posting_to, serving
+from tests.support.clients import Clients, new_token
+from tests.test_headless import serving
 
 CUTS = int(os.environ.get("PLANTDESK_POWER_CUTS", "5"))
 _SIZE = 96 * 1024 * 1024
@@ -80,8 +81,9 @@ def plants_on(image: Path, at: Path) -> set[int]:
 def test_acknowledged_plants_survive_a_power_cut(disk: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.img"
     cut_at: list[int] = []
-    with mounted(disk, tmp_path / "disk"), serving(tmp_path / "disk" / "plants.db") as process:
-        clients = posting_to(process)
+    database = tmp_path / "disk" / "plants.db"
+    with mounted(disk, database.parent), serving("--database", str(database)) as (process, port):
+        clients = Clients(port, new_token(database), 0)
         for cut in range(CUTS):
             time.sleep(_BETWEEN * (1 + cut % 7))  # lets it work on, and waits for nothing
             process.send_signal(signal.SIGSTOP)

@@ -17,9 +17,10 @@ from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import Answer, Api, answers, one_answer
 from tests.api.conftest import Serve
 from tests.support.attackers import ATTACKS, SMUGGLING
-from tests.support.clients import serving
+from tests.support.clients import new_token
 from tests.support.programs import post
 from tests.support.waiting import SECONDS
+from tests.test_headless import serving
 
 ROOT = Path(__file__).parents[2]
 CONNECTIONS = 200
@@ -206,8 +207,9 @@ def test_slow_bodies_on_all_connections_leave_a_place_for_others(serve: Serve) -
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_valid_requests_are_answered_during_attacks(tmp_path: Path) -> None:
     """200 connections make all attacks at once; tests/benchmarks/hostile.py measures the latency."""
-    with serving(tmp_path / "plants.db") as process:
-        port, token = _told(process)
+    database = tmp_path / "plants.db"
+    with serving("--database", str(database)) as (process, port):
+        token = new_token(database)
         attacking(port, token).communicate()  # fills the caches
         before, memory = descriptors(process), resident(process)
         attackers, highest = attacking(port, token), 0
@@ -223,12 +225,6 @@ def test_valid_requests_are_answered_during_attacks(tmp_path: Path) -> None:
     assert set(responses) == set(ATTACKS)
     assert responses["smuggled"].keys() <= {"40001", "closed"}
     assert responses["wrong_token"].keys() <= {"40102", "closed"}
-
-
-def _told(process: subprocess.Popen[str]) -> tuple[int, str]:
-    assert process.stdout is not None
-    port, token = process.stdout.readline().split()
-    return int(port), token
 
 
 def attacking(port: int, token: str) -> subprocess.Popen[str]:

@@ -2,34 +2,18 @@
 
 import itertools
 import json
-import os
 import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
+from plantdesk.store.sqlite.store import Store
 from tests.support.attackers import Target
 from tests.support.waiting import SECONDS
 
 CONNECTIONS = 16
 
-_ROOT = Path(__file__).parents[2]
-_SERVICE = _ROOT / "tests" / "benchmarks" / "service_plantdesk.py"
 _ENOUGH = 400
-
-
-@contextmanager
-def serving(database: Path, *through: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a server in its own process, with optional arguments of python; kill it at the end."""
-    command = [sys.executable, *through, str(_SERVICE), "0", str(database)]
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as started:
-        yield started
-        started.kill()
 
 
 class Clients:
@@ -88,6 +72,11 @@ def _whole(received: bytes) -> bytes:
     return received if end and len(body) == int(length) else b""
 
 
+def new_token(database: Path) -> str:
+    with closing(Store(database)) as store:
+        return store.tokens.create("clients").result(SECONDS).token
+
+
 def rude_clients(target: Target) -> list[socket.socket]:
     """Return connections that the server must not wait for: idle, in the middle of a request, not reading."""
     found = [socket.create_connection(("127.0.0.1", target.port), timeout=1) for _ in range(3)]
@@ -98,9 +87,3 @@ def rude_clients(target: Target) -> list[socket.socket]:
         while True:
             deaf.send(target.head(method="GET", target="/openapi.json") * 100)
     return found
-
-
-def posting_to(process: subprocess.Popen[str], first: int = 0) -> Clients:
-    assert process.stdout is not None
-    port, *token = process.stdout.readline().split()
-    return Clients(int(port), token[-1], first)
