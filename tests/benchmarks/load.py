@@ -98,7 +98,7 @@ class Service:
         self.process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
         )
-        _wait_for(self.name, self.port)
+        wait_for(self.name, self.port)
         return self
 
     def load(self, case: str, seconds: float) -> None:
@@ -220,7 +220,8 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def _wait_for(name: str, port: int) -> None:
+def wait_for(name: str, port: int) -> None:
+    """Wait until a program takes connections. Raises SystemExit."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         try:

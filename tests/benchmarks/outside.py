@@ -21,6 +21,7 @@ import random
 import select
 import shlex
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,8 +30,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from plantdesk import __version__
+from tests.benchmarks.figures import Figure, report
 from tests.benchmarks.load import cpu_seconds, create_token
-from tests.benchmarks.start import EMPTY_WINDOW
 from tests.benchmarks.views import fill, summary
 from tests.benchmarks.x_screen import POLL, TIMEOUT, Area, Screen
 from tests.support.ports import free_port
@@ -47,6 +48,14 @@ _REST, _NO_DOUBLE_CLICK, _PAUSE = 3.0, 0.3, (0.15, 0.35)
 #: Of a core: a program whose indexes are built uses less.
 _IDLE = 0.05
 _NEWEST = "newest first"
+_EMPTY_WINDOW = """
+from PySide6.QtWidgets import QApplication, QMainWindow
+app = QApplication([])
+window = QMainWindow()
+window.resize(1180, 760)
+window.show()
+app.exec()
+"""
 
 
 class Program:
@@ -76,7 +85,7 @@ class Program:
         """Start it, or an empty window; record the seconds until the window, its count and its rows."""
         self._screen.point(_ASIDE)
         before, begun = self._screen.pixels(_MIDDLE), time.perf_counter()
-        command = [sys.executable, "-c", EMPTY_WINDOW] if empty else self._command
+        command = [sys.executable, "-c", _EMPTY_WINDOW] if empty else self._command
         output = subprocess.DEVNULL
         self._process = subprocess.Popen(command, env=self._environment, stdout=output, stderr=output)
         shown = self._screen.wait_for_change(_MIDDLE, before) - begun
@@ -176,6 +185,10 @@ def _measure_starts(programs: list[Program], options: argparse.Namespace) -> Non
     for program in programs:
         window, count, rows = map(summary, zip(*program.starts, strict=True))
         print(f"the window {window}, the count {count}, the rows in place {rows}: {program.name}", flush=True)
+    what, last = "window" if len(programs) == 1 else "frozen window", programs[-1]
+    bare = statistics.median(empty[1:])
+    shown, _, in_place = (statistics.median(each) / bare for each in zip(*last.starts, strict=True))
+    report([Figure(f"{what} / empty window", shown), Figure(f"{what}, rows in place / empty window", in_place)])
 
 
 def _measure_posts(programs: list[Program], options: argparse.Namespace) -> None:

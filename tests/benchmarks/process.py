@@ -1,43 +1,36 @@
-"""Start, memory and idle CPU of the program with a million plants, from outside.
+"""Memory and idle CPU of the program with a million plants, from outside.
 
     python -m tests.benchmarks.process [--program COMMAND …] [--plants N] [--seconds 20]
 
 Starts `serve` and the window (without a display) of this checkout and of each other program, such as the frozen one.
-Prints the milliseconds until its port accepts connections, its resident memory then, after a rest and after
-a load from 64 connections, and its CPU while nothing happens, in percent of a core. Needs Linux.
+Prints its resident memory after a rest and after a load from 64 connections, and its CPU while nothing happens, in
+percent of a core. Needs Linux.
 """
 
 import argparse
 import os
 import shlex
-import socket
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.figures import Figure, report
-from tests.benchmarks.load import cpu_seconds, create_token
+from tests.benchmarks.load import cpu_seconds, create_token, wait_for
 from tests.benchmarks.views import fill
 from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[2]
-_STARTS = 5
 #: Of the load, and after each step until it has come to rest.
 _LOAD_SECONDS = "5"
 _REST = 3.0
 
 
 class Row(NamedTuple):
-    """The figures of a program: milliseconds, MiB and percent."""
+    """The figures of a program: MiB and percent."""
 
-    start: float
     memory: float
-    rested: float
     idle: float
     loaded: float
 
@@ -53,28 +46,20 @@ class Program:
         self._environment["PYTHONPATH"] = str(_ROOT)
 
     def measure(self, arguments: list[str], seconds: float) -> Row:
-        """Start it several times, and measure the last one."""
-        starts = []
-        for _ in range(_STARTS):
-            port, begun = free_port(), time.perf_counter()
-            command = [*self._command, *arguments, *self._options, "--port", str(port)]
-            process = subprocess.Popen(
-                command, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
-            try:
-                _wait_for(port)
-                starts.append((time.perf_counter() - begun) * 1000)
-                if len(starts) == _STARTS:
-                    return Row(statistics.median(starts), *self._measured(process.pid, port, seconds))
-            finally:
-                process.terminate()
-                process.wait(timeout=20)
-        raise AssertionError
+        """Start it, and measure it."""
+        port, output = free_port(), subprocess.DEVNULL
+        command = [*self._command, *arguments, *self._options, "--port", str(port)]
+        process = subprocess.Popen(command, env=self._environment, stdout=output, stderr=output)
+        try:
+            wait_for(shlex.join(command), port)
+            return self._measured(process.pid, port, seconds)
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
 
-    def _measured(self, pid: int, port: int, seconds: float) -> tuple[float, float, float, float]:
+    def _measured(self, pid: int, port: int, seconds: float) -> Row:
         time.sleep(_REST)
-        memory = _memory(pid)
-        rested, before = _memory(pid), cpu_seconds(pid)
+        memory, before = _memory(pid), cpu_seconds(pid)
         time.sleep(seconds)
         idle = (cpu_seconds(pid) - before) / seconds * 100
         command = [sys.executable, str(_ROOT / "tests/benchmarks/generator.py"), str(port), "64", _LOAD_SECONDS]
@@ -82,20 +67,12 @@ class Program:
         token = create_token(self._command, self._database, self._environment)
         subprocess.run([*command, first_id], input=token, stdout=subprocess.DEVNULL, text=True, check=True)
         time.sleep(_REST)
-        return memory, rested, idle, _memory(pid)
+        return Row(memory, idle, _memory(pid))
 
 
 def _memory(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def _wait_for(port: int) -> None:
-    while True:
-        with closing(socket.socket()) as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.005)
 
 
 def main() -> None:
@@ -105,8 +82,7 @@ def main() -> None:
     parser.add_argument("--plants", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args()
-    starts: dict[str, list[float]] = {"window": [], "serve": []}
-    print(f"{'':46}{'start':>8}{'memory':>8}{'rested':>8}{'loaded':>8} MiB{'idle':>8} %")
+    print(f"{'':46}{'rested':>8}{'loaded':>8} MiB{'idle':>8} %")
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "plants.db")
         fill(database, options.plants)
@@ -114,11 +90,7 @@ def main() -> None:
             program = Program(shlex.split(text), database, Path(folder, "home"))
             for name, arguments in {"window": [], "serve": ["serve"]}.items():
                 row = program.measure(arguments, options.seconds)
-                memory = f"{row.memory:8.0f}{row.rested:8.0f}{row.loaded:8.0f}"
-                starts[name].append(row.start)
-                print(f"{name:8}{text[-36:]:38}{row.start:8.0f}{memory}    {row.idle:8.2f}", flush=True)
-    for name, (ours, *others) in starts.items():
-        report(Figure(f"{name}, start / that of the checkout", each / ours) for each in others)
+                print(f"{name:8}{text[-36:]:38}{row.memory:8.0f}{row.loaded:8.0f}    {row.idle:8.2f}", flush=True)
 
 
 if __name__ == "__main__":
