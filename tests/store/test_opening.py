@@ -1,8 +1,6 @@
 """Opening a file: what is refused, what is left alone, and that whatever SQLite can recover, PlantDesk opens."""
 
 import os
-import shutil
-import signal
 import sqlite3
 import stat
 import subprocess
@@ -40,12 +38,11 @@ from tests.hostile_stores.generator import REFUSED
 from tests.store.test_backups import make_older
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
-from tests.support.wal import checkpoint_writes
 
 ALOE = new_plant({"id": 1, "name": "Aloe vera"})
 
 
-posix = pytest.mark.skipif(os.name != "posix", reason="links and open files are POSIX")
+posix = pytest.mark.skipif(os.name != "posix", reason="links, modes and open files are POSIX")
 
 
 def files(folder: Path) -> list[str]:
@@ -118,7 +115,7 @@ def test_a_damaged_store_is_refused_and_untouched(path: Path, damage: str) -> No
     assert path.read_bytes() == content
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@posix
 def test_a_store_is_made_below_a_folder_that_cannot_be_listed(ordinary_folder: Path) -> None:
     folder = ordinary_folder / "home" / "user"
     folder.mkdir(parents=True)
@@ -127,7 +124,7 @@ def test_a_store_is_made_below_a_folder_that_cannot_be_listed(ordinary_folder: P
     folder.parent.chmod(0o700)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@posix
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_a_read_only_store_is_read_until_it_can_be_written(
     ordinary_folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
@@ -154,7 +151,7 @@ def test_a_read_only_store_is_read_until_it_can_be_written(
         assert reader.count() == 2
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@posix
 def test_a_read_only_store_of_an_older_version_is_reported_as_read_only(ordinary_folder: Path) -> None:
     path = ordinary_folder / "plants.db"
     make_older(path)
@@ -163,14 +160,14 @@ def test_a_read_only_store_of_an_older_version_is_reported_as_read_only(ordinary
         Store(path)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@posix
 def test_a_folder_that_may_not_be_written_to_takes_no_new_store(ordinary_folder: Path) -> None:
     ordinary_folder.chmod(0o500)
     with pytest.raises(StoreReadOnlyError, match="read-only"):
         Store(ordinary_folder / "plants.db")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@posix
 def test_a_folder_that_may_not_be_written_to_takes_no_import(ordinary_folder: Path) -> None:
     path = ordinary_folder / "plants.db"
     filled(path)
@@ -287,21 +284,7 @@ def test_an_error_of_sqlite_without_a_message_of_its_own_is_named(tmp_path: Path
         connect(tmp_path / "missing.db").execute("SELECT 1")
 
 
-PLANTS = 300
 OPENINGS = int(os.environ.get("PLANTDESK_OPENINGS", "10000"))
-
-_ADD_AND_DIE = f"""
-import os, signal, sys
-from pathlib import Path
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
-from tests.support.adding import add_each
-store = Store(Path(sys.argv[1]))
-plants = [(new_plant({{"id": number, "name": "x" * 2000}}), COMMAND) for number in range({PLANTS})]
-add_each(store, plants)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
 
 
 _ADD_FOR_EVER = """
@@ -318,37 +301,6 @@ while True:
     if first == 50:
         print("ready", flush=True)
 """
-
-
-@pytest.fixture(scope="module")
-def killed_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of 300 plants, all of them in the log."""
-    path = tmp_path_factory.mktemp("killed") / "plants.db"
-    killed = subprocess.run([sys.executable, "-c", _ADD_AND_DIE, str(path)], check=False)
-    assert killed.returncode == -signal.SIGKILL
-    return path
-
-
-posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
-
-
-@posix
-def test_a_store_that_was_killed_inside_a_checkpoint_is_whole(killed_store: Path, tmp_path: Path) -> None:
-    """The first writes are those after which the header counts more pages than the file has."""
-    log = killed_store.with_name("plants.db-wal")
-    writes = checkpoint_writes(log)
-    for number in [*range(1, 12), *range(12, len(writes), 29), len(writes)]:
-        path = tmp_path / f"{number}" / "plants.db"
-        path.parent.mkdir()
-        shutil.copy(killed_store, path)
-        shutil.copy(log, path.with_name("plants.db-wal"))
-        with path.open("r+b") as file:
-            for offset, page in writes[:number]:
-                file.seek(offset)
-                file.write(page)
-        check_file(path)
-        with closing(Store(path)) as store, closing(store.reader()) as reader:
-            assert reader.count() == PLANTS
 
 
 def test_a_store_beside_a_busy_writer_is_never_called_damaged(tmp_path: Path) -> None:
