@@ -1,20 +1,17 @@
 """The command line: options before and after commands, misspelt ones, help, and JSON output."""
 
-import argparse
 import itertools
 import json
 import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from plantdesk.cli import options
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.files import file_lock
@@ -233,18 +230,3 @@ def test_an_unused_token_is_marked(capfd: pytest.CaptureFixture[str]) -> None:
     _, new, old = capfd.readouterr().out.splitlines()
     assert "unused" not in new
     assert "never (unused for 90 days)" in old
-
-
-def runs(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Yield the functions that a command and those below it name."""
-    if name := parser.get_default("run"):
-        yield name
-    for action in parser._actions:  # noqa: SLF001 - argparse has no public list
-        for below in action.choices.values() if isinstance(action.choices, dict) else ():
-            yield from runs(below)
-
-
-@pytest.mark.parametrize("name", sorted(set(runs(options.parser()))))
-def test_each_command_names_a_function(name: str) -> None:
-    module, _, function = name.partition(".")
-    assert callable(getattr(import_module(f"plantdesk.cli.commands.{module}"), function))

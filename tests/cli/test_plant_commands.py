@@ -366,13 +366,6 @@ def test_text_that_is_not_unicode_is_wrong_usage(option: str) -> None:
     assert exit_code.value.code == 2
 
 
-def test_an_empty_search_deletes_nothing(run: Run) -> None:
-    with pytest.raises(SystemExit) as exit_code:
-        main(["delete", "--search", " ", "--yes"])
-    assert exit_code.value.code == 2
-    assert listed(run) == [9, 2, -1, 3]
-
-
 def test_plants_that_match_since_the_question_are_not_deleted(run: Run) -> None:
     def edit() -> None:
         assert run("edit", "2", "--tag", "kitchen")[0] == 0
@@ -409,21 +402,6 @@ def test_tokens_of_one_name_count_together(run: Run) -> None:
         source = store.tokens.create("greenhouse").result(SECONDS).row.source
         store.add(new_plant({"id": 10, "name": "Agave"}), source).result(SECONDS)
     assert listed(run, "--from", "greenhouse") == [10, 9]
-
-
-@pytest.mark.parametrize(
-    ("search", "found"),
-    [
-        ("tag:kitchen", [-1, 3]),
-        ("tag:none added:today", [2]),
-        ("-tag:none from:form", [-1, 3]),
-        ("from:token/greenhouse", [9]),
-        ("id:2-9 -tag:kitchen", [9, 2]),
-    ],
-)
-def test_a_search_has_terms(run: Run, search: str, found: list[int]) -> None:
-    assert listed(run, "--search", search) == found
-    assert listed(run, "--search", search, "--no-tag") == [plant_id for plant_id in found if plant_id == 2]
 
 
 def test_a_database_of_which_only_the_log_is_left_is_gone(run: Run) -> None:

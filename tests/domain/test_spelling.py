@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.domain.folding import searched
 from plantdesk.domain.selections import Contains
 from plantdesk.domain.spelling import distance, max_distance, maybe_near, nearest
-
-NAMES = ["Salvia nemorosa", "Salvia officinalis", "Érable", "Rosa", "Rosa canina", "Quercus robur"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
-        ("Salvia nemerosa", ["Salvia nemorosa"]),
-        ("Slavia nemorosa", ["Salvia nemorosa"]),
-        ("salvya nemorossa", ["Salvia nemorosa"]),
-        ("Quercus robor", ["Quercus robur"]),
-        ("Salvia nemorosa", []),
-        ("erable", []),
-        ("Roza", ["Rosa"]),
-        ("Ro", []),
-        ("Quercus petraea", []),
-        ("", []),
-    ],
-)
-def test_names_that_are_spelt_alike(typed: str, found: list[str]) -> None:
-    assert nearest(typed, NAMES, 3, str) == found
 
 
 @given(st.text("abc ", max_size=6), st.text("abc ", max_size=6), st.integers(0, 3))

@@ -69,17 +69,6 @@ def test_a_missing_home_folder_is_reported(home: str | None, command: str) -> No
     assert re.fullmatch("plantdesk: You have no home folder here. Set PLANTDESK_HOME .*\n", done.stderr)
 
 
-def test_files_are_in_their_folders(home: Path) -> None:
-    assert paths.database_file() == home / "data" / "plants.db"
-    assert paths.runtime_folder() == home / "data" / "run"
-    assert paths.settings_file() == home / "settings" / "settings.json"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows makes the user's folders private by itself")
-def test_folders_are_private(home: Path) -> None:
-    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (paths.data_folder(), home)} == {0o700}
-
-
 def test_a_relative_home_is_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PLANTDESK_HOME", "here")

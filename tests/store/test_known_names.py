@@ -48,12 +48,6 @@ def test_what_the_list_was_made_of(names: KnownNames) -> None:
     assert names.beginning("Salvia", 9) == []
 
 
-def test_a_removed_list_offers_nothing(names: KnownNames) -> None:
-    names.remove()
-    names.remove()
-    assert (names.about(), names.beginning("S", 9)) == (None, [])
-
-
 def test_a_list_that_cannot_be_read_to_its_end_leaves_the_one_before(names: KnownNames) -> None:
     def broken() -> Iterator[str]:
         yield "Oak"

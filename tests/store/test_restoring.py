@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.domain.backups import Backup
-from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import (
     BackupUnusableError,
     NothingToUndoError,
@@ -16,6 +16,7 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreGoneError,
     TokenRefusedError,
+    UndoConflictError,
 )
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
@@ -293,6 +294,21 @@ def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, m
             store.redo(FORM).result(SECONDS)
             assert rows(store) == []
             until(lambda: sum(change.can_undo for change in reader.history()) == 1)
+
+
+def test_undo_goes_back_across_restores(store: Store, path: Path, plants: list[PlantRow]) -> None:
+    backup = FileBackups(path).make()
+    number = apply(store, edited(plants[0], name="Great fern"), edited(plants[1], note="dry"))
+    edited_rows = rows(store)
+    FileBackups(path).restore(backup.path, FORM)
+    assert isinstance(store.undo(number, FORM).exception(SECONDS), UndoConflictError)
+    undo(store)
+    assert rows(store) == edited_rows
+    undo(store)
+    assert rows(store) == plants
+    store.redo(FORM).result(SECONDS)
+    store.redo(FORM).result(SECONDS)
+    assert [row[:6] for row in rows(store)] == [row[:6] for row in plants]
 
 
 def test_deleted_plants_come_back_after_a_restore_took_their_places(

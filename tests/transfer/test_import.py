@@ -229,12 +229,6 @@ def test_a_dry_run_creates_no_database(write: Write, capfd: pytest.CaptureFixtur
     assert not paths.database_file().exists()
 
 
-def test_files_without_a_header_and_in_another_encoding(write: Write) -> None:
-    file = write("Röse;4,90;7\nFern;5,20;8\n".encode("cp850"))
-    assert main(["import", file, "--no-header", "--map", "name=1", "--map", "id=3", "--encoding", "cp850"]) == 0
-    assert [row[:2] for row in stored()] == [(7, "Röse"), (8, "Fern")]
-
-
 def test_cells_that_are_all_quoted_are_none_when_empty(write: Write) -> None:
     assert main(["import", write('"id","name","tag"\n"1","Fern",""\n')]) == 0
     assert stored() == [(1, "Fern", None, None)]
@@ -356,16 +350,6 @@ def test_numbers_of_json_are_texts_as_they_are_written(write: Write) -> None:
 def test_errors_of_json_name_item_and_member(write: Write, member: str, value: str, refused: Refused) -> None:
     objects = f'[{{"name": "a"}}, {{"name": "b", "{member}": {value}}}]'.replace('"name": "b", "name"', '"name"')
     assert f"line 1: Item 2: The {member} must be text" in refused("import", write(objects, "a.json"))
-
-
-@pytest.mark.parametrize(
-    "item", ["7", '{"id": true, "name": "a"}', '{"name": "\\ud800"}', '{"name": "a", "name": "b"}']
-)
-@pytest.mark.parametrize("suffix", ["json", "jsonl"])
-def test_faulty_objects_are_invalid_rows(write: Write, item: str, suffix: str, refused: Refused) -> None:
-    content = f'[{{"name": "Fern"}},\n{item}]' if suffix == "json" else f'{{"name": "Fern"}}\n{item}\n'
-    assert f"a.{suffix}, line 2: " in refused("import", write(content, f"a.{suffix}"), "--skip-invalid")
-    assert [name for _, name, *_ in stored()] == ["Fern"]
 
 
 def test_text_that_is_not_in_the_chosen_encoding_is_refused(write: Write, refused: Refused) -> None:
