@@ -110,6 +110,10 @@ def test_commands_have_the_name_and_the_user_of_the_window(
     file.write_text(location.desk_file())
     assert main(["list", "--database", str(file)]) == 1
     assert "names no user" in capfd.readouterr().err
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGUSER", location.user)
+        assert main(["list", "--database", str(file)]) == 0
+    capfd.readouterr()
     known = with_store(Settings(computer_name="Shed"), location.key, {"user": location.user})
     save(known, paths.settings_file())
     assert main(["edit", "1", "--name", "Moss", "--database", str(file)]) == 0
