@@ -413,7 +413,7 @@ def test_what_another_computer_has_undone_is_not_offered_and_names_it(
         desk.until(lambda: "Undo Delete “Aloe”" in names_of_actions(desk))
         other.undo(1, COMMAND).result(SECONDS)
         desk.until(lambda: "Undo Add “Aloe”" in names_of_actions(desk))
-        assert "Undo" not in desk.toast.labels
+        desk.until(lambda: "Undo" not in desk.toast.labels)
         desk.choose("Edit", "History…")
         changes = Desk(qtbot, desk.the(HistoryDialog)).the(ChangeList)
         desk.until(lambda: changes.model().rowCount() == 2)
