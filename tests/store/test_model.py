@@ -92,4 +92,4 @@ class FileBesideDict(StoreBesideDict):
 
 
 TestFileBesideDict = FileBesideDict.TestCase
-TestFileBesideDict.settings = runs(6)
+TestFileBesideDict.settings = runs(20)

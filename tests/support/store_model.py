@@ -5,7 +5,7 @@ A further way to change a store is one more rule. A kind of store is a subclass,
 
 import contextlib
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
@@ -16,7 +16,24 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from typing_extensions import override
 
-from plantdesk.domain.edits import KEEP, Delete, DeleteAll, Edit, Insert, Keep, SetTag, Undone, edited, numbered
+from plantdesk.domain.duplicates import Kept
+from plantdesk.domain.edits import (
+    KEEP,
+    Applied,
+    Delete,
+    DeleteAll,
+    Edit,
+    Insert,
+    Keep,
+    MergePlants,
+    MergeTags,
+    RenameTag,
+    Rewrite,
+    SetTag,
+    Undone,
+    edited,
+    numbered,
+)
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -28,9 +45,11 @@ from plantdesk.domain.errors import (
     UnknownTokenError,
 )
 from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantContent, PlantEvent
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
+from plantdesk.domain.rewriting import Rule, Texts
 from plantdesk.domain.selections import Contains, HasTag, Order, Selection, Term, View
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.rows import NO_ROOM
@@ -237,7 +256,10 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     def applied(self, edits: list[Edit], plants: dict[int, Entry]) -> None:
         """Apply edits of which `plants` is the result, with 0 as the number of the change."""
-        result = self.store.apply(edits, COMMAND).result(SECONDS)
+        self.has_applied(self.store.apply(edits, COMMAND).result(SECONDS), plants)
+
+    def has_applied(self, result: Applied, plants: dict[int, Entry]) -> None:
+        """See that a change has this outcome, with 0 as its number, and do it to the dict."""
         if result.change is None:
             assert plants == self.plants
             return
@@ -316,6 +338,52 @@ class StoreBesideDict(RuleBasedStateMachine):
         else:
             tagged = {key: entry._replace(tag=new) if key in chosen else entry for key, entry in self.plants.items()}
             self.applied([SetTag(selection, new)], tagged)
+
+    @rule(ids=st.none() | st.lists(ids_))
+    def rewrite(self, ids: list[int] | None) -> None:
+        by, plants = Rule(find="a", replacement="á", note_line="dry"), dict(self.plants)
+        for key, entry in self.plants.items():
+            if ids is None or key in ids:
+                plants[key] = entry._replace(**by.rewritten(Texts(entry.name, entry.tag, entry.note))._asdict())
+        self.applied([Rewrite(Selection(ids=ids), by)], plants)
+
+    @rule(data=st.data(), new=texts)
+    def change_tags(self, data: st.DataObject, new: str) -> None:
+        if known := sorted({entry.tag for entry in self.plants.values() if entry.tag is not None}):
+            old = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique=True))
+            edit: Edit = RenameTag(*old, new) if len(old) == 1 else MergeTags(tuple(old), new)
+            changed = {key: entry._replace(tag=new) for key, entry in self.plants.items() if entry.tag in old}
+            self.applied([edit], {**self.plants, **changed})
+
+    @rule()
+    def merge_plants(self) -> None:
+        alike, plants = defaultdict[str, list[int]](list), dict(self.plants)
+        for key in sorted(plants):
+            alike[" ".join(_searched(plants[key].name).split(" ")).strip()].append(key)
+        for ids in [ids for name, ids in alike.items() if name and len(ids) > 1]:
+            notes = dict.fromkeys(note for each in ids if (note := plants[each].note) is not None)
+            plants[ids[0]] = plants[ids[0]]._replace(note="\n".join(notes) or None)
+            for each in ids[1:]:
+                del plants[each]
+        self.applied([MergePlants(self.reader.duplicates(by_tag=False), Kept.LOWEST_ID)], plants)
+
+    @rule(
+        rows=st.dictionaries(ids_, st.tuples(texts, tags, tags), max_size=4),
+        on_conflict=st.sampled_from([OnConflict.SKIP, OnConflict.REPLACE]),
+    )
+    def import_rows(self, rows: dict[int, tuple[str, str | None, str | None]], on_conflict: OnConflict) -> None:
+        plants, source = dict(self.plants), Source(0, SourceKind.IMPORT, "list.csv")
+        for key, (name, tag, note) in rows.items():
+            if key not in plants:
+                self.last_seq += 1
+                plants[key] = Entry(name, tag, source, note or None, self.last_seq)
+            elif on_conflict is OnConflict.REPLACE:
+                plants[key] = plants[key]._replace(name=name, tag=tag, note=note or None)
+        lines = enumerate(rows.items(), 1)
+        with closing(self.store.new_import()) as imported:
+            imported.add([ImportRow(1, line, key, name, tag, note or None) for line, (key, (name, tag, note)) in lines])
+            imported.compare(on_conflict, ("id", "name", "tag", "note"))
+            self.has_applied(imported.apply("list.csv"), plants)
 
     @rule(data=st.data(), elsewhere=st.booleans())
     def undo(self, data: st.DataObject, elsewhere: bool) -> None:  # noqa: FBT001

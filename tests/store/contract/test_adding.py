@@ -1,4 +1,4 @@
-"""Adding plants; and what two thousand operations leave, in each kind of store and each version of PlantDesk."""
+"""Adding plants."""
 
 import threading
 from contextlib import closing
@@ -16,7 +16,6 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.postgres.errors import NulRefusedError
 from tests.store.contract.conftest import Open
 from tests.support.adding import add_each, plant
-from tests.support.recorded_run import OPERATIONS, RECORD, SEEN, lines_of
 from tests.support.waiting import SECONDS
 
 
@@ -134,13 +133,3 @@ def test_the_store_gives_the_next_free_id_itself(store: PlantStore) -> None:
     assert [received.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
     store.add(plant(20), FORM).result(SECONDS)
     assert [row.id for row in received.get(timeout=SECONDS).added] == [20]
-
-
-@pytest.mark.parametrize(
-    "operations", [300, pytest.param(OPERATIONS, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
-)
-def test_a_store_has_after_each_hundred_operations_what_is_recorded(store: PlantStore, operations: int) -> None:
-    """Where PlantDesk is to do something else, `python -m tests.support.recorded_run` writes the record anew."""
-    recorded = RECORD.read_text(encoding="utf-8").splitlines()[: operations // SEEN]
-    for found, expected in zip(lines_of(store, operations), recorded, strict=True):
-        assert found == expected

@@ -166,44 +166,6 @@ def test_sets_of_plants(store: PlantStore, plants: list[PlantRow], selection: Se
 # --- undo --------------------------------------------------------------------------------------------------------
 
 
-def test_a_change_ends_what_could_be_redone(store: PlantStore, plants: list[PlantRow]) -> None:
-    apply(store, edited(plants[0], name="Great fern"))
-    undone = undo(store).change.number
-    apply(store, edited(plants[1], name="Aloe vera"))
-    present = rows(store)
-    assert isinstance(store.redo(COMMAND).exception(SECONDS), NothingToUndoError)
-    assert rows(store) == present
-    undo(store)
-    store.redo(COMMAND).result(SECONDS)
-    assert rows(store)[1][:6] == present[1][:6]
-    undo(store, undone)
-    assert {row.name for row in rows(store)} >= {"Great fern", "Aloe vera"}
-
-
-def test_undo_and_redo_go_step_by_step(store: PlantStore, plants: list[PlantRow]) -> None:
-    states = [rows(store)]
-    for edit in (
-        edited(plants[0], name="Great fern"),
-        SetTag(Selection(), "garden"),
-        DeleteAll(parse_search("fern")),
-        DeleteAll(Selection()),
-    ):
-        apply(store, edit)
-        states.append(rows(store))
-    for state in states[-2::-1]:
-        undo(store)
-        assert rows(store) == state
-    assert isinstance(store.undo(None, FORM).exception(SECONDS), NothingToUndoError)
-    for state in states[1:]:
-        store.redo(COMMAND).result(SECONDS)
-        assert [row[:6] for row in rows(store)] == [row[:6] for row in state]
-    assert isinstance(store.redo(FORM).exception(SECONDS), NothingToUndoError)
-    for state in states[-2::-1]:
-        undo(store)
-        assert rows(store) == state
-    assert states[0] == plants
-
-
 def as_next(store: PlantStore, name: str) -> int:
     return store.add_as_next(plant_fields({"name": name}), FORM).result(SECONDS).id
 

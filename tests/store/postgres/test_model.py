@@ -77,4 +77,4 @@ class DesksBesideDict(StoreBesideDict):
 
 def test_three_desks_beside_a_dict(postgres: PostgresServer) -> None:
     DesksBesideDict.server = postgres
-    run_state_machine_as_test(DesksBesideDict, settings=runs(3))
+    run_state_machine_as_test(DesksBesideDict, settings=runs(10))
