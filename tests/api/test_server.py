@@ -1,7 +1,6 @@
 import errno
 import json
 import os
-import queue
 import socket
 import statistics
 import threading
@@ -9,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -33,18 +33,7 @@ from tests.api.client import one_answer
 from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
 
-
-class StateRecorder:
-    """A listener that records the states."""
-
-    def __init__(self) -> None:
-        self.states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
-
-    def __call__(self, state: ServerState) -> None:
-        self.states.put(state)
-
-    def next(self) -> ServerState:
-        return self.states.get(timeout=SECONDS)
+Recorder = SimpleQueue[ServerState]
 
 
 @pytest.fixture
@@ -61,10 +50,11 @@ def server(store: Store, tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def recorder(server: Server) -> StateRecorder:
-    listener = StateRecorder()
-    server.subscribe(listener)
-    return listener
+def recorder(server: Server) -> Recorder:
+    """The states that the server reports."""
+    states: Recorder = SimpleQueue()
+    server.subscribe(states.put)
+    return states
 
 
 def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
@@ -77,17 +67,17 @@ def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
 # --- the states --------------------------------------------------------------------------------------------------
 
 
-def test_states_are_reported_in_order(server: Server, recorder: StateRecorder) -> None:
+def test_states_are_reported_in_order(server: Server, recorder: Recorder) -> None:
     server.start(0)
     state = server.settled(SECONDS)
     server.stop()
     assert isinstance(state, On)
     assert state.url == f"http://127.0.0.1:{state.port}"
-    assert [recorder.next() for _ in range(4)] == [Off(), Starting(0), state, Off()]
+    assert [recorder.get(timeout=SECONDS) for _ in range(4)] == [Off(), Starting(0), state, Off()]
     assert server.state == Off()
 
 
-def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, recorder: StateRecorder) -> None:
+def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, recorder: Recorder) -> None:
     server.start(0)
     first = server.settled(SECONDS)
     with ExitStack() as stack:
@@ -98,13 +88,13 @@ def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, rec
         assert caught.value.free_port is not None
         server.move(caught.value.free_port)
     assert server.settled(SECONDS) == On(f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port)
-    assert [recorder.next() for _ in range(3)] == [Off(), Starting(0), first]
+    assert [recorder.get(timeout=SECONDS) for _ in range(3)] == [Off(), Starting(0), first]
     assert isinstance(first, On)
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", first.port), timeout=SECONDS)
 
 
-def test_it_is_on_only_when_it_answers(server: Server, recorder: StateRecorder) -> None:
+def test_it_is_on_only_when_it_answers(server: Server, recorder: Recorder) -> None:
     answered = []
 
     def connect(state: ServerState) -> None:
@@ -117,7 +107,7 @@ def test_it_is_on_only_when_it_answers(server: Server, recorder: StateRecorder) 
     server.start(0)
     assert isinstance(server.settled(SECONDS), On)
     assert answered == [b"HTTP/1.1 200"]
-    assert recorder.next() == Off()
+    assert recorder.get(timeout=SECONDS) == Off()
 
 
 def test_start_and_stop_may_be_called_again(server: Server) -> None:
@@ -159,7 +149,7 @@ def test_a_failed_start_is_reported_and_frees_the_port(
     assert isinstance(server.settled(SECONDS), On)
 
 
-def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: StateRecorder) -> None:
+def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: Recorder) -> None:
     def stop(state: ServerState) -> None:
         if isinstance(state, On):
             server.stop()
@@ -167,17 +157,17 @@ def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: StateR
 
     server.subscribe(stop)
     server.start(0)
-    assert [type(recorder.next()) for _ in range(4)] == [Off, Starting, On, Off]
+    assert [type(recorder.get(timeout=SECONDS)) for _ in range(4)] == [Off, Starting, On, Off]
 
 
-def test_a_subscription_ends(server: Server, recorder: StateRecorder) -> None:
-    late = StateRecorder()
-    unsubscribe = server.subscribe(late)
+def test_a_subscription_ends(server: Server, recorder: Recorder) -> None:
+    late: Recorder = SimpleQueue()
+    unsubscribe = server.subscribe(late.put)
     unsubscribe()
     server.start(0)
     server.settled(SECONDS)
-    assert recorder.next() == late.next() == Off()
-    assert late.states.empty()
+    assert recorder.get(timeout=SECONDS) == late.get(timeout=SECONDS) == Off()
+    assert late.empty()
 
 
 def test_it_may_be_called_by_several_threads(server: Server) -> None:
@@ -255,17 +245,17 @@ def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
 
 def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     api = serve(check_interval=0.2)
-    recorder = StateRecorder()
-    api.server.subscribe(recorder)
-    on = recorder.next()
+    recorder: Recorder = SimpleQueue()
+    api.server.subscribe(recorder.put)
+    on = recorder.get(timeout=SECONDS)
     go_on = threading.Event()
     # A defect that holds up the loop's thread.
     monkeypatch.setattr(plants, "new_plant", lambda values: go_on.wait(SECONDS) and new_plant(values))
     with api.opened() as connection:
         connection.sendall(api.whole({"id": 1, "name": "Fern"}))
-        failed = recorder.next()
+        failed = recorder.get(timeout=SECONDS)
         go_on.set()
-        assert recorder.next() == on
+        assert recorder.get(timeout=SECONDS) == on
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, NotAnsweringError)
 

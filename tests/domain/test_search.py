@@ -18,7 +18,7 @@ from tests.support.cases import cases
 if TYPE_CHECKING:
     from plantdesk.domain.selections import Term
 
-_pieces = st.sampled_from(
+PIECES = st.sampled_from(
     ["rose", "ROSE", "×", "x", "erable", "5", "-", '"', "kuche", " ", "tag:", "´", "", "none", "/"]
 )
 
@@ -27,7 +27,7 @@ def in_note(text: str) -> Contains:
     return Contains(text, is_word=False, in_note=True)
 
 
-@given(st.text() | st.text('tag:from= added"-7d\n/', max_size=30) | st.lists(_pieces, max_size=8).map("".join))
+@given(st.text() | st.text('tag:from= added"-7d\n/', max_size=30) | st.lists(PIECES, max_size=8).map("".join))
 @cases(300)
 def test_every_text_is_a_search_that_can_be_written_again(text: str) -> None:
     terms = parse_terms(text)

@@ -351,7 +351,7 @@ class StoreBesideDict(RuleBasedStateMachine):
     def change_tags(self, data: st.DataObject, new: str) -> None:
         if known := sorted({entry.tag for entry in self.plants.values() if entry.tag is not None}):
             old = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique=True))
-            edit: Edit = RenameTag(*old, new) if len(old) == 1 else MergeTags(tuple(old), new)
+            edit: Edit = RenameTag(old[0], new) if len(old) == 1 else MergeTags(tuple(old), new)
             changed = {key: entry._replace(tag=new) for key, entry in self.plants.items() if entry.tag in old}
             self.applied([edit], {**self.plants, **changed})
 

@@ -7,8 +7,7 @@ from queue import SimpleQueue
 import pytest
 
 from plantdesk.domain.edits import DeleteAll
-from plantdesk.domain.errors import IdTakenError, SamePlantError
-from plantdesk.domain.models import NewPlant
+from plantdesk.domain.errors import SamePlantError
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.selections import Selection
@@ -47,12 +46,6 @@ def test_nul_is_kept_or_refused_for_its_plant_alone(store: PlantStore, nul: str,
         assert stored(store) == [(2, "Aloe vera", None, FORM)]
 
 
-def test_the_future_gives_the_row(store: PlantStore) -> None:
-    row = store.add(plant(7, tag="kitchen"), FORM).result(SECONDS)
-    assert row == PlantRow(7, "Aloe vera", "kitchen", row.added_at, FORM, version=row.version)
-    assert row.added_at > 1_700_000_000_000
-
-
 def test_the_row_of_a_retry_is_that_of_a_plant_that_was_read(store: PlantStore) -> None:
     source = store.tokens.create("script").result(SECONDS).row.source
     entry = new_plant({"id": 7, "name": "Fern"}), source
@@ -68,15 +61,6 @@ def test_the_form_reports_a_used_id_even_if_all_is_the_same(store: PlantStore) -
     store.add(plant(1), COMMAND).result(SECONDS)
     with pytest.raises(SamePlantError, match="“Aloe vera” is already there with ID 1"):
         store.add(plant(1), FORM).result(SECONDS)
-
-
-@pytest.mark.parametrize("other", [plant(1, "Ficus"), plant(1, tag="a"), plant(1, tag="")])
-def test_another_plant_under_a_used_id_names_the_owner(store: PlantStore, other: NewPlant) -> None:
-    store.add(plant(1), FORM).result(SECONDS)
-    with pytest.raises(IdTakenError, match="ID 1 already belongs to “Aloe vera”") as taken:
-        store.add(other, FORM).result(SECONDS)
-    assert taken.value.owner.name == "Aloe vera"
-    assert stored(store) == [(1, "Aloe vera", None, FORM)]
 
 
 def test_a_place_in_the_order_of_arrival_is_not_used_twice(store: PlantStore, open_store: Open) -> None:

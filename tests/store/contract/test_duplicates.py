@@ -133,12 +133,6 @@ def test_a_group_that_has_changed_meanwhile_stays_as_it_is(store: PlantStore) ->
     assert notes(store) == {1: "changed", 2: "b", 3: None, 5: None}
 
 
-def test_the_same_note_is_taken_once(store: PlantStore) -> None:
-    fill(store, ("Aloe", None, "same"), ("Aloe", None, "same"), ("Aloe", None, "other\nlines"), ("Aloe", None, "same"))
-    apply(store, MergePlants(duplicates(store), Kept.LOWEST_ID))
-    assert notes(store) == {1: "same\nother\nlines"}
-
-
 def test_notes_that_are_too_long_together_leave_their_group(store: PlantStore) -> None:
     half = "ä" * (MAX_NOTE_BYTES // 4)
     fill(

@@ -182,14 +182,6 @@ def test_what_is_changed_meanwhile_is_compared_again(store_with_fern: PlantStore
     assert stored(store_with_fern) == [(5, "Cactus", None, None)]
 
 
-def test_an_import_of_known_plants_makes_no_change(store_with_fern: PlantStore) -> None:
-    with closing(begun(store_with_fern, row(2, 5, "Fern", "hall"))) as plants:
-        plants.compare(OnConflict.REFUSE, ALL)
-        assert plants.apply("x").change is None
-    with closing(store_with_fern.reader()) as reader:
-        assert reader.history() == []
-
-
 def test_a_cancelled_import_leaves_nothing(store: PlantStore) -> None:
     with closing(begun(store, row(2, 1, "Rose"))) as plants:
         plants.compare(OnConflict.REFUSE, ALL)

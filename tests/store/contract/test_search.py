@@ -15,6 +15,7 @@ from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
 from plantdesk.domain.search import parse_search, parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term, View
+from tests.domain.test_search import PIECES, in_note
 from tests.support.adding import plant
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
@@ -106,14 +107,7 @@ def evaluated(rows: list[PlantRow], selection: Selection) -> list[int]:
     return [row.id for row in rows if all(any(is_match(row, term) for term in group) for group in selection.groups)]
 
 
-def in_note(text: str) -> Contains:
-    return Contains(text, is_word=False, in_note=True)
-
-
-_pieces = st.sampled_from(
-    ["rose", "ROSE", "×", "x", "erable", "5", "-", '"', "kuche", " ", "tag:", "´", "", "none", "/"]
-)
-_texts = st.lists(_pieces, max_size=3).map("".join)
+_texts = st.lists(PIECES, max_size=3).map("".join)
 _days = st.dates(date(2026, 1, 1), date(2026, 12, 31))
 _conditions = st.one_of(
     _texts.filter(lambda text: text != "").map(lambda text: Contains(text, is_word=False)),

@@ -122,14 +122,6 @@ def test_a_name_must_tell_the_program(store: PlantStore, name: str) -> None:
         store.tokens.create(name).result(SECONDS)
 
 
-def test_two_tokens_never_share_a_name_but_a_revoked_one_frees_it(store: PlantStore) -> None:
-    store.tokens.create("greenhouse").result(SECONDS)
-    with pytest.raises(InvalidTokenNameError, match="already"):
-        store.tokens.create(" greenhouse").result(SECONDS)
-    store.tokens.revoke("greenhouse").result(SECONDS)
-    store.tokens.create("greenhouse").result(SECONDS)
-
-
 def test_a_token_adds_as_many_plants_as_it_may(store: PlantStore) -> None:
     source = store.tokens.create("sensor", max_plants=3).result(SECONDS).row.source
     plants = [(new_plant({"id": plant_id, "name": "Fern"}), source) for plant_id in (1, 2, 2, 3, 4, 1)]
