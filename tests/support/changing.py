@@ -1,4 +1,4 @@
-"""Changes a store at random, in a process of its own: `python -m tests.support.changing FILE SEED STEPS`."""
+"""Changes a store at random, also in a process of its own: `python -m tests.support.changing FILE SEED STEPS`."""
 
 import random
 import sys
@@ -7,9 +7,10 @@ from pathlib import Path
 
 from plantdesk.domain.edits import Delete, DeleteAll, SetTag, edited
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import HasTag, Selection
-from plantdesk.domain.validation import new_plant
+from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
 
@@ -21,19 +22,22 @@ def main() -> None:
     with closing(Store(path)) as store:
         for step in range(steps):
             with suppress(PlantDeskError):  # conflicts with the others
-                _change(store, chance, seed * 10_000 + step)
+                if (added := change(store, chance, seed * 10_000 + step)) is not None:
+                    sys.stdout.write(f"{added}\n")
 
 
-def _change(store: Store, chance: random.Random, new_id: int) -> None:
+def change(store: PlantStore, chance: random.Random, new_id: int) -> int | None:
+    """Do something by chance; return the id of a plant that was added. Raises PlantDeskError."""
     with closing(store.reader()) as reader:
         rows = list(reader.selected(Selection()))
         newest = max((change.number for change in reader.history(1)), default=1)
     one, tag = chance.choice(rows) if rows else None, chance.choice("abc")
-    kind = chance.choice(("add", "add", "add", "edit", "delete", "tag", "delete all", "undo", "undo any", "redo"))
+    kind = chance.choice(("next", "add", "add", "edit", "delete", "tag", "delete all", "undo", "undo any", "redo"))
     if kind == "add" or one is None:
-        store.add(new_plant({"id": new_id, "name": "New", "tag": tag}), COMMAND).result(SECONDS)
-        sys.stdout.write(f"{new_id}\n")
-    elif kind == "edit":
+        return store.add(new_plant({"id": new_id, "name": "New", "tag": tag}), COMMAND).result(SECONDS).id
+    if kind == "next":
+        return store.add_as_next(plant_fields({"name": "Next", "tag": tag}), COMMAND).result(SECONDS).id
+    if kind == "edit":
         store.apply([edited(one, name=f"Name {new_id}")], COMMAND).result(SECONDS)
     elif kind == "delete":
         store.apply([Delete(one.id, one.version, one.name)], COMMAND).result(SECONDS)
@@ -44,6 +48,7 @@ def _change(store: Store, chance: random.Random, new_id: int) -> None:
         store.redo(COMMAND).result(SECONDS)
     else:
         store.undo(None if kind == "undo" else chance.randint(1, newest), COMMAND).result(SECONDS)
+    return None
 
 
 if __name__ == "__main__":

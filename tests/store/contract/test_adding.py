@@ -1,6 +1,6 @@
 """Adding plants."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from queue import SimpleQueue
 
@@ -98,11 +98,8 @@ def test_many_threads_at_once_lose_nothing(store: PlantStore) -> None:
         for number in range(start, start + 100):
             store.add(plant(number), FORM).result(SECONDS)
 
-    threads = [threading.Thread(target=add, args=(1000 * number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        assert [*threads.map(add, range(0, 8000, 1000))] == [None] * 8
     assert len(stored(store)) == 800
 
 

@@ -4,20 +4,20 @@ import json
 import random
 import re
 import shlex
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, edited
 from plantdesk.domain.errors import NothingToUndoError, PlantDeskError
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
-from plantdesk.domain.selections import HasId, Selection
+from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import paths
 from plantdesk.platform.settings import Settings, save, with_store
@@ -25,6 +25,7 @@ from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
 from tests.store.contract.test_changes import add
 from tests.support.cases import number
+from tests.support.changing import change
 from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
 
@@ -125,30 +126,6 @@ def test_commands_have_the_name_and_the_user_of_the_window(
 _LAST = 1_000_000
 
 
-def change(store: PlantStore, chance: random.Random) -> None:
-    """Do something by chance; others may have been quicker."""
-    first = chance.randrange(1, 60)
-    some = Selection.of(HasId(first, first + 3))
-    kind = chance.choice(["next", "next", "add", "edit", "tag", "delete", "undo", "redo"])
-    if kind == "next":
-        store.add_as_next(plant_fields({"name": "Fern"}), COMMAND).result(SECONDS)
-    elif kind == "add":
-        store.add(new_plant({"id": first, "name": "Ivy"}), FORM).result(SECONDS)
-    elif kind == "edit":
-        with closing(store.reader()) as reader:
-            row = reader.plant(first)
-        if row is not None:
-            store.apply([edited(row, name=f"{row.name[:20]}!")], FORM).result(SECONDS)
-    elif kind == "tag":
-        store.apply([SetTag(some, chance.choice(["hall", "Küche", None]))], FORM).result(SECONDS)
-    elif kind == "delete":
-        store.apply([DeleteAll(some)], FORM).result(SECONDS)
-    elif kind == "undo":
-        store.undo(None, FORM).result(SECONDS)
-    else:
-        store.redo(FORM).result(SECONDS)
-
-
 def follow(received: SimpleQueue[Changes], plants: dict[int, PlantRow]) -> None:
     """Do to `plants` what a desk was notified of, until the last plant was."""
     while _LAST not in plants:
@@ -169,16 +146,11 @@ def test_each_desk_follows_all_others(postgres: PostgresServer, location: Postgr
     def work(seed: int) -> None:
         chance = random.Random(seed)
         for _ in range(number(40)):
-            try:
-                change(desks[seed % 3], chance)
-            except PlantDeskError:
-                continue
+            with suppress(PlantDeskError):  # others may have been quicker
+                change(desks[seed % 3], chance, chance.randrange(1, 60))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor() as threads:
+        assert [*threads.map(work, range(6))] == [None] * 6
     desks[0].add(new_plant({"id": _LAST, "name": "Last"}), COMMAND).result(SECONDS)
     with closing(desks[1].reader()) as reader:
         ids = [plant_id for page in reader.pages(Selection()) for plant_id in [row.id for row in page]]

@@ -1,7 +1,7 @@
 """Updates of the tables of a shared store, and desks whose PlantDesk is older or newer than the tables."""
 
 import shlex
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
@@ -225,11 +225,9 @@ def test_tables_that_cannot_be_read_are_left_alone(postgres: PostgresServer, loc
 
 
 def test_two_desks_may_update_at_the_same_time(postgres: PostgresServer, old: PostgresLocation) -> None:
-    threads = [threading.Thread(target=old.update) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(SECONDS)
+    with ThreadPoolExecutor() as threads:
+        for done in [threads.submit(old.update) for _ in range(4)]:
+            done.result(SECONDS)
     assert version_of(postgres, old) == SCHEMA_VERSION
     assert postgres.execute("SELECT count(*) FROM plantdesk.desk", old.name) == [(0,)]
 
