@@ -24,12 +24,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from plantdesk.store.sqlite.files.backup_folder import Backups
+from tests.support.disks import mounted, tmpfs
 from tests.support.ports import free_port
+from tests.support.programs import Home, post
 
 _ROOT = Path(__file__).parents[1]
 _DISK_SIZE = "4g"
@@ -46,8 +47,8 @@ class Chaos:
         self.random = random.Random(seed)
         self.random_command = random.Random(seed)
         self.undone = 0
-        self.home = disk / "home"
-        self.database = self.home / "data" / "plants.db"
+        self.home = Home(disk / "home")
+        self.database = self.home.database
         self.disk = disk
         self.acknowledged: set[int] = set()
         self.saved: set[int] = set()
@@ -63,11 +64,6 @@ class Chaos:
         self._next = iter(range(1, 10**9))
         self._lock = threading.Lock()
 
-    @property
-    def environment(self) -> dict[str, str]:
-        own = {"PLANTDESK_HOME": str(self.home), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(_ROOT)}
-        return {**os.environ, **own}
-
     def next_id(self) -> int:
         with self._lock:
             return next(self._next)
@@ -75,7 +71,7 @@ class Chaos:
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [*_WITHOUT_OVERRIDE, sys.executable, "-m", "plantdesk", *arguments]
         return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=90, check=False, cwd=_ROOT
+            command, env=self.home.environment, capture_output=True, text=True, timeout=90, check=False, cwd=_ROOT
         )
 
     # --- processes ---
@@ -86,7 +82,7 @@ class Chaos:
         log = (self.disk.parent / f"{name}.log").open("a")
         process = subprocess.Popen(
             [*_WITHOUT_OVERRIDE, sys.executable, "-m", "plantdesk", *arguments, "--port", str(self.ports[name])],
-            env=self.environment,
+            env=self.home.environment,
             stdout=log,
             stderr=log,
             text=True,
@@ -112,13 +108,10 @@ class Chaos:
                 self.problems.append(f"{name} answered {status}")
 
     def _post(self, port: int, plant_id: int) -> int:
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-            body = json.dumps({"id": plant_id, "name": f"Plant {plant_id} " + "x" * (plant_id % 500)})
-            connection.request("POST", "/plants", body, headers)
-            answer = connection.getresponse()
-            self.reasons[port] = answer.read().decode()
-            return answer.status
+        plant = {"id": plant_id, "name": f"Plant {plant_id} " + "x" * (plant_id % 500)}
+        answer = post(port, self.token, plant)
+        self.reasons[port] = str(answer.body)
+        return answer.status
 
     def add_for_ever(self) -> None:
         while not self.ended.is_set():
@@ -286,25 +279,13 @@ def _ids_in(file: Path) -> set[int]:
     return set()
 
 
-@contextmanager
-def small_disk() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        disk = Path(folder) / "disk"
-        disk.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_DISK_SIZE}", "tmpfs", str(disk)], check=True)
-        try:
-            yield disk
-        finally:
-            subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Let everything happen to a store at once.")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    with small_disk() as disk:
+    with tempfile.TemporaryDirectory() as folder, mounted(Path(folder, "disk"), *tmpfs(_DISK_SIZE)) as disk:
         chaos = Chaos(disk, options.seed)
         for name in ("serve", "window"):
             chaos.start(name)

@@ -12,8 +12,6 @@ the test suite.
 """
 
 import argparse
-import http.client
-import json
 import os
 import shutil
 import statistics
@@ -31,6 +29,7 @@ import psycopg
 from plantdesk.store.locations import PostgresLocation
 from tests.support.operations import Kind, Operation, Outcome, User, add_registers, problems
 from tests.support.patroni import Cluster
+from tests.support.programs import post
 
 _ROOT = Path(__file__).parents[1]
 _API_DESKS, _DESKS = 2, 3
@@ -73,17 +72,12 @@ class Poster:
                 ended.wait(0.05)
 
     def _post(self, operation: Operation) -> int:
-        body = json.dumps({"id": operation.plant, "name": operation.value})
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         try:
-            with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)) as connection:
-                connection.request("POST", "/plants", body, headers)
-                answer = connection.getresponse()
-                answer.read()
+            answer = post(self._port, self._token, {"id": operation.plant, "name": operation.value})
         except OSError as error:
             self.answers[type(error).__name__] += 1
             return 0
-        waits = "" if answer.headers["Retry-After"] is None else " with Retry-After"
+        waits = "" if answer.retry_after is None else " with Retry-After"
         self.answers[f"{answer.status}{waits}"] += 1
         return answer.status
 
