@@ -107,19 +107,6 @@ def test_a_damaged_store_is_opened_or_refused_unchanged(whole_store: bytes, tmp_
     assert {"opened", "StoreDamagedError", "ForeignFileError"} <= outcomes
 
 
-def test_any_other_file_is_refused_unchanged(tmp_path: Path) -> None:
-    path = tmp_path / "plants.db"
-
-    @cases(80)
-    @given(
-        st.binary(min_size=1, max_size=5_000) | st.binary(max_size=300).map(lambda rest: b"SQLite format 3\0" + rest)
-    )
-    def check(content: bytes) -> None:
-        assert opened(path, content) != "opened"
-
-    check()
-
-
 def opened(path: Path, content: bytes) -> str:
     """Use a file with `content` as a user does; return the outcome."""
     for rest in path.parent.iterdir():

@@ -91,12 +91,6 @@ def test_a_port_in_use_is_reported_with_a_command(capfd: pytest.CaptureFixture[s
     assert errors.count("\n") == 1
 
 
-def test_a_second_server_names_plantdesk_as_the_owner_of_the_port(capfd: pytest.CaptureFixture[str]) -> None:
-    with serving() as (_, port):
-        assert main(["serve", "--port", str(port)]) == 1
-    assert f"PlantDesk is already running on port {port}" in capfd.readouterr().err
-
-
 def test_the_port_of_the_settings_is_used(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -117,18 +111,6 @@ def test_verbose_prints_a_line_for_each_request_without_its_contents(token: str)
         "- 401 The token is unknown, expired or revoked.",
     ]
     assert token not in errors
-
-
-def test_its_log_has_start_and_end_and_no_token(token: str) -> None:
-    with serving() as (process, port):
-        post(port, token, {"id": 1, "name": "Fern"})
-        post(port, token + "x", {"id": 1, "name": "Fern"})
-        process.send_signal(SIGNALS[0])
-        process.communicate(timeout=SECONDS)
-    log = (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
-    assert f"Listening on http://127.0.0.1:{port}" in log
-    assert "Stopping because of signal" in log
-    assert token not in log
 
 
 # --- what it starts with -----------------------------------------------------------------------------------------

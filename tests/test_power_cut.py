@@ -12,17 +12,15 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from tests.support.clients import Clients, new_token
+from tests.support.disks import mounted, new_image
 from tests.test_headless import serving
 
 CUTS = int(os.environ.get("PLANTDESK_POWER_CUTS", "5"))
-_SIZE = 96 * 1024 * 1024
+_MEBIBYTES = 96
 #: Seconds of posting between two cuts, each time a little longer, so that they fall into different moments.
 _BETWEEN = 0.05
 
@@ -46,43 +44,20 @@ for tag in map(str, itertools.count()):
 """
 
 
-@contextmanager
-def mounted(image: Path, at: Path) -> Iterator[Path]:
-    at.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-o", "loop", str(image), str(at)], check=True, capture_output=True)
-    try:
-        yield at
-    finally:
-        subprocess.run(["umount", str(at)], check=True)
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    if sys.platform != "linux" or os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
-        pytest.skip("needs root on Linux, and mkfs.ext4")
-    image = tmp_path / "disk.img"
-    with image.open("wb") as file:
-        file.truncate(_SIZE)
-    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True)
-    try:
-        with mounted(image, tmp_path / "probe"):
-            pass
-    except subprocess.CalledProcessError:
-        pytest.skip("nothing may be mounted here")
-    return image
-
-
 def plants_on(image: Path, at: Path) -> set[int]:
-    with mounted(image, at), closing(sqlite3.connect(at / "plants.db")) as database:
+    with mounted(at, "-o", "loop", str(image)), closing(sqlite3.connect(at / "plants.db")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
 
 
-def test_acknowledged_plants_survive_a_power_cut(disk: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.img"
+def test_acknowledged_plants_survive_a_power_cut(tmp_path: Path) -> None:
+    disk, copy = tmp_path / "disk.img", tmp_path / "copy.img"
     cut_at = [0]
     database = tmp_path / "disk" / "plants.db"
-    with mounted(disk, database.parent), serving("--database", str(database)) as (process, port):
+    with (
+        mounted(database.parent, *new_image(disk, _MEBIBYTES)),
+        serving("--database", str(database)) as (process, port),
+    ):
         clients = Clients(port, new_token(database), 0)
         for cut in range(CUTS):
             while len(clients.acknowledged) <= cut_at[-1]:
@@ -100,9 +75,9 @@ def test_acknowledged_plants_survive_a_power_cut(disk: Path, tmp_path: Path) -> 
         process.wait()
 
 
-def test_edits_and_undos_are_complete_or_absent_after_a_power_cut(disk: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.img"
-    with mounted(disk, tmp_path / "disk"):
+def test_edits_and_undos_are_complete_or_absent_after_a_power_cut(tmp_path: Path) -> None:
+    disk, copy = tmp_path / "disk.img", tmp_path / "copy.img"
+    with mounted(tmp_path / "disk", *new_image(disk, _MEBIBYTES)):
         command = [sys.executable, "-c", _EDITOR, str(tmp_path / "disk" / "plants.db")]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as editor:
             assert editor.stdout is not None
@@ -117,7 +92,7 @@ def test_edits_and_undos_are_complete_or_absent_after_a_power_cut(disk: Path, tm
 
 def last_change_on(image: Path, at: Path) -> int:
     """Check that the plants are as the last change left them, and return its number."""
-    with mounted(image, at), closing(sqlite3.connect(at / "plants.db")) as database:
+    with mounted(at, "-o", "loop", str(image)), closing(sqlite3.connect(at / "plants.db")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         number, kind = database.execute("SELECT number, kind FROM change ORDER BY number DESC").fetchone()
         tags = database.execute("SELECT tag, count(*) FROM plant GROUP BY tag").fetchall()

@@ -1,6 +1,7 @@
 """Mounts disks of the tests: small ones in memory, and images (root, Linux)."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,16 @@ import pytest
 def tmpfs(size: str) -> tuple[str, ...]:
     """Return the arguments of `mount` for a disk in memory."""
     return ("-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs")
+
+
+def new_image(file: Path, mebibytes: int) -> tuple[str, ...]:
+    """Make an ext4 file system in a file; return the arguments of `mount`. Skip the test without mkfs.ext4."""
+    if not shutil.which("mkfs.ext4"):
+        pytest.skip("needs mkfs.ext4")
+    with file.open("wb") as image:
+        image.truncate(mebibytes * 2**20)
+    subprocess.run(["mkfs.ext4", "-q", "-F", str(file)], check=True)
+    return ("-o", "loop", str(file))
 
 
 @contextmanager

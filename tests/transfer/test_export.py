@@ -21,7 +21,6 @@ from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import checked_target, file_source, is_replaced
 from tests.conftest import Refused
-from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
 HEADER = "id,name,tag,note,added_at,source"
@@ -88,16 +87,6 @@ def test_a_filter_selects_plants_and_a_pipe_gets_utf8(capfdbinary: pytest.Captur
     assert printed.err == b"Exported 1 plant.\n"
 
 
-def test_more_plants_than_a_page_keep_their_order(tmp_path: Path) -> None:
-    with closing(Store(paths.database_file())) as store:
-        entries = [(new_plant({"id": 20_000 - number, "name": "x"}), FORM) for number in range(11_000)]
-        add_each(store, entries)
-    file = tmp_path / "plants.jsonl"
-    assert main(["export", str(file)]) == 0
-    ids = [json.loads(line)["id"] for line in file.read_text(encoding="utf-8").splitlines()]
-    assert ids == [3, -1, 2, *range(20_000, 9_000, -1)]
-
-
 def test_an_existing_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
     file.write_text("before")
@@ -110,7 +99,12 @@ def test_an_existing_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["-"], "“-”"), (["plants.ods"], "plants.ods"), (["no/where.csv"], "no/where.csv: No such file")],
+    [
+        (["-"], "“-”"),
+        (["plants.ods"], "plants.ods"),
+        (["plants.db"], "Give it a name that ends with .csv, .tsv, .json, .jsonl, .xlsx;"),
+        (["no/where.csv"], "no/where.csv: No such file"),
+    ],
 )
 def test_what_cannot_be_written_is_reported(arguments: list[str], message: str, refused: Refused) -> None:
     assert message in refused("export", *arguments)
@@ -214,12 +208,6 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
                 use(link)
         subprocess.run([sys.executable, "-c", read, str(database)], check=True)
         assert database.with_name("plants.db-wal").exists()
-
-
-def test_formats_that_are_only_read_are_refused(tmp_path: Path, refused: Refused) -> None:
-    assert "Give it a name that ends with .csv, .tsv, .json, .jsonl, .xlsx;" in refused(
-        "export", str(tmp_path / "plants.db")
-    )
 
 
 _INTERRUPTED = """
