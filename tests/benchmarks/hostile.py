@@ -30,6 +30,7 @@ from plantdesk.domain.server_state import On
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
+from tests.benchmarks.views import memory
 from tests.support.attackers import ATTACKS, Target
 
 _CONNECTIONS = 200
@@ -70,19 +71,19 @@ class Bench:
     def line(self, names: list[str]) -> dict[str, dict[str, int]]:
         """Measure one line of the table, print it, and return what the attackers were answered."""
         self._settle()
-        memory, heart = _resident(), Heartbeat()
+        before, heart = memory(), Heartbeat()
         attackers = self._attackers(names) if names else None
         good = self._started("tests.benchmarks.hostile", "--good", str(self._seconds))
-        highest = memory
+        highest = before
         while (attackers and attackers.poll() is None) or good.poll() is None:
             self._app.processEvents()
             time.sleep(0.001)  # as in Qt's own loop, which would not poll the processes
-            highest = max(highest, _resident())
+            highest = max(highest, memory())
         took = [float(each) for each in json.loads(good.communicate()[0])]
         counts = json.loads(attackers.communicate()[0].splitlines()[-1]) if attackers else {}
         title = names[0] if len(names) == 1 else "all at once" if names else "none"
         print(
-            f"{title:22}{_figures(took)}  {(highest - memory) / (1 << 20):+7.1f} MiB  {_figures(heart.late)}",
+            f"{title:22}{_figures(took)}  {highest - before:+7.1f} MiB  {_figures(heart.late)}",
             flush=True,
         )
         return counts
@@ -112,10 +113,6 @@ class Bench:
 def _figures(values: list[float]) -> str:
     ranked = sorted(values)
     return f"{ranked[len(ranked) // 2]:8.1f} {ranked[len(ranked) * 99 // 100]:8.1f} {ranked[-1]:8.1f}"
-
-
-def _resident() -> int:
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _good(port: int, seconds: float) -> list[float]:

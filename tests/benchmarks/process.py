@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.benchmarks.load import cpu_seconds, create_token, wait_for
-from tests.benchmarks.views import fill
+from tests.benchmarks.views import fill, memory
 from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ _REST = 3.0
 class Row(NamedTuple):
     """The figures of a program: MiB and percent."""
 
-    memory: float
+    rested: float
     idle: float
     loaded: float
 
@@ -59,7 +59,7 @@ class Program:
 
     def _measured(self, pid: int, port: int, seconds: float) -> Row:
         time.sleep(_REST)
-        memory, before = _memory(pid), cpu_seconds(pid)
+        rested, before = memory(pid), cpu_seconds(pid)
         time.sleep(seconds)
         idle = (cpu_seconds(pid) - before) / seconds * 100
         command = [sys.executable, str(_ROOT / "tests/benchmarks/generator.py"), str(port), "64", _LOAD_SECONDS]
@@ -67,12 +67,7 @@ class Program:
         token = create_token(self._command, self._database, self._environment)
         subprocess.run([*command, first_id], input=token, stdout=subprocess.DEVNULL, text=True, check=True)
         time.sleep(_REST)
-        return Row(memory, idle, _memory(pid))
-
-
-def _memory(pid: int) -> float:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        return Row(rested, idle, memory(pid))
 
 
 def main() -> None:
@@ -90,7 +85,7 @@ def main() -> None:
             program = Program(shlex.split(text), database, Path(folder, "home"))
             for name, arguments in {"window": [], "serve": ["serve"]}.items():
                 row = program.measure(arguments, options.seconds)
-                print(f"{name:8}{text[-36:]:38}{row.memory:8.0f}{row.loaded:8.0f}    {row.idle:8.2f}", flush=True)
+                print(f"{name:8}{text[-36:]:38}{row.rested:8.0f}{row.loaded:8.0f}    {row.idle:8.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -115,8 +115,9 @@ def _name(seq: int) -> str:
     return f"{special or _NAMES[seq % len(_NAMES)]} {seq}"
 
 
-def _memory() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+def memory(pid: int | str = "self") -> float:
+    """Return the resident memory of a process, in MiB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
@@ -150,7 +151,7 @@ def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Window]]:
     window = Window(browser)
     browser.set_store(store)
     window.wait(lambda: browser.model.complete)
-    print(f"all rows after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")
+    print(f"all rows after {time.perf_counter() - start:.2f} s, memory {memory():.0f} MiB")
     yield store, window
     browser.release_store()
     bridge.close()
@@ -170,7 +171,7 @@ def add(store: Store, numbers: range) -> None:
 def measure_all(window: Window, rounds: int, title: str) -> Iterator[Figure]:
     """Measure all cases and print them; yield the best round of each, in milliseconds."""
     results = {case: [window.measure(case) for _ in range(rounds)] for case in CASES}
-    print(f"\n{title}, memory {_memory():.0f} MiB")
+    print(f"\n{title}, memory {memory():.0f} MiB")
     print_results(results)
     for case, times in results.items():
         firsts, ends = zip(*times, strict=True)

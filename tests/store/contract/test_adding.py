@@ -63,15 +63,6 @@ def test_the_form_reports_a_used_id_even_if_all_is_the_same(store: PlantStore) -
         store.add(plant(1), FORM).result(SECONDS)
 
 
-def test_a_place_in_the_order_of_arrival_is_not_used_twice(store: PlantStore, open_store: Open) -> None:
-    with closing(open_store()) as other:
-        rows = [store.add(plant(plant_id), COMMAND).result(SECONDS) for plant_id in (1, 2, 3)]
-        rows.append(other.add(plant(4), COMMAND).result(SECONDS))
-        other.apply([DeleteAll(Selection(ids=[4]))], COMMAND).result(SECONDS)
-        rows += [store.add(plant(plant_id), COMMAND).result(SECONDS) for plant_id in (5, 6)]
-        assert len({row.version for row in rows}) == len(rows)
-
-
 def test_changes_of_others_are_reported_while_plants_arrive(store: PlantStore, open_store: Open) -> None:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)

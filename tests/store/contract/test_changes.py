@@ -128,31 +128,6 @@ def test_a_source_without_an_id_is_added_once(store: PlantStore, plants: list[Pl
     assert {first.id, second.id}.isdisjoint({0, FORM.id, COMMAND.id})
 
 
-@pytest.mark.parametrize(
-    ("selection", "ids"),
-    [
-        (Selection(), [3, 1, 2]),
-        (parse_search("aloe"), [1]),
-        (parse_search("tag=kitchen"), [3, 1]),
-        (parse_search("tag:none"), [2]),
-        (parse_search("from:form tag=kitchen fern"), [3]),
-        (parse_search("from:token"), []),
-        (Selection(since=2**40 * 10), []),
-        (Selection(ids=[2, 3, 3, 99]), [3, 2]),
-        (parse_search("tag=kitchen")._replace(ids=[*range(2, 1200)]), [3]),
-    ],
-)
-def test_sets_of_plants(store: PlantStore, plants: list[PlantRow], selection: Selection, ids: list[int]) -> None:
-    with closing(store.reader()) as reader:
-        assert [row.id for row in reader.selected(selection)] == ids[::-1]
-    result = store.apply([DeleteAll(selection)], COMMAND).result(SECONDS)
-    assert result.plants == len(ids)
-    assert [row.id for row in rows(store)] == [row.id for row in plants if row.id not in ids]
-    if ids:
-        undo(store)
-    assert rows(store) == plants
-
-
 # --- undo --------------------------------------------------------------------------------------------------------
 
 
@@ -189,29 +164,6 @@ def test_a_gap_that_is_given_was_never_used(store: PlantStore) -> None:
         add(store, plant_id, "Fern")
     apply(store, DeleteAll(Selection(ids=[1, 2])))
     assert [as_next(store, "Moss"), as_next(store, "Moss")] == [3, 5]
-
-
-@pytest.mark.parametrize(("highest", "new"), [(3, [4]), (2**63 - 1, [4]), (NO_ROOM - 1, [4])])
-def test_a_plant_whose_id_is_in_use_comes_back_under_the_next_one(
-    store: PlantStore, plants: list[PlantRow], highest: int, new: list[int]
-) -> None:
-    if highest > 3:
-        add(store, highest, "Highest")
-    apply(store, edited(plants[0], note="by the door"))
-    number = apply(store, DeleteAll(Selection(ids=[3])))
-    add(store, 3, "Another")
-    present = rows(store)
-    undone = undo(store, number)
-    assert (undone.change.plants, undone.skipped, undone.moved) == (1, 0, 1)
-    assert (undone.ids, undone.moved_ids) == ((*new,), ((3, new[0]),))
-    assert rows(store)[:-1] == present
-    back = rows(store)[-1]
-    expected = plants[0]._replace(id=new[0], note="by the door", version=undone.change.number)
-    assert back == expected
-    assert history_of(store, new[0]) == [None]
-    store.redo(FORM).result(SECONDS)
-    assert rows(store) == present
-    assert undo(store, number).moved_ids == ((3, new[0] + 1),)
 
 
 def test_plants_come_back_under_their_own_ids_and_under_others_by_one_undo(

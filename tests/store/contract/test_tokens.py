@@ -6,11 +6,9 @@ from queue import SimpleQueue
 
 import pytest
 
-from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.protocols import PlantStore, TokenLookup
 from plantdesk.domain.records import COMMAND, FORM, Changes, SourceKind, now_ms
-from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from tests.store.contract.conftest import Open
 from tests.support.adding import add_each
@@ -72,33 +70,6 @@ def test_a_token_counts_its_plants(store: PlantStore) -> None:
     assert (greenhouse.plants_added, idle.plants_added) == (2, 0)
     assert greenhouse.last_used_at is not None
     assert idle.last_used_at is None
-
-
-def test_a_count_survives_what_happens_to_the_plants(store: PlantStore, open_store: Open) -> None:
-    source = store.tokens.create("greenhouse").result(SECONDS).row.source
-    with closing(open_store()) as other:
-        for plant_id in range(1, 11):
-            adding = store if plant_id % 2 else other
-            adding.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
-        deleted = other.apply([DeleteAll(Selection(ids=range(1, 6)))], COMMAND).result(SECONDS).change
-        assert [row.plants_added for row in store.tokens.list()] == [10]
-        store.add(new_plant({"id": 1, "name": "New owner of the ID"}), COMMAND).result(SECONDS)
-        store.apply([DeleteAll(Selection(ids=[1]))], COMMAND).result(SECONDS)
-        store.undo(deleted, COMMAND).result(SECONDS)
-    for each in (store, open_store()):
-        assert [row.plants_added for row in each.tokens.list()] == [10]
-        each.close()
-
-
-def test_a_token_that_another_process_revokes_adds_nothing_more(store: PlantStore, open_store: Open) -> None:
-    source = store.tokens.create("greenhouse").result(SECONDS).row.source
-    with closing(open_store()) as other:
-        for plant_id in (1, 2, 3):
-            store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
-        other.tokens.revoke("greenhouse").result(SECONDS)
-        with pytest.raises(TokenRefusedError):
-            store.add(new_plant({"id": 4, "name": "Aloe"}), source).result(SECONDS)
-        assert store.tokens.list() == []
 
 
 def test_a_token_that_ends_between_two_plants_adds_nothing_more(store: PlantStore) -> None:

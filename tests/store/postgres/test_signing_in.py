@@ -71,22 +71,9 @@ def opens(location: StoreLocation) -> bool:
         return store.write_error is None
 
 
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("", True),
-        ("localhost", True),
-        ("127.0.0.1", True),
-        ("127.1.2.3", True),
-        ("::1", True),
-        ("/run/postgresql", True),
-        ("plants.example", False),
-        ("10.0.0.1", False),
-        ("localhost.example", False),
-    ],
-)
-def test_which_hosts_are_this_computer(host: str, *, expected: bool) -> None:
-    assert is_loopback(host) is expected
+def test_which_hosts_are_this_computer() -> None:
+    own = ["", "localhost", "127.0.0.1", "127.1.2.3", "::1", "/run/postgresql"]
+    assert [host for host in [*own, "plants.example", "10.0.0.1", "localhost.example"] if is_loopback(host)] == own
 
 
 def test_what_is_demanded_unless_somebody_has_chosen(user_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
