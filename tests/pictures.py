@@ -4,7 +4,6 @@ The text is in Inter where it is installed (Debian: fonts-inter), else in the sy
 """
 
 import argparse
-import http.client
 import json
 import os
 import sqlite3
@@ -26,6 +25,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.main_window import MainWindow
+from tests.support.programs import post
 
 FOLDER = Path(__file__).parents[1] / "resources" / "screenshots"
 #: With the frame: the most that Flathub shows.
@@ -184,22 +184,15 @@ class _Pictures:
         port = getattr(state, "port", 0)
 
         def send() -> None:
-            self._send(port, "plantdesk_of_another_store", {"id": 1, "name": "Fern"})
-            self._send(port, self._token, {"id": _FIRST_ID, "name": "Fern"})
+            post(port, "plantdesk_of_another_store", {"id": 1, "name": "Fern"})
+            post(port, self._token, {"id": _FIRST_ID, "name": "Fern"})
             tag = self._words.get("bed 4", "bed 4")
             new = {"id": _FIRST_ID + _COUNT, "name": "Salvia nemorosa ‘Ostfriesland’", "tag": tag}
-            self._send(port, self._token, new)
+            post(port, self._token, new)
 
         sending = threading.Thread(target=send)
         sending.start()
         self._until(lambda: not sending.is_alive())
-
-    @staticmethod
-    def _send(port: int, token: str, plant: dict[str, object]) -> None:
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)) as connection:
-            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-            connection.request("POST", "/plants", json.dumps(plant), headers)
-            connection.getresponse().read()
 
     def _save(self, widget: QWidget, name: str) -> None:
         until = time.monotonic() + 1.0  # what is loaded in the background, and the ends of animations

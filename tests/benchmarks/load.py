@@ -76,17 +76,12 @@ class Service:
     failed: int = 0
     results: dict[str, list[Result]] = field(default_factory=dict)
 
-    @property
-    def is_plantdesk(self) -> bool:
-        """Whether it is a PlantDesk, which makes its token itself."""
-        return "{port}" not in self.command
-
     def start(self, folder: Path) -> Self:
         """Start the process and wait until it accepts connections."""
         self.port = free_port()
         self.database = folder / f"{self.name}.db"
         environment = {**os.environ, "PLANTDESK_HOME": str(folder / self.name), "PYTHONPATH": str(_ROOT)}
-        if self.is_plantdesk:
+        if "{port}" not in self.command:  # a PlantDesk, which makes its token itself
             options = ["--database", str(self.database)]
             program = shlex.split(self.command)
             self.token = create_token(program, self.database, environment)

@@ -24,7 +24,6 @@ class Pgbench:
 
     name = "pgbench"
     failed = 0
-    is_plantdesk = False
 
     def __init__(self) -> None:
         self.results: dict[str, list[Result]] = {}

@@ -1,13 +1,11 @@
 """An author of three scripts: tokens made in the window, scripts of different quality, one of them revoked."""
 
-import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.request import Request, urlopen
 
-from tests.support.waiting import SECONDS
+from tests.support.programs import post
 from tests.use.user import Screen, User, until
 
 Plants = list[tuple[str, str | None]]
@@ -82,25 +80,19 @@ def test_an_author_of_three_scripts(screen: Screen, tmp_path: Path) -> None:
         user.press("ctrl+z")
         user.has([*naive_plants, *shell_plants])
 
-        added = type_beside_scripts(user, url, bulk)
+        added = type_beside_scripts(user, bulk)
         user.has([*naive_plants, *shell_plants, *added])
         user.sees(f"{44 + len(added)} plants")
 
 
-def type_beside_scripts(user: User, url: str, token: str) -> Plants:
+def type_beside_scripts(user: User, token: str) -> Plants:
     """Type twenty names while eight scripts add four hundred plants; return them all."""
     with ThreadPoolExecutor(8) as scripts:
-        answers = [scripts.submit(add, url, token, number) for number in range(1400, 1000, -1)]
+        port = user.home.port(user.process)
+        plants: list[dict[str, object]] = [{"id": number, "name": f"Bulk {number}"} for number in range(1400, 1000, -1)]
+        answers = [scripts.submit(post, port, token, plant) for plant in plants]
         user.click("Name")
         typed = [f"Typed {number}" for number in range(20)]
         user.types(*typed)
-        assert {each.result() for each in answers} == {200}
-    return [(name, None) for name in [*typed, *(f"Bulk {number}" for number in range(1400, 1000, -1))]]
-
-
-def add(url: str, token: str, number: int) -> int:
-    """Add one plant, and return the status."""
-    body = json.dumps({"id": number, "name": f"Bulk {number}"}).encode()
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with urlopen(Request(url, body, headers), timeout=SECONDS) as answer:  # noqa: S310  the URL is http://127.0.0.1
-        return int(answer.status)
+        assert {each.result().status for each in answers} == {200}
+    return [(str(name), None) for name in [*typed, *(plant["name"] for plant in plants)]]

@@ -173,18 +173,13 @@ class User(Probe):
         self._do(*(f"key {key}\nsleep {self.pause / 1000:.3f}" for key in keys))
         until(lambda: not into or any(into in each for each in self.focus), f"“{into}” has the focus")
 
-    def click(self, name: str, *, button: int = 1, times: int = 1) -> None:
+    def click(self, name: str, *, button: int = 1) -> None:
         """Click a button or a field."""
-        self._click("widget", name, button, times)
+        self._click("widget", name, button)
 
-    def click_item(self, text: str, *, button: int = 1, times: int = 1) -> None:
+    def click_item(self, text: str, *, button: int = 1) -> None:
         """Click a menu's title, a command, or an item of a list or table."""
-        self._click("item", text, button, times)
-
-    def choose(self, *path: str) -> None:
-        """Choose a command in the menu bar."""
-        for each in path:
-            self.click_item(each)
+        self._click("item", text, button)
 
     def search(self, text: str) -> None:
         """Search for a text instead of what was searched before."""
@@ -217,10 +212,9 @@ class User(Probe):
         text = Path(self.output.name).read_text()
         assert (self.process.returncode, text) == (0, ""), text
 
-    def _click(self, kind: str, name: str, button: int, times: int) -> None:
+    def _click(self, kind: str, name: str, button: int) -> None:
         x, y, width, height = until(lambda: self._place(kind, name), f"“{name}” is on the screen")
-        repeat = f"--repeat {times} --delay 60" if times > 1 else ""
-        self._do(f"mousemove {x + min(width // 2, 60)} {y + height // 2}", "sleep 0.03", f"click {repeat} {button}")
+        self._do(f"mousemove {x + min(width // 2, 60)} {y + height // 2}", "sleep 0.03", f"click {button}")
 
     def _place(self, kind: str, name: str) -> list[int]:
         """Return where something is on the screen, once it does not move any more."""
