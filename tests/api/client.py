@@ -67,7 +67,7 @@ class Api:
         state = self.server.settled(SECONDS)
         assert isinstance(state, On)
         self.port = state.port
-        self.token = self.new_token("tests")
+        self.token = self.new_token(f"tests {self.port}")
         self.bearer = {"Authorization": f"Bearer {self.token}"}
 
     @property

@@ -22,9 +22,9 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Start a server with its own store; with the options of `Server`."""
+    """Start a server with its own store, in a file of its own or that is given; with the options of `Server`."""
     with ExitStack() as stack:
-        yield lambda **options: _served(tmp_path / "plants.db", stack, **options)
+        yield lambda path=tmp_path / "plants.db", **options: _served(path, stack, **options)
 
 
 def _served(path: Path, stack: ExitStack, **options: Any) -> Api:  # noqa: ANN401

@@ -25,7 +25,8 @@ def test_an_added_plant_is_recorded_with_its_token_and_id(served: Api) -> None:
     served.post({"id": 7, "name": "Aloe", "tag": "kitchen"})
     answer = last(served)
     assert answer.source is not None
-    assert (answer.source.label, answer.status, answer.plant_id, answer.name) == ("tests", 200, 7, "Aloe")
+    assert answer.source.label == f"tests {served.port}"
+    assert (answer.status, answer.plant_id, answer.name) == (200, 7, "Aloe")
     assert (answer.reason, dict(answer.sent)) == ("", {"id": "7", "name": "Aloe", "tag": "kitchen"})
     assert served.server.activity.total == 1
     assert answer.is_new
@@ -73,12 +74,12 @@ def test_a_request_without_a_valid_token_has_no_source(served: Api) -> None:
 
 def test_a_revoked_token_is_named_there_and_not_to_its_client(served: Api) -> None:
     unknown = served.post({"id": 7, "name": "Aloe"}, authorization="Bearer plantdesk_unknown")
-    served.store.tokens.revoke("tests").result()
+    served.store.tokens.revoke(f"tests {served.port}").result()
     refusal = served.post({"id": 7, "name": "Aloe"})
     assert (refusal.status, refusal.message) == (unknown.status, unknown.message)
     source = last(served).source
     assert source is not None
-    assert source.label == "tests"
+    assert source.label == f"tests {served.port}"
 
 
 def test_what_is_not_http_is_recorded(served: Api) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,14 @@ import pytest
 from plantdesk.api.announcement import Announcement
 from plantdesk.api.discovery import Runtime, ServerIdentity, find_server, find_server_on_port, is_running, new_key
 from plantdesk.api.server import Server
-from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
+from plantdesk.domain.server_state import Failed, PortOfOtherUserError
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import Api
 from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
+
+Start = Callable[[Path], Api]
 
 RUNTIME = Runtime("http://127.0.0.1:9", 9, "", 1, 0, "plants.db", "0", "0" * 64)
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such files")
@@ -33,20 +35,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
-    """Start another server of a store; yield it with its port."""
-    with ExitStack() as stack:
-
-        def start(database: Path) -> tuple[Server, int]:
-            store = stack.enter_context(closing(Store(database)))
-            server = Server(store, location_of(store.path), folder, check_interval=0.5)
-            stack.callback(server.stop)
-            server.start(0)
-            state = server.settled(SECONDS)
-            assert isinstance(state, On)
-            return server, state.port
-
-        yield start
+def start(serve: Serve, folder: Path) -> Start:
+    """Start another server of a store."""
+    return lambda database: serve(database, runtime_folder=folder, check_interval=0.5)
 
 
 def found(folder: Path, database: Path) -> int | None:
@@ -57,34 +48,26 @@ def found(folder: Path, database: Path) -> int | None:
 # --- one of them, and several ------------------------------------------------------------------------------------
 
 
-def test_the_newest_server_of_each_store_is_found(
-    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
-) -> None:
+def test_the_newest_server_of_each_store_is_found(start: Start, folder: Path, tmp_path: Path) -> None:
     mine, other = tmp_path / "mine.db", tmp_path / "other.db"
-    _, first_port = start(mine)
-    second, second_port = start(mine)
-    third, third_port = start(other)
-    assert (found(folder, mine), found(folder, other)) == (second_port, third_port)
-    second.stop()
-    third.stop()
-    assert (found(folder, mine), found(folder, other)) == (first_port, None)
+    first, second, third = start(mine), start(mine), start(other)
+    assert (found(folder, mine), found(folder, other)) == (second.port, third.port)
+    second.server.stop()
+    third.server.stop()
+    assert (found(folder, mine), found(folder, other)) == (first.port, None)
 
 
 @posix
-def test_a_store_is_identified_by_its_real_path(
-    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
-) -> None:
+def test_a_store_is_identified_by_its_real_path(start: Start, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "link.db").symlink_to(tmp_path / "here" / "plants.db")
-    _, port = start(tmp_path / "here" / "plants.db")
+    port = start(tmp_path / "here" / "plants.db").port
     for name in ("here/plants.db", "here/../here/plants.db", "link.db"):
         assert found(folder, tmp_path / name) == port
 
 
-def test_a_removed_file_is_written_again(
-    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
-) -> None:
-    _, port = start(tmp_path / "plants.db")
+def test_a_removed_file_is_written_again(start: Start, folder: Path, tmp_path: Path) -> None:
+    port = start(tmp_path / "plants.db").port
     shutil.rmtree(folder)
     until_found = threading.Event()
     while found(folder, tmp_path / "plants.db") != port:
@@ -95,9 +78,7 @@ def test_a_removed_file_is_written_again(
 
 
 @posix
-def test_the_file_of_a_killed_server_is_ignored_and_removed(
-    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
-) -> None:
+def test_the_file_of_a_killed_server_is_ignored_and_removed(start: Start, folder: Path, tmp_path: Path) -> None:
     """Another program may have its port, and would receive the request."""
     folder.mkdir(mode=0o700)
     with socket.create_server(("127.0.0.1", 0)) as squatter:
@@ -114,7 +95,7 @@ def test_the_file_of_a_killed_server_is_ignored_and_removed(
         assert find_server_on_port(folder, runtime.port) is None
         with pytest.raises(BlockingIOError):
             squatter.accept()
-    _, port = start(tmp_path / "plants.db")
+    port = start(tmp_path / "plants.db").port
     assert found(folder, tmp_path / "plants.db") == port
     assert not path.exists()
     assert not file.socket_path.exists()
@@ -122,10 +103,8 @@ def test_the_file_of_a_killed_server_is_ignored_and_removed(
 
 @posix
 @pytest.mark.parametrize("mode", [0o644, 0o620])
-def test_a_file_that_is_not_private_is_ignored(
-    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path, mode: int
-) -> None:
-    _, port = start(tmp_path / "plants.db")
+def test_a_file_that_is_not_private_is_ignored(start: Start, folder: Path, tmp_path: Path, mode: int) -> None:
+    port = start(tmp_path / "plants.db").port
     (path,) = folder.glob("*.json")
     assert found(folder, tmp_path / "plants.db") == port
     path.chmod(mode)

@@ -8,16 +8,14 @@ Prints medians and ratios with the goals. Without the program sqlite3 its figure
 """
 
 import argparse
-import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from tests.benchmarks.commands import cost
 from tests.benchmarks.figures import Figure, report
 
 _FORMATS = ("csv", "jsonl", "json", "xlsx")
@@ -31,12 +29,8 @@ CalamineWorkbook.from_path(sys.argv[1]).get_sheet_by_index(0).to_python()
 
 def _cpu(*command: object) -> float:
     """Run a command and return the seconds of processor time that it took."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    nothing = subprocess.DEVNULL
-    subprocess.run([*map(str, command)], check=True, stdout=nothing, stderr=nothing, env=environment)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    with tempfile.TemporaryDirectory() as home:
+        return cost([*map(str, command)], home).cpu
 
 
 def _round(folder: Path) -> dict[str, float]:
@@ -65,7 +59,6 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        os.environ["PLANTDESK_HOME"] = str(folder / "home")
         with (folder / "plants.csv").open("w", encoding="utf-8") as stream:
             stream.write("id,name,tag\n")
             stream.writelines(f"{n},Monstera deliciosa {n},room {n % 10}\n" for n in range(1, options.plants + 1))

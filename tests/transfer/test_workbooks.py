@@ -102,7 +102,7 @@ def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
 def test_what_else_a_sheet_has_is_left_out(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"plants{suffix}"
     book = openpyxl.Workbook()
-    sheet = book["Sheet"]
+    sheet = book.worksheets[0]
     for row in (["id", "name"], [7, "Aster"], [8, "Ivy"]):
         sheet.append(row)
     sheet["B2"].hyperlink = "https://example.com/aster"
