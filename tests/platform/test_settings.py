@@ -20,12 +20,6 @@ def test_without_a_file_there_are_defaults(file: Path) -> None:
     assert not file.exists()
 
 
-def test_what_is_saved_is_loaded(file: Path) -> None:
-    changed = Settings().changed(theme="dark", port=0, window={"width": 800, "height": 600, "maximized": True})
-    settings.save(changed, file)
-    assert settings.load(file) == changed
-
-
 @pytest.mark.parametrize("content", [{"others": {"a": 1}}, {"window": {"others": 5}}, {"others": 5, "theme": "dark"}])
 def test_a_member_named_others_is_one_that_a_newer_version_may_know(file: Path, content: dict[str, object]) -> None:
     file.write_text(json.dumps(content))
