@@ -15,6 +15,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from tests.store.test_backups import until
 from tests.support.clients import Clients, new_token
 from tests.support.disks import mounted, new_image
 from tests.test_headless import serving
@@ -60,8 +61,7 @@ def test_acknowledged_plants_survive_a_power_cut(tmp_path: Path) -> None:
     ):
         clients = Clients(port, new_token(database), 0)
         for cut in range(CUTS):
-            while len(clients.acknowledged) <= cut_at[-1]:
-                time.sleep(_BETWEEN)
+            until(lambda: len(clients.acknowledged) > cut_at[-1])
             time.sleep(_BETWEEN * (1 + cut % 7))  # lets it work on, and waits for nothing
             process.send_signal(signal.SIGSTOP)
             acknowledged = set(clients.acknowledged)
