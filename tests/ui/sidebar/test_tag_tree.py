@@ -241,6 +241,7 @@ def test_a_branch_is_removed(desk: TreeDesk) -> None:
     desk.press(Qt.Key.Key_Delete)
     desk.shows_tree("hall 1")
     desk.until(lambda: desk.toast.text == "Removed the tag “garden” from 4 plants.")
+    desk.sees("Aloe", "Basil", "Cactus", "Dill", "Elder")
 
 
 def test_a_folded_branch_is_opened_by_what_is_dragged_over_it(desk: TreeDesk) -> None:
