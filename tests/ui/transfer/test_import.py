@@ -7,7 +7,7 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QSpinBox, QTableView
 
-from plantdesk.ui.transfer.import_dialog import RefusedDialog
+from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk, rows_of
 from tests.ui.conftest import Adder
@@ -114,6 +114,10 @@ def test_the_button_counts_the_plants_that_rows_of_one_id_become(desk: TransferD
     assert desk.dialog.button("Import 4 plants").isEnabled()
     desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
     assert desk.dialog.button("Import 2 plants").isEnabled()
+    assert any("Of several rows with one ID the last counts." in each for each in desk.dialog.texts())
+    desk.dialog.pick("Rows whose ID is taken", "Leave them out")
+    assert any("Can be undone in one step." in each for each in desk.dialog.texts())
+    desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
     desk.start_import()
     desk.until_toast("Imported 2 plants")
     assert [each[:2] for each in desk.plants()] == [(1, "Daisy"), (7, "Rose")]
@@ -156,27 +160,6 @@ def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk) -> None:
     assert desk.plants() == [(7, "Aster", "bed", None)]
 
 
-def test_of_rows_with_one_id_the_last_replaces_the_plant(desk: TransferDesk) -> None:
-    desk.open_text("id,name\n7,Aster\n7,Ivy\n7,Rose\n")
-    desk.until_dialog_shows("counted over the whole file")
-    desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
-    desk.until_dialog_shows("Of several rows with one ID the last counts.")
-    desk.dialog.pick("Rows whose ID is taken", "Leave them out")
-    desk.until_dialog_shows("Can be undone in one step.")
-    desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
-    desk.start_import()
-    desk.until_toast("Imported")
-    assert [each[:2] for each in desk.plants()] == [(7, "Rose")]
-
-
-def test_columns_that_no_header_names_are_left_out(desk: TransferDesk) -> None:
-    desk.open_text("name;c0;Etikett\nAster;v;bed\nIvy;w;bed\n")
-    desk.until(desk.dialog.button("Import 2 plants").hasFocus)
-    desk.start_import()
-    desk.until_toast("Imported 2 plants")
-    assert desk.plants() == [(1, "Aster", "bed", None), (2, "Ivy", "bed", None)]
-
-
 def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk) -> None:
     desk.open_text("Bitki adı;Yer\nGül;bahçe\n")
     desk.until_dialog_shows("Each row becomes a plant, also the first one, “Bitki adı”")
@@ -201,6 +184,7 @@ def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk) 
 
 def test_how_a_file_is_read_can_be_changed(desk: TransferDesk) -> None:
     desk.open_text("Rose|Äster;x\nLily|Iris;y\n".encode("cp1252"))
+    assert any("encoding guessed, as in “" in each for each in desk.dialog.texts())
     desk.dialog.button("Change how it is read…").click()
     desk.dialog.pick("Delimiter", "bar")
     desk.until_dialog_shows("counted over the whole file")
@@ -216,14 +200,6 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDesk) -> None:
     desk.start_import()
     desk.until_toast("Imported 1 plant")
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
-
-
-def test_the_wheel_scrolls_and_changes_no_column(desk: TransferDesk, file: Path) -> None:
-    desk.open_import(file)
-    box = desk.dialog.the(QComboBox, "Field of column Sorte")
-    box.setFocus()
-    assert desk.turn_wheel(box)
-    assert box.currentText() == "Name"
 
 
 def test_a_closed_dialog_imports_nothing(desk: TransferDesk, file: Path) -> None:
@@ -265,37 +241,27 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     desk.until_toast("Imported 1 plant")
 
 
-def test_files_are_dropped_on_the_window(desk: TransferDesk, file: Path) -> None:
+def test_files_and_tables_are_dropped_on_the_window_which_says_what_it_imports(desk: TransferDesk, file: Path) -> None:
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(file))])
-    assert desk.drop(desk.window, data)
-    desk.until_dialog_shows("counted over the whole file")
-    assert "plants-2026.csv" in desk.dialog.texts()
-
-
-def test_the_window_says_what_a_drop_imports(desk: TransferDesk, file: Path) -> None:
-    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/plants.csv")])
+    data.setText("https://example.org/plants.csv")
+    assert not desk.drop(desk.window, data)
     data.setUrls([QUrl.fromLocalFile(str(file))])
     keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(desk.window, QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, data, *keys))
     assert f"Import “{file.name}”" in desk.texts()
     QApplication.sendEvent(desk.window, QDragLeaveEvent())
     assert f"Import “{file.name}”" not in desk.texts()
-
-
-def test_a_table_is_dropped_on_the_window(desk: TransferDesk) -> None:
-    data = QMimeData()
-    data.setText("Aster\tbed 4\nIvy\tbed 4\n")
     assert desk.drop(desk.window, data)
     desk.until_dialog_shows("counted over the whole file")
+    assert "plants-2026.csv" in desk.dialog.texts()
+    desk.dialog.button("Cancel").click()
+    desk.until(lambda: not desk.widget.findChildren(ImportDialog))
+    table = QMimeData()
+    table.setText("Aster\tbed 4\nIvy\tbed 4\n")
+    assert desk.drop(desk.window, table)
+    desk.until_dialog_shows("counted over the whole file")
     assert cells(desk)[1:] == [["Aster", "bed 4"], ["Ivy", "bed 4"]]
-
-
-def test_an_address_is_not_imported(desk: TransferDesk) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl("https://example.org/plants.csv")])
-    data.setText("https://example.org/plants.csv")
-    assert not desk.drop(desk.window, data)
 
 
 def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
@@ -318,33 +284,20 @@ def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
         (b'id,name\n1,"a\n2,b\n', "line 2: In column 2 a quote is opened and not closed."),
         (b"id,name\n" + b"1,\xc3\xa4\n" * 40_000 + b"2,\xe4\n", "line 40,002: A byte is not UTF-8"),
         (b"number;height\n1;2\n", "Choose the column that is the name."),
+        (None, "No such file"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_bad_files_are_refused_in_the_dialog(desk: TransferDesk, tmp_path: Path, content: bytes, message: str) -> None:
+def test_bad_files_are_refused_in_the_dialog(
+    desk: TransferDesk, tmp_path: Path, content: bytes | None, message: str
+) -> None:
     file = tmp_path / "plants.csv"
-    file.write_bytes(content)
+    if content is not None:
+        file.write_bytes(content)
     desk.feature.import_files([file])
     desk.until(lambda: message in desk.dialog.the(MessageLine).text)
     assert not next(each for name, each in desk.dialog.buttons().items() if name.startswith("Import")).isEnabled()
     assert desk.plants() == []
-
-
-@pytest.mark.parametrize("name", ["plants.xlsx", "plants.db", "plants.md", "plants.json", "plants.png"])
-def test_files_that_are_not_what_they_are_called_are_refused(desk: TransferDesk, tmp_path: Path, name: str) -> None:
-    file = tmp_path / "files" / name
-    file.parent.mkdir()
-    file.write_text("id,name\n1,Aster\n", encoding="utf-8")
-    desk.feature.import_files([file])
-    desk.until(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR)
-    assert name in desk.dialog.the(MessageLine).text
-    assert desk.plants() == []
-
-
-def test_a_file_that_vanishes_is_reported(desk: TransferDesk, tmp_path: Path) -> None:
-    desk.feature.import_files([tmp_path / "gone.csv"])
-    desk.until(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR)
-    assert "No such file" in desk.dialog.the(MessageLine).text
 
 
 def test_a_store_that_is_closed_ends_the_import(desk: TransferDesk, file: Path) -> None:
@@ -361,11 +314,6 @@ def test_what_cannot_happen_is_not_asked(desk: TransferDesk) -> None:
     desk.start_import()
     desk.until_toast("Imported 1 plant")
     assert "Save them with the reasons…" in desk.buttons()
-
-
-def test_the_first_cell_of_a_guessed_encoding_is_shown(desk: TransferDesk) -> None:
-    desk.open_text("name\nFern\nRöse\n".encode("cp1252"))
-    assert any("encoding guessed, as in “Röse”" in each for each in desk.dialog.texts())
 
 
 def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk) -> None:
