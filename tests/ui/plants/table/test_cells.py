@@ -14,11 +14,6 @@ def row(**values: object) -> PlantRow:
     return usual._replace(**values)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("plant_id", [0, -1, 1_000_000, 2**63 - 1, -(2**63)])
-def test_an_id_is_shown_in_plain_digits(plant_id: int) -> None:
-    assert cell_text(row(id=plant_id), Column.ID) == str(plant_id)
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

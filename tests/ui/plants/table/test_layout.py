@@ -5,20 +5,6 @@ import pytest
 from plantdesk.ui.plants.browser import PlantBrowser
 
 
-def test_a_layout_survives_the_settings(browser: PlantBrowser) -> None:
-    layout: dict[str, object] = {
-        "order": "name",
-        "descending": False,
-        "compact": True,
-        "hidden": ["id", "source"],
-        "widths": {"tag": 20.5},
-        "widest_id": "12345",
-        "sources": True,
-    }
-    browser.table.restore(layout)
-    assert browser.table.as_json() == layout
-
-
 @pytest.mark.parametrize(
     "values",
     [

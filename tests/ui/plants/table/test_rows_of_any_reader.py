@@ -107,29 +107,6 @@ def compared(qtbot: QtBot, model: PlantModel) -> None:
     qtbot.waitUntil(lambda: model.is_current)
 
 
-@pytest.mark.parametrize("column", [Column.NAME, Column.TAG, Column.ID, Column.SOURCE])
-@pytest.mark.usefixtures("small")
-def test_new_plants_are_listed_after_a_query_has_failed(
-    qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, column: Column
-) -> None:
-    failed: list[str] = []
-
-    def fail_once(query: str) -> None:
-        if not failed:
-            failed.append(query)
-            raise StoreBusyError
-
-    add("Basil", "Fern")
-    model.show(Query(column=column))
-    model.set_store(store)
-    qtbot.waitUntil(lambda: model.is_current)
-    store.hook = fail_once
-    for name in ("Cactus", "Dill"):
-        add(name)
-        qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
-    assert failed
-
-
 def test_the_pause_after_a_query_is_twice_as_long_as_the_query_unless_the_user_retries(
     qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,4 @@
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -51,8 +50,3 @@ def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTableV
     browser.sort_by(Column.NAME, descending=True)
     qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
     assert current(table) == "Basil"
-
-
-def test_space_is_a_letter_only_while_letters_are_typed(qtbot: QtBot, table: PlantTableView) -> None:
-    with qtbot.waitSignal(table.card_requested):
-        QTest.keyClick(table, Qt.Key.Key_Space)
