@@ -216,27 +216,22 @@ def test_enter_in_an_empty_form_does_nothing(desk: FormDesk, pinned: str) -> Non
     assert desk.name.hasFocus()
 
 
-def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) -> None:
+def test_a_used_id_names_and_shows_its_owner_and_offers_the_next_free_one(
+    desk: FormDesk, entry: AddPlantController
+) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Ficus lyrata", "41")
     desk.lists(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
     desk.press_in_box("Edit")
     desk.sees("ID 41 already belongs to “Aloe vera”")
+    with desk.qtbot.waitSignal(entry.plant_requested) as requested:
+        desk.actions["Show that plant"].click()
+    assert requested.args == [41]
     desk.actions["Use the next free ID"].click()
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("", "Ficus lyrata", True)
     desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
-
-
-def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.adds("Ficus lyrata", "41")
-    desk.lists(**{"Ficus lyrata": "already belongs"})
-    desk.press_in_box("Edit")
-    with desk.qtbot.waitSignal(entry.plant_requested) as requested:
-        desk.actions["Show that plant"].click()
-    assert requested.args == [41]
 
 
 def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:

@@ -12,10 +12,8 @@ from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from plantdesk.domain.edits import KEEP, Delete, edited
-from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
@@ -333,36 +331,6 @@ def test_a_plant_changed_elsewhere_is_shown_in_both_versions_and_mine_can_be_kep
     desk.sees("Basil", "Mine", "Cactus")
     assert desk.bars == []
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.sees("Basil", "Theirs", "Cactus")
-
-
-def test_what_was_typed_is_kept_while_the_other_version_cannot_be_read(
-    desk: EditDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desk.edit(2)
-    desk.change_elsewhere(2, name="Theirs")
-    with monkeypatch.context() as fault:
-        fault.setattr(Reader, "plant", _unreachable)
-        desk.enter("Mine")
-        desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
-        assert "“Mine”" in desk.bars[0].text
-    desk.button("Try again").click()
-    desk.qtbot.waitUntil(lambda: [bar.title for bar in desk.bars if "while you were editing" in bar.title] != [])
-    desk.button("Keep mine").click()
-    desk.sees("Basil", "Mine", "Cactus")
-
-
-def _unreachable(*_: object) -> None:
-    raise StoreUnreachableError
-
-
-def test_the_version_of_the_other_can_be_taken(desk: EditDesk) -> None:
-    desk.edit(2)
-    desk.change_elsewhere(2, name="Theirs")
-    desk.enter("Mine")
-    desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
-    desk.button("Take theirs").click()
-    assert desk.bars == []
     desk.sees("Basil", "Theirs", "Cactus")
 
 
