@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -72,6 +72,11 @@ class LayoutDesk(Desk):
         QTest.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=end)
 
 
+def kept(store: Store) -> Mapping[str, Any]:
+    """Return what the settings file has of a store."""
+    return Preferences(store.path.with_name("settings.json")).of_store(location_of(store.path).key)
+
+
 @pytest.fixture
 def desk(qtbot: QtBot, context: WindowContext, store: Store, add: Adder) -> Iterator[LayoutDesk]:
     """Aloe, Cactus and Basil, the newest on top."""
@@ -134,12 +139,6 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
     desk.close()
 
 
-def test_the_layout_is_in_the_settings_file(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
-    desk.action("By name").trigger()
-    desk.close()
-    assert Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)["order"] == "name"
-
-
 def test_a_chosen_width_is_remembered(desk: LayoutDesk, store: Store, other_store: Store) -> None:
     usual = desk.table.columnWidth(Column.TAG)
     desk.drag_edge(Column.TAG, 80)
@@ -168,57 +167,37 @@ def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: La
     desk.until(lambda: not desk.table.isColumnHidden(Column.SOURCE))
 
 
-def test_what_is_typed_is_remembered_until_it_is_removed(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
-    def draft() -> object:
-        return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key).get("draft")
-
-    desk.type(desk.the(NameField), "Dill")
-    desk.qtbot.waitUntil(lambda: draft() == ["", "Dill", ""])
-    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Escape)
-    desk.qtbot.waitUntil(lambda: draft() is None)
-
-
-def test_a_plant_is_not_offered_again_once_it_is_added(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
-    def values() -> Mapping[str, object]:
-        return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)
-
-    desk.type(desk.the(NameField), "Dill")
-    desk.qtbot.waitUntil(lambda: values().get("draft") == ["", "Dill", ""])
-    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDesk, store: Store) -> None:
+    for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
+        desk.type(desk.the(NameField), "Dill")
+        desk.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Dill", ""])
+        QTest.keyClick(desk.the(NameField), key)
+        if key is Qt.Key.Key_Escape:
+            desk.qtbot.waitUntil(lambda: kept(store).get("draft") is None)
     desk.qtbot.waitUntil(lambda: desk.message.text.startswith("Added"))
-    assert not values().keys() & KEPT, "as soon as the user sees that it was added"
+    assert not kept(store).keys() & KEPT, "as soon as the user sees that it was added"
 
 
-def test_a_plant_that_waits_is_remembered_while_the_next_one_is_typed(
-    desk: LayoutDesk, store: Store, tmp_path: Path
-) -> None:
-    desk.close()
-    desk.plants.show_no_store(StoreReadOnlyError())
-    for name in ("Dill", "Mint", "Ros"):
-        desk.type(desk.the(NameField), name)
-        if name != "Ros":
-            QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
-    saved = Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)["unsaved"]
-    assert isinstance(saved, list)
-    assert [(each["texts"][1], each["waits"]) for each in saved] == [("Dill", True), ("Mint", True)]
-
-
-def test_a_plant_that_is_entered_before_the_store_is_open_is_remembered_at_once(
-    desk: LayoutDesk, store: Store, tmp_path: Path
+def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_typed(
+    desk: LayoutDesk, store: Store
 ) -> None:
     desk.close()
     desk.type(desk.the(NameField), "Dill")
     QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
-    saved = Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)["unsaved"]
-    assert [each["texts"][1] for each in cast("list[Any]", saved)] == ["Dill"]
+    assert [each["texts"][1] for each in kept(store)["unsaved"]] == ["Dill"], "before the store is open"
+    desk.plants.show_no_store(StoreReadOnlyError())
+    desk.type(desk.the(NameField), "Mint")
+    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    desk.type(desk.the(NameField), "Ros")
+    saved = [(each["texts"][1], each["waits"]) for each in kept(store)["unsaved"]]
+    assert saved == [("Dill", True), ("Mint", True)]
 
 
 def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_each(
-    desk: LayoutDesk, store: Store, tmp_path: Path, other_program: sqlite3.Connection
+    desk: LayoutDesk, store: Store, other_program: sqlite3.Connection
 ) -> None:
     def names() -> list[str]:
-        saved = Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key).get("unsaved")
-        return [each["texts"][1] for each in saved] if isinstance(saved, list) else []
+        return [each["texts"][1] for each in kept(store).get("unsaved", [])]
 
     other_program.execute("BEGIN IMMEDIATE")
     for count, name in enumerate(BARCODES):
@@ -232,42 +211,37 @@ def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_
 
 
 def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_when_it_waits(
-    desk: LayoutDesk, store: Store, tmp_path: Path, other_program: sqlite3.Connection
+    desk: LayoutDesk, store: Store, other_program: sqlite3.Connection
 ) -> None:
-    def values() -> Mapping[str, object]:
-        return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)
-
     other_program.execute("BEGIN IMMEDIATE")
     desk.type(desk.the(NameField), "Dill")
     QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
     desk.type(desk.the(NameField), "Mi")
-    desk.qtbot.waitUntil(lambda: values().get("draft") == ["", "Mi", ""])
+    desk.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Mi", ""])
     QTest.keyClicks(desk.the(NameField), "nt")
     QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
-    assert [each["texts"][1] for each in cast("list[Any]", values()["unsaved"])] == ["Dill", "Mint"]
-    assert not values().get("draft")
+    assert [each["texts"][1] for each in kept(store)["unsaved"]] == ["Dill", "Mint"]
+    assert not kept(store).get("draft")
     other_program.rollback()
 
 
 def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
-    desk: LayoutDesk, store: Store, tmp_path: Path, other_program: sqlite3.Connection
+    desk: LayoutDesk, store: Store, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
     desk.type(desk.the(NameField), "Dill")
     QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
-    file, key = tmp_path / "settings.json", location_of(store.path).key
-    desk.qtbot.waitUntil(lambda: bool(Preferences(file).of_store(key).get("unsaved")))
+    desk.qtbot.waitUntil(lambda: bool(kept(store).get("unsaved")))
     other_program.rollback()
 
 
-def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
+def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDesk, store: Store) -> None:
     """Each key a quarter of the delay after the one before."""
-    file, key = tmp_path / "settings.json", location_of(store.path).key
     keys = QTimer(desk.window, interval=SETTLED // 4)
     keys.timeout.connect(lambda: QTest.keyClick(desk.the(NameField), Qt.Key.Key_A))
     desk.the(NameField).setFocus()
     keys.start()
-    desk.qtbot.waitUntil(lambda: bool(Preferences(file).of_store(key).get("draft")))
+    desk.qtbot.waitUntil(lambda: bool(kept(store).get("draft")))
     keys.stop()
 
 

@@ -96,14 +96,6 @@ def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDesk, store:
     assert [each for each, tag in tags(store).items() if tag is None] == [8, 9]
 
 
-def test_a_single_plant_is_edited_in_its_row(desk: UndoDesk) -> None:
-    desk.go_to(9)
-    assert {"Edit name", "Edit tag", "Delete plant"} <= set(desk.enabled("Edit"))
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_T, CONTROL)
-    desk.until(desk.table.editor.isVisible)
-
-
 def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDesk, store: Store) -> None:
     with closing(store.reader()) as reader:
         plant = reader.plant(9)
@@ -145,14 +137,6 @@ def test_a_copy_that_the_search_hides_can_be_shown(desk: UndoDesk) -> None:
     desk.until_selected(11)
 
 
-def test_the_key_copies_the_plant_also_while_a_field_has_the_focus(desk: UndoDesk) -> None:
-    desk.go_to(9)
-    desk.type(desk.name, "Aloe")
-    desk.press(Qt.Key.Key_D, CONTROL)
-    desk.until_rows(11)
-    assert desk.name.text() == "Aloe"
-
-
 def test_delete_pressed_again_deletes_the_next_plant(desk: UndoDesk) -> None:
     desk.go_to(9)
     for _ in range(3):
@@ -181,16 +165,6 @@ def test_the_row_before_scattered_ones_at_the_end_is_selected(desk: UndoDesk) ->
     desk.press(Qt.Key.Key_Delete)
     desk.until_rows(7)
     desk.until_selected(2)
-
-
-def test_after_the_deletion_of_all_plants_none_is_selected(desk: UndoDesk) -> None:
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_A, CONTROL)
-    assert "Delete 10 plants" in desk.enabled("Edit")
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Delete)
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=MILLISECONDS)
-    assert desk.selected() == []
 
 
 def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(

@@ -31,15 +31,6 @@ def row_is_clear(desk: UndoDesk) -> bool:
     return viewport.rect().contains(row) and not toast.intersects(row)
 
 
-def test_the_list_keeps_its_height_and_place(desk: UndoDesk) -> None:
-    desk.table.scrollTo(desk.table.model().index(30, 1))
-    before = desk.table.size(), desk.table.verticalScrollBar().value()
-    desk.toast.show_problem("Nothing was copied.")
-    assert (desk.table.size(), desk.table.verticalScrollBar().value()) == before
-    desk.toast.clear()
-    assert (desk.table.size(), desk.table.verticalScrollBar().value()) == before
-
-
 @pytest.mark.parametrize(
     ("width", "height", "search"),
     [(1180, 700, ""), (800, 600, ""), (640, 420, ""), (1180, 700, "nothing has this"), (800, 600, "nothing has this")],
