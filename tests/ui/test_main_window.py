@@ -2,12 +2,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QSize
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.widgets.dialog import Dialog
 
 
 @pytest.mark.parametrize("saved", [None, QSize(3600, 2200)])
@@ -56,13 +54,3 @@ def test_a_window_that_was_maximised_is_again(qtbot: QtBot, tmp_path: Path, *, b
         window.show_as_saved()
     assert window.isMaximized()
     assert not window.isMinimized()
-
-
-def test_a_dialog_fits_the_screen(qtbot: QtBot) -> None:
-    window = QWidget()
-    qtbot.addWidget(window)
-    dialog = Dialog("Large", window)
-    dialog.resize_to_fit(QSize(5000, 5000))
-    room = dialog.screen().availableGeometry().size()
-    assert dialog.size().boundedTo(room) == dialog.size()
-    assert dialog.width() > room.width() // 2

@@ -18,16 +18,6 @@ from plantdesk.ui.single_window import SingleWindow
 
 unix = pytest.mark.skipif(os.name != "posix", reason="Windows has named pipes of the session")
 
-_ASK = """
-import sys
-from pathlib import Path
-from PySide6.QtCore import QCoreApplication
-from plantdesk.store import location_of
-from plantdesk.ui.single_window import SingleWindow
-app = QCoreApplication([])
-single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
-sys.exit(0 if not single.take() and single.raise_other() else 1)
-"""
 _SEND = """
 import sys
 from pathlib import Path
@@ -78,14 +68,6 @@ def first(tmp_path: Path) -> Iterator[SingleWindow]:
     first.listen()
     yield first
     first.release()
-
-
-def test_a_second_start_raises_the_first(qtbot: QtBot, first: SingleWindow, tmp_path: Path) -> None:
-    asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
-    with qtbot.waitSignal(first.requested):
-        pass
-    qtbot.waitUntil(lambda: asking.poll() is not None)
-    assert asking.returncode == 0
 
 
 def test_a_request_reaches_the_window_without_qt_in_the_other_process(
@@ -226,14 +208,3 @@ def test_a_read_only_folder_is_not_another_window() -> None:
         done = subprocess.run([sys.executable, "-c", script, f"{folder}/plants.db", folder], check=False)
         assert done.returncode == 0
         assert list(Path(folder).iterdir()) == []
-
-
-def test_a_start_during_closing_waits_and_opens_the_window(qtbot: QtBot, first: SingleWindow, tmp_path: Path) -> None:
-    second = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
-    first.stop_listening()  # it still writes
-    asked: list[bool] = []
-    second.ask_other().asked.connect(asked.append)
-    first.release()
-    qtbot.waitUntil(lambda: asked == [True])
-    assert second.is_locked
-    second.release()

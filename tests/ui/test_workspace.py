@@ -205,10 +205,12 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
 def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: WindowDesk, bridge: Bridge) -> None:
     bridge.notify_health(StoreReadOnlyError())
     desk.until(lambda: any("Plants that you add wait" in text for text in desk.texts()))
+    assert ["read-only" in bar.text for bar in desk.bars] == [True]
+    assert desk.name.hasFocus()
     desk.add("Dill")
     assert desk.name.text() == ""
     bridge.notify_health(None)
-    desk.until(lambda: desk.message.text == "Added “Dill”.")
+    desk.until(lambda: desk.message.text == "Added “Dill”." and not desk.bars)
 
 
 @pytest.mark.parametrize(
@@ -378,18 +380,6 @@ def test_bars_keep_their_height_in_a_low_window(desk: WindowDesk) -> None:
     assert all(bar.height() >= bar.heightForWidth(bar.width()) for bar in bars)
 
 
-def test_bars_take_no_room_while_they_are_closed(desk: WindowDesk) -> None:
-    page = desk.window.centralWidget()
-    assert isinstance(page, Page)
-    height, bars = page.list_rect.height(), [page.add_bar() for _ in range(2)]
-    for bar in bars:
-        bar.show_state(Tone.INFO, "Importing", "", persistent=True)
-    desk.until(lambda: all(bar.isVisible() for bar in bars) and page.list_rect.height() < height)
-    for bar in bars:
-        bar.clear()
-    desk.until(lambda: page.list_rect.height() == height)
-
-
 # --- Edit -------------------------------------------------------------------------------------------------------------
 
 
@@ -418,6 +408,8 @@ def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_c
 
 def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
+    desk.button("Add").setFocus()
+    assert desk.enabled("Edit") == ALWAYS
     desk.name.setFocus()
     assert desk.enabled("Edit") == ALWAYS
     desk.name.setText("Dill")
@@ -432,12 +424,6 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
     assert desk.name.text() == ""
     desk.choose("Edit", "Redo")
     assert desk.name.text() == "Dill"
-
-
-def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
-    QGuiApplication.clipboard().clear()
-    desk.button("Add").setFocus()
-    assert desk.enabled("Edit") == ALWAYS
 
 
 # --- all menus --------------------------------------------------------------------------------------------------------
