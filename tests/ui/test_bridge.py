@@ -51,17 +51,6 @@ def test_a_window_that_is_slow_to_show_changes_gets_fewer_signals(qtbot: QtBot, 
     assert all(after - before >= 0.19 for before, after in pairwise(heard)), "a quarter of the time"
 
 
-def test_a_result_comes_before_the_changes_of_its_commit(qtbot: QtBot, lone_bridge: Bridge) -> None:
-    heard: list[object] = []
-    lone_bridge.changed.connect(lambda _changes: heard.append("changes"))
-    result: Future[str] = Future()
-    result.set_result("result")
-    lone_bridge.notify_changes(added(1))  # the writer may be ready before this thread goes on
-    lone_bridge.follow(lone_bridge, result, heard.append)
-    qtbot.waitUntil(lambda: len(heard) == 2)
-    assert heard == ["result", "changes"]
-
-
 def test_results_come_before_the_changes_of_their_commits_under_load(
     qtbot: QtBot, lone_bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:

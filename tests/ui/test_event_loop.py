@@ -1,6 +1,5 @@
 """What the event loop does beside the window."""
 
-import gc
 import signal
 import sqlite3
 import threading
@@ -46,15 +45,6 @@ def let_time_out(midnight: Midnight) -> None:
     assert timer.isActive()
     assert 0 < timer.interval() <= 60_000
     timer.timeout.emit()
-
-
-def test_a_new_day_is_noticed(qtbot: QtBot, pass_midnight: Callable[[], None]) -> None:
-    midnight = Midnight()
-    with qtbot.assertNotEmitted(midnight.passed):
-        let_time_out(midnight)
-    pass_midnight()
-    with qtbot.waitSignal(midnight.passed):
-        let_time_out(midnight)
 
 
 def test_the_table_shows_another_today(
@@ -123,20 +113,6 @@ def test_the_window_of_the_store_before_is_collected_at_once() -> None:
     InCycle(destroyed_on)
     GarbageCollector().start()
     assert destroyed_on == [threading.main_thread()]
-
-
-@pytest.mark.usefixtures("qapp")
-def test_it_collects_when_a_threshold_is_exceeded() -> None:
-    destroyed_on: list[threading.Thread] = []
-    collector = GarbageCollector()
-    gc.collect()
-    InCycle(destroyed_on)
-    collector.collect_if_due()
-    assert destroyed_on == []
-    kept = [[number] for number in range(10_000)]
-    collector.collect_if_due()
-    assert destroyed_on == [threading.main_thread()]
-    del kept
 
 
 @pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)

@@ -23,7 +23,7 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import CloseButton
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.painting import StatePage
-from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+from plantdesk.ui.widgets.plain_text import set_tool_tip
 from plantdesk.ui.window.backups import RestoreDialog
 from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
@@ -61,10 +61,6 @@ def shown(qtbot: QtBot, widget: QWidget) -> QWidget:
     widget.resize(700, widget.sizeHint().height())
     widget.show()
     return widget
-
-
-def test_a_label(qtbot: QtBot, name: str) -> None:
-    check(shown(qtbot, PlainLabel(name)))
 
 
 def test_the_status_line(qtbot: QtBot, theme: Theme, name: str) -> None:

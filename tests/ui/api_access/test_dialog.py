@@ -94,6 +94,8 @@ def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: Stor
 
 
 def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Store) -> None:
+    purpose = "No tokens yet. A program needs one to add plants."
+    assert purpose in desk.texts()
     token = desk.create("greenhouse")
     assert desk.token.isVisible()
     desk.button("Copy token").click()
@@ -102,6 +104,7 @@ def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Stor
     assert checker.source(token).label == "greenhouse"
     checker.close()
     desk.until(lambda: desk.names() == ["greenhouse"])
+    assert purpose not in desk.texts()
     assert desk.token_name.text() == ""
 
 
@@ -132,7 +135,10 @@ def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> 
     desk.qtbot.keyClick(box, Qt.Key.Key_Return)  # presses what has the focus
     desk.until(lambda: not isValid(box))
     assert desk.names() == ["greenhouse"]
-    desk.choose_in_menu(0, "Revoke…")
+    desk.dialog.activateWindow()
+    desk.until(desk.dialog.isActiveWindow)
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Delete)
     press(desk.box_of_question(), "Revoke").click()
     desk.until(lambda: desk.names() == [])
     checker = store.tokens.checker()
@@ -166,17 +172,14 @@ def test_a_saved_token_replaces_no_database(desk: DialogDesk, store: Store) -> N
     assert store.path.read_bytes().startswith(b"SQLite format 3")
 
 
-def test_an_api_that_is_off_can_be_turned_on(desk: DialogDesk) -> None:
+def test_an_api_that_is_off_can_be_turned_on_also_with_another_port(desk: DialogDesk) -> None:
     assert "Turn on" not in desk.buttons()
     desk.switch.show(Off())
     desk.button("Turn on").click()
     assert desk.switch.asked == [8721]
-
-
-def test_a_taken_port_offers_a_free_one(desk: DialogDesk) -> None:
     desk.switch.show(Failed(PortInUseError(8721, 8722), 8721))
     desk.button("Use port 8722").click()
-    assert desk.switch.asked == [8722]
+    assert desk.switch.asked == [8721, 8722]
 
 
 def test_enter_presses_the_focused_button(desk: DialogDesk) -> None:
@@ -246,46 +249,21 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
     assert caplog.records == []
 
 
-def test_expanded_examples_are_scrolled_to(desk: DialogDesk) -> None:
-    desk.create("greenhouse")
-    desk.button("Try it").click()
-    text = desk.the(QPlainTextEdit, "Example command")
-    desk.until(lambda: text.isVisible() and text.visibleRegion().boundingRect() == text.rect())
-
-
-def test_the_dialog_stays_on_the_screen_when_it_grows(desk: DialogDesk) -> None:
-    screen = desk.dialog.screen().availableGeometry()
-    desk.dialog.move(0, screen.bottom() - desk.dialog.height())
-    before = desk.dialog.height()
-    desk.button("Try it").click()
-    desk.until(lambda: desk.dialog.height() > before)
-    assert screen.contains(desk.dialog.frameGeometry())
-
-
 # --- tokens and activity -----------------------------------------------------------------------------------------
 
 
-def test_without_a_token_the_dialog_says_what_it_is_for(desk: DialogDesk) -> None:
-    assert "No tokens yet. A program needs one to add plants." in desk.texts()
-    desk.create("greenhouse")
-    desk.until(lambda: "No tokens yet. A program needs one to add plants." not in desk.texts())
-
-
-def test_one_button_leads_at_a_time(desk: DialogDesk) -> None:
-    assert desk.button("Create token").property("variant") == "primary"
-    desk.create("greenhouse")
-    assert desk.button("Create token").property("variant") == ""
-    assert desk.button("Copy token").property("variant") == "primary"
-
-
-def test_the_dialog_is_as_high_as_its_content(desk: DialogDesk) -> None:
+def test_the_dialog_is_as_high_as_its_content_but_stays_on_the_screen(desk: DialogDesk) -> None:
     before = desk.dialog.height()
     for number in range(3):
         desk.create(f"token {number}")
     desk.until(lambda: len(desk.names()) == 3 and desk.dialog.height() > before)
-    collapsed = desk.dialog.height()
+    collapsed, screen = desk.dialog.height(), desk.dialog.screen().availableGeometry()
+    desk.dialog.move(0, screen.bottom() - collapsed)
     desk.button("Try it").click()
     desk.until(lambda: desk.dialog.height() > collapsed + 50)
+    assert screen.contains(desk.dialog.frameGeometry())
+    example = desk.the(QPlainTextEdit, "Example command")
+    desk.until(lambda: example.isVisible() and example.visibleRegion().boundingRect() == example.rect())
     expanded = desk.dialog.height()
     desk.button("Try it").click()
     desk.until(lambda: desk.dialog.height() < expanded - 50)
@@ -310,16 +288,6 @@ def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDesk, s
     checker.close()
     desk.the(TokenPanel).refresh()
     desk.until(lambda: not desk.the(QLineEdit, "New token").isVisible())
-
-
-def test_delete_asks_to_revoke_the_selected_token(desk: DialogDesk) -> None:
-    desk.create("greenhouse")
-    desk.until(lambda: desk.names() == ["greenhouse"])
-    desk.table.setFocus()
-    desk.table.selectRow(0)
-    desk.press(Qt.Key.Key_Delete)
-    press(desk.box_of_question(), "Revoke").click()
-    desk.until(lambda: desk.names() == [])
 
 
 def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: Store) -> None:
@@ -383,17 +351,14 @@ def menu_of_request(desk: DialogDesk, row: int) -> QMenu:
     return desk.popup()
 
 
-def test_a_refused_plant_is_put_into_the_form(active: DialogDesk) -> None:
+def test_the_reason_of_a_refusal_is_copied_and_its_plant_put_into_the_form(active: DialogDesk) -> None:
+    click_in(menu_of_request(active, 1), "Copy the reason")
+    assert QGuiApplication.clipboard().text() == "ID 7 already belongs to “Fern”."
     menu = menu_of_request(active, 1)
     with active.qtbot.waitSignal(active.dialog.plant_requested) as requested:
         click_in(menu, "Put this plant into the form")
     assert requested.args == [{"id": "7", "name": "It’s <b>Basil</b>", "tag": "kitchen"}]
     assert not active.dialog.isVisible()
-
-
-def test_the_reason_of_a_refusal_is_copied(active: DialogDesk) -> None:
-    click_in(menu_of_request(active, 1), "Copy the reason")
-    assert QGuiApplication.clipboard().text() == "ID 7 already belongs to “Fern”."
 
 
 def test_more_requests_than_there_is_room_for_are_scrolled(active: DialogDesk) -> None:

@@ -156,18 +156,16 @@ def test_a_click_on_a_plant_keeps_it_and_one_on_a_heading_leaves_the_group(desk:
 
 def test_none_and_all_groups_can_be_chosen_at_once(desk: TidyingDesk) -> None:
     desk.find()
+    desk.the(QComboBox, "Alike in").setCurrentText("name")
+    desk.until(lambda: "5 plants in 2 groups" in desk.texts())
+    desk.the(QComboBox, "Alike in").setCurrentText("name and tag")
+    desk.until(lambda: "4 plants in 2 groups" in desk.texts())
     desk.button("Choose none").click()
     assert not desk.button("Merge").isEnabled()
     assert desk.kept() == []
     desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
     desk.merge()
     assert {*desk.rows()} == {1, 3, 4, 5, 6}
-
-
-def test_plants_that_are_alike_in_their_name_alone(desk: TidyingDesk) -> None:
-    desk.find()
-    desk.the(QComboBox, "Alike in").setCurrentText("name")
-    desk.until(lambda: "5 plants in 2 groups" in desk.texts())
 
 
 def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,14 +175,6 @@ def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk, monkeyp
     desk.button("Merge 2 plants").click()
     desk.until(lambda: desk.toast.text.startswith("Merged 1 plant. 1 plant stays"))
     assert {*desk.rows()} == {1, 2, 3, 4, 6}
-
-
-def test_without_duplicates_there_is_nothing_to_merge(desk: TidyingDesk) -> None:
-    desk.find()
-    desk.merge()
-    desk.choose("Tools", "Clean up…")
-    desk.until(lambda: "No two plants are alike." in desk.texts())
-    assert not desk.button("Merge").isEnabled()
 
 
 def test_a_long_list_is_read_as_one_scrolls(desk: TidyingDesk) -> None:

@@ -145,12 +145,6 @@ def desk(
     desk.feature.release_store()
 
 
-def test_without_a_selection_there_are_no_labels(desk: LabelDesk) -> None:
-    desk.choose("File", "Print labels…")
-    assert "Select the plants" in desk.toast.text
-    assert not desk.widget.findChildren(LabelDialog)
-
-
 def test_labels_are_saved_as_a_pdf_and_opened(
     desk: LabelDesk, add: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,20 +201,6 @@ def test_sizes_are_written_as_the_region_does(desk: LabelDesk, add: Adder) -> No
         QLocale.setDefault(before)
 
 
-def test_the_sheet_is_remembered(desk: LabelDesk, add: Adder) -> None:
-    add("Aster")
-    dialog = desk.open(1)
-    sheets = dialog.the(QComboBox, "Sheet")
-    sheets.setFocus()
-    desk.qtbot.keyClick(sheets, Qt.Key.Key_Down)
-    chosen = sheets.currentText()
-    dialog.button("Cancel").click()
-    desk.until(lambda: not desk.widget.findChildren(LabelDialog))
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
-    assert desk.open(1).the(QComboBox, "Sheet").currentText() == chosen
-
-
 def test_the_own_line_has_the_values_of_each_plant() -> None:
     content = Content(line="{id}: {name} ({tag}){note} {other}")
     assert content.line_of(plant(7)) == "7: Aster (bed 4) {other}"
@@ -254,9 +234,13 @@ def test_a_label_may_have_the_own_line_alone() -> None:
     assert not is_blank(painted(Job(sheet, [plant(1)], nothing._replace(line="{name}"))), on_image(sheet, 0))
 
 
-def test_the_own_line_is_typed_and_remembered(desk: LabelDesk, add: Adder) -> None:
+def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDesk, add: Adder) -> None:
     add("Aster")
     dialog = desk.open(1)
+    sheets = dialog.the(QComboBox, "Sheet")
+    sheets.setFocus()
+    desk.qtbot.keyClick(sheets, Qt.Key.Key_Down)
+    chosen = sheets.currentText()
     for box in ("Name", "Tag", "ID", "QR code of the ID"):
         dialog.the(QCheckBox, box).click()
     assert not dialog.button("Print…").isEnabled()
@@ -272,7 +256,9 @@ def test_the_own_line_is_typed_and_remembered(desk: LabelDesk, add: Adder) -> No
     desk.until(lambda: not desk.widget.findChildren(LabelDialog))
     desk.window.activateWindow()
     desk.until(desk.window.isActiveWindow)
-    assert desk.open(1).field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
+    dialog = desk.open(1)
+    assert dialog.field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
+    assert dialog.the(QComboBox, "Sheet").currentText() == chosen
 
 
 def test_the_dialog_stays_on_a_small_screen_with_large_text_and_a_wrong_line(desk: LabelDesk, add: Adder) -> None:
@@ -291,18 +277,13 @@ def test_the_dialog_stays_on_a_small_screen_with_large_text_and_a_wrong_line(des
     desk.feature.context.theme.set_text_scale(1)
 
 
-def test_a_pdf_that_cannot_be_written_is_reported(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
+def test_labels_replace_no_database_and_are_not_written_into_nothing(desk: LabelDesk, add: Adder, store: Store) -> None:
     add("Aster")
     dialog = desk.open(1)
-    desk.save(dialog, tmp_path / "missing" / "labels.pdf")
-    assert dialog.the(MessageLine).tone is Tone.ERROR
-
-
-def test_labels_replace_no_database(desk: LabelDesk, add: Adder, store: Store) -> None:
-    add("Aster")
-    dialog = desk.open(1)
-    desk.save(dialog, store.path)
-    assert dialog.the(MessageLine).tone is Tone.ERROR
+    for file in (store.path.parent / "missing" / "labels.pdf", store.path):
+        dialog.the(MessageLine).clear()
+        desk.save(dialog, file)
+        assert dialog.the(MessageLine).tone is Tone.ERROR
     assert store.path.read_bytes().startswith(b"SQLite format 3")
 
 
@@ -320,7 +301,7 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
     desk.until(lambda: not desk.widget.findChildren(LabelDialog))
 
 
-def test_the_message_to_select_plants_goes_when_they_are(qtbot: QtBot, bare: Workspace, store: Store) -> None:
+def test_without_a_selection_there_is_a_message_until_there_is_one(qtbot: QtBot, bare: Workspace, store: Store) -> None:
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     bare.complete()
     bare.set_store(store)
@@ -329,5 +310,6 @@ def test_the_message_to_select_plants_goes_when_they_are(qtbot: QtBot, bare: Wor
     desk.until(lambda: table.model().rowCount() == 1)
     desk.choose("File", "Print labels…")
     desk.until(lambda: desk.toast.text == "Select the plants that get a label.")
+    assert not desk.widget.findChildren(LabelDialog)
     table.selectRow(0)
     desk.until(lambda: not desk.toast.isVisible())

@@ -35,11 +35,6 @@ def _usual_text(theme: Theme) -> Iterator[None]:
     theme.set_text_scale(1)
 
 
-def test_it_is_light_where_the_system_says_nothing(theme: Theme) -> None:
-    theme.set_mode(ThemeMode.SYSTEM)
-    assert theme.colors == LIGHT
-
-
 def test_a_choice_is_applied_at_once_and_signalled(theme: Theme, qapp: QApplication, qtbot: QtBot) -> None:
     with qtbot.waitSignal(theme.changed, timeout=0):
         theme.set_mode(ThemeMode.DARK)
@@ -47,13 +42,6 @@ def test_a_choice_is_applied_at_once_and_signalled(theme: Theme, qapp: QApplicat
     assert qapp.palette().color(QPalette.ColorRole.Window) == DARK.color("window")
     assert DARK.surface in qapp.styleSheet()
     assert LIGHT.window not in qapp.styleSheet()
-
-
-def test_a_new_theme_replaces_another(theme: Theme, qapp: QApplication) -> None:
-    theme.set_mode(ThemeMode.DARK)
-    Theme(qapp, ThemeMode.LIGHT)
-    assert qapp.palette().color(QPalette.ColorRole.Window) == LIGHT.color("window")
-    assert DARK.surface not in qapp.styleSheet()
 
 
 def test_a_check_box_with_the_focus_has_a_frame(theme: Theme, qtbot: QtBot) -> None:
@@ -95,17 +83,6 @@ def test_a_button_with_the_focus_of_a_key_has_its_frame_alone(theme: Theme, qtbo
     assert after.copy(inside) == before.copy(inside)
 
 
-def test_larger_text_makes_larger_fields_and_rows(theme: Theme, qtbot: QtBot) -> None:
-    field = QLineEdit()
-    qtbot.addWidget(field)
-    field.show()
-    assert field.height() == 34
-    theme.set_text_scale(2)
-    field.adjustSize()
-    assert field.height() > 40
-    assert theme.metrics.row == theme.metrics.row // 2 * 2 > 34
-
-
 def test_text_is_never_smaller_than_twelve_pixels(theme: Theme, qapp: QApplication) -> None:
     theme.set_text_scale(0.5)
     assert QFontInfo(qapp.font()).pixelSize() >= 12
@@ -131,12 +108,6 @@ def test_icons_change_their_colour_with_the_theme(theme: Theme, qtbot: QtBot) ->
     assert _ink(button) == LIGHT.on_accent
     theme.set_mode(ThemeMode.DARK)
     assert _ink(button) == DARK.on_accent
-
-
-@pytest.mark.parametrize("ratio", [1, 2, 3])
-def test_icons_are_sharp_on_every_screen(theme: Theme, ratio: int) -> None:
-    pixmap = theme.icons.icon("plus").pixmap(QSize(16, 16), ratio)
-    assert pixmap.width() == 16 * ratio
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in DRAWINGS.glob("*.svg")))

@@ -1,8 +1,5 @@
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
-from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
@@ -70,15 +67,6 @@ def test_its_action_is_done_once(desk: ToastDesk) -> None:
     assert (desk.chosen, desk.toast.isHidden(), desk.edit.hasFocus()) == (["undo"], True, True)
 
 
-def test_it_is_as_wide_as_its_text_and_wraps_what_is_too_long(desk: ToastDesk) -> None:
-    desk.toast.show_problem("Short.")
-    desk.until(lambda: 0 < desk.toast.width() < WIDTH // 2)
-    height = desk.toast.height()
-    desk.toast.show_problem("Long words. " * 40, ("Undo", desk.undo))
-    desk.until(lambda: desk.toast.height() > height)
-    assert desk.toast.width() <= WIDTH
-
-
 def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
     actions = [("Show these plants", desk.undo), ("Undo", desk.undo)]
     text = "Changed 2 plants. 3 plants have been changed since and were left as they are."
@@ -143,12 +131,6 @@ def test_progress_stays_where_the_message_before_would_have_disappeared(desk: To
     assert desk.toast.isVisible()
 
 
-def test_a_file_without_a_program_for_it_is_reported(desk: ToastDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
-    desk.toast.open_file(Path("labels.pdf"))
-    assert desk.toast.text == "No program was found that opens “labels.pdf”."
-
-
 # --- the line below the form ------------------------------------------------------------------------------------------
 
 
@@ -182,10 +164,6 @@ def nothing() -> None:
     """Do nothing."""
 
 
-def test_a_message_of_success_goes_by_itself(qtbot: QtBot, line: MessageLine) -> None:
-    until_gone(qtbot, line)
-
-
 @pytest.mark.parametrize("tone", [Tone.ERROR, Tone.WARNING])
 def test_a_fault_stays(qtbot: QtBot, line: MessageLine, later_line: MessageLine, tone: Tone) -> None:
     line.show_message(Tone.OK, "Copied 2 plants.")
@@ -216,14 +194,6 @@ def test_a_new_hint_does_not_replace_a_message(line: MessageLine) -> None:
     assert line.text == "Wait."
 
 
-def test_markup_is_shown_as_it_is(line: MessageLine) -> None:
-    line.show_message(Tone.OK, "Added")
-    height = line.sizeHint().height()
-    line.show_message(Tone.OK, "Added “<h1><img src=x height=500>”")
-    assert line.sizeHint().height() == height
-    assert "<h1>" in {each.text()[7:11] for each in line.findChildren(QLabel)}
-
-
 def test_a_screen_reader_announces_the_sentence_and_the_buttons(line: MessageLine, spoken: list[str]) -> None:
     line.show_message(Tone.ERROR, "ID 1 is taken.", ("Use 2", nothing), ("Show that plant", nothing))
     line.show_message(Tone.OK, "Added.", ("Show it", nothing))
@@ -237,20 +207,6 @@ def test_a_screen_reader_announces_the_sentence_and_the_buttons(line: MessageLin
 
 
 # --- bars -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_state_shows_with_its_ways_on_and_can_be_closed(qtbot: QtBot, theme: Theme) -> None:
-    bar = InfoBar(theme)
-    qtbot.addWidget(bar)
-    assert bar.isHidden()
-    pressed: list[str] = []
-    bar.show_state(Tone.WARNING, "API is off", "The port is taken.", ("Use port 2", lambda: pressed.append("2")))
-    assert (bar.isHidden(), bar.title, bar.text) == (False, "API is off", "The port is taken.")
-    bar.findChildren(QPushButton)[0].click()
-    assert pressed == ["2"]
-    close = next(each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message")
-    close.click()
-    assert bar.isHidden()
 
 
 def test_a_title_that_is_a_question_is_spoken_without_another_mark(

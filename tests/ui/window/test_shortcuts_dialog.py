@@ -58,7 +58,9 @@ def test_commands_are_listed_without_what_they_act_on(
     assert commands == ["Undo", "Redo", "Delete plant"]
 
 
-def test_the_groups_are_in_two_columns_where_there_is_room(qtbot: QtBot, context: WindowContext) -> None:
+def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(
+    qtbot: QtBot, context: WindowContext
+) -> None:
     HelpCommands(context)
     desk = Desk(qtbot, context.page)
     desk.choose("Help", "Keyboard shortcuts")
@@ -66,13 +68,6 @@ def test_the_groups_are_in_two_columns_where_there_is_room(qtbot: QtBot, context
     labels = {label.text(): label.mapTo(dialog, QPoint()) for label in dialog.findChildren(QLabel)}
     plants, view = labels["Plants"], labels["View"]
     assert (plants.y(), plants.x() < view.x()) == (view.y(), True)
-
-
-def test_the_list_scrolls_by_keys_on_a_low_screen(qtbot: QtBot, context: WindowContext) -> None:
-    HelpCommands(context)
-    desk = Desk(qtbot, context.page)
-    desk.choose("Help", "Keyboard shortcuts")
-    dialog = desk.the(ShortcutsDialog)
     dialog.resize(700, 250)
     bar = dialog.findChildren(QScrollArea)[0].verticalScrollBar()
     desk.until(lambda: bar.maximum() > 0)

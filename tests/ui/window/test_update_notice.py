@@ -57,9 +57,10 @@ def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -
     assert shown.preferences.settings.ask_for_updates
 
 
-def test_its_button_opens_the_page_and_nothing_else_happens(
+def test_it_is_offered_by_every_package_and_its_button_opens_the_page_alone(
     shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(paths, "package_channel", lambda: "deb")  # no repository brings new versions
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     shown.preferences.change(ask_for_updates=True)
@@ -79,15 +80,5 @@ def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> 
         shown.preferences.change(updates_asked_at=1)
         shown.switch()
         shown.switch()
-        qtbot.waitUntil(shown.offers)
-    assert len(came) == 1
-
-
-def test_it_is_offered_by_every_package(qtbot: QtBot, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No repository brings new versions, security fixes among them."""
-    monkeypatch.setattr(paths, "package_channel", lambda: "deb")
-    shown.preferences.change(ask_for_updates=True)
-    with release_server(release("v99.0.0")) as (address, came):
-        shown.begin(address)
         qtbot.waitUntil(shown.offers)
     assert len(came) == 1
