@@ -64,55 +64,6 @@ def desk(show: Show) -> Iterator[ProgramDesk]:
         yield desk
 
 
-def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: ProgramDesk) -> None:
-    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-    for name in ("One", "Two", "Three"):
-        desk.add(name)
-        desk.until(lambda: desk.name.text() == "")
-    desk.sees("Three", "Two", "One")
-    desk.until(lambda: desk.message.text == "Added “Three”.")
-    assert "Undo Add “Three”" in desk.enabled("Edit")
-    desk.table.setFocus()
-    desk.table.selectRow(1)
-    desk.press(Qt.Key.Key_Delete)
-    desk.sees("Three", "One")
-    desk.until(lambda: desk.toast.text == "Deleted 1 plant.")
-    Desk(desk.qtbot, desk.toast).button("Undo").click()
-    desk.sees("Three", "Two", "One")
-    desk.table.selectAll()
-    desk.choose("Edit", "Delete 3 plants")
-    desk.sees()
-    desk.until(lambda: desk.toast.text == "Deleted 3 plants.")
-    assert "Undo Delete 3 plants" in desk.enabled("Edit")
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
-    desk.type(desk.name, "Typed")
-    desk.press(Qt.Key.Key_Z, control)  # what was typed is undone first
-    assert desk.name.text() == ""
-    desk.sees()
-    desk.press(Qt.Key.Key_Z, control)
-    desk.sees("Three", "Two", "One")
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Z, control | shift)
-    desk.sees()
-
-
-def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> None:
-    for name in ("One", "Two"):
-        desk.add(name)
-        desk.until(lambda: desk.name.text() == "")
-    desk.sees("Two", "One")
-    desk.table.selectAll()
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Delete)
-    desk.sees()
-    store_at(paths.database_file(), "One")
-    desk.sees("One")
-    Desk(desk.qtbot, desk.toast).button("Undo").click()
-    desk.sees("One", "Two")
-    desk.until(lambda: "1 plant has been changed since" in desk.toast.text)
-
-
 def test_a_plant_of_a_script_appears_without_disturbing_anything(token: str, desk: ProgramDesk) -> None:
     port = desk.until_on().port
     assert desk.name.hasFocus()

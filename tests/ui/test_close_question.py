@@ -72,11 +72,6 @@ def desk(
     return ImportingDesk(qtbot, bare, other_program, file)
 
 
-def test_the_window_closes_without_a_question_while_nothing_runs(desk: ImportingDesk) -> None:
-    desk.press_close()
-    assert not desk.window.isVisible()
-
-
 def test_the_import_button_of_the_empty_table_opens_the_dialog(desk: ImportingDesk) -> None:
     desk.until(lambda: "Import…" in desk.buttons())
     desk.qtbot.mouseClick(desk.button("Import…"), Qt.MouseButton.LeftButton)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import segno
-from PySide6.QtCore import QLocale, QRect, QSize, Qt, QUrl
+from PySide6.QtCore import QLocale, QRect, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
@@ -21,7 +21,6 @@ from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import SHEETS, UNIT, Content, Job, Sheet, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, Table
@@ -259,22 +258,6 @@ def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDesk, a
     dialog = desk.open(1)
     assert dialog.field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
     assert dialog.the(QComboBox, "Sheet").currentText() == chosen
-
-
-def test_the_dialog_stays_on_a_small_screen_with_large_text_and_a_wrong_line(desk: LabelDesk, add: Adder) -> None:
-    add("Aster")
-    desk.feature.context.theme.set_text_scale(1.9)
-    dialog = desk.open(1)
-    dialog.the(QSpinBox, "Copies of each").setValue(99)
-    room = fitted(dialog.widget, QSize(800, 600))
-    dialog.type(dialog.field("Own line, with {name}, {tag}, {id} or {note}"), "{foo}")
-    dialog.until(lambda: any("{foo} is not known" in text for text in dialog.texts()))
-    desk.until(lambda: dialog.the(MessageLine).height() > 2 * dialog.the(MessageLine).fontMetrics().height())
-    assert dialog.widget.width() <= room.width()
-    for button in dialog.buttons().values():
-        corner = button.mapTo(dialog.widget, button.rect().bottomRight())
-        assert not button.isVisible() or dialog.widget.rect().contains(corner), button.text()
-    desk.feature.context.theme.set_text_scale(1)
 
 
 def test_labels_replace_no_database_and_are_not_written_into_nothing(desk: LabelDesk, add: Adder, store: Store) -> None:

@@ -338,18 +338,6 @@ def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> I
     unsubscribe()
 
 
-def test_plants_that_cannot_be_saved_are_listed_and_can_be_retried(desk: FormDesk, locked: sqlite3.Connection) -> None:
-    desk.adds("Patience")
-    desk.adds("Fern")
-    desk.lists(Patience="Another program", Fern="Another program")
-    desk.qtbot.keyClicks(desk.name, "half a na")
-    locked.execute("ROLLBACK")
-    desk.press_in_box("Try 2 plants again")
-    desk.has(["Patience", "Fern"])
-    desk.lists()
-    assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
-
-
 def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDesk, locked: sqlite3.Connection) -> None:
     desk.adds("Patience")
     desk.adds("Fern", "70")
@@ -358,16 +346,6 @@ def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDesk, 
     desk.has(["Patience", "Fern"])
     desk.lists()
     assert desk.rows()[1:] == [(2, "Patience", None), (70, "Fern", None)]
-
-
-def test_copies_that_cannot_be_saved_are_listed_as_one(
-    desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
-) -> None:
-    entry.add_copies([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
-    desk.lists(**{"2 plants": "Another program"})
-    locked.execute("ROLLBACK")
-    desk.has(["Salvia", "Thyme"])
-    desk.lists()
 
 
 def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(

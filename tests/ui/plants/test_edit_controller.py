@@ -41,9 +41,11 @@ class EditDesk(Desk):
     def editor(self) -> QLineEdit:
         return self.table.editor
 
-    def plant(self, plant_id: int) -> PlantRow | None:
+    def plant(self, plant_id: int) -> PlantRow:
         with closing(self.store.reader()) as reader:
-            return reader.plant(plant_id)
+            row = reader.plant(plant_id)
+        assert row is not None
+        return row
 
     def names(self) -> list[str]:
         model = self.table.model()
@@ -85,13 +87,11 @@ class EditDesk(Desk):
     def delete_elsewhere(self, plant_id: int) -> None:
         """Delete a plant as another program does."""
         row = self.plant(plant_id)
-        assert row is not None
         self.store.apply([Delete(plant_id, row.version, row.name)], COMMAND).result(SECONDS)
 
     def change_elsewhere(self, plant_id: int, *, name: str) -> None:
         """Rename a plant as another program does."""
         row = self.plant(plant_id)
-        assert row is not None
         self.store.apply([edited(row, name=name, tag=KEEP)], COMMAND).result(SECONDS)
 
 
@@ -164,12 +164,10 @@ def test_tab_moves_from_name_to_tag_and_enter_saves_both_as_one_change(desk: Edi
     desk.until_closed()
     desk.sees("Basil", "Aloe vera", "Cactus")
     row = desk.plant(2)
-    assert row is not None
     assert (row.name, row.tag) == ("Aloe vera", "bath")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.sees("Basil", "Aloe", "Cactus")
     row = desk.plant(2)
-    assert row is not None
     assert (row.name, row.tag) == ("Aloe", "kitchen")
 
 
@@ -202,9 +200,7 @@ def test_an_emptied_tag_is_none(desk: EditDesk) -> None:
     desk.until_editing(2, "Tag")
     desk.enter("")
     desk.until_closed()
-    row = desk.plant(2)
-    assert row is not None
-    assert row.tag is None
+    assert desk.plant(2).tag is None
 
 
 def test_escape_and_an_unchanged_text_leave_the_plant_as_it_is(desk: EditDesk) -> None:
@@ -230,7 +226,6 @@ def test_what_is_edited_is_the_whole_text_with_its_line_break(desk: EditDesk, ad
     desk.enter("bath")
     desk.until_closed()
     now = desk.plant(row.id)
-    assert now is not None
     assert (now.name, now.tag) == (name, "bath")
 
 
@@ -346,13 +341,10 @@ def test_the_same_change_elsewhere_is_no_conflict(desk: EditDesk) -> None:
 def test_another_note_meanwhile_is_kept_without_a_question(desk: EditDesk) -> None:
     desk.edit(2)
     row = desk.plant(2)
-    assert row is not None
     desk.store.apply([edited(row, note="Beside the tap")], COMMAND).result(SECONDS)
     desk.enter("Aloe vera")
     desk.sees("Basil", "Aloe vera", "Cactus")
-    row = desk.plant(2)
-    assert row is not None
-    assert row.note == "Beside the tap"
+    assert desk.plant(2).note == "Beside the tap"
 
 
 def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDesk) -> None:
@@ -392,9 +384,7 @@ def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(desk: Ed
     plants.release_store()
     new = new_plant({"id": 9, "name": "Later"})
     desk.store.add(new, COMMAND).result(SECONDS)  # after what was queued
-    row = desk.plant(2)
-    assert row is not None
-    assert row.name == "Aloe vera"
+    assert desk.plant(2).name == "Aloe vera"
 
 
 def test_a_mirrored_table_is_edited_the_same_way(desk: EditDesk) -> None:

@@ -77,23 +77,6 @@ def test_the_current_entry_of_an_open_list_stands_out(qtbot: QtBot, theme: Theme
 # --- tables of dialogs ------------------------------------------------------------------------------------------------
 
 
-def test_the_columns_are_measured_once_for_many_rows(qtbot: QtBot, theme: Theme) -> None:
-    table = PlainTable(theme, "Requests", ("Time", "Request"), wide=1)
-    qtbot.addWidget(table)
-    with qtbot.waitExposed(table):
-        table.show()
-    changes: list[object] = []
-    table.model().dataChanged.connect(lambda *_arguments: changes.append(None))
-    table.show_rows([("12:00", "Added")] * 500)
-    assert changes == [], "they are new"
-    narrow = table.columnWidth(0)
-    table.show_rows([("Monday, 12:00:00", Cell("Added", "ID 7"))] * 500, range(500))
-    assert table.columnWidth(0) > narrow
-    for text in ("Added", "Refused", "Refused"):
-        table.show_rows([("Monday, 12:00:00", text)] * 500, range(500))
-    assert len(changes) == 2, "the cells, and nothing the third time"
-
-
 def test_the_selected_row_stays_selected_where_others_come_and_go(qtbot: QtBot, theme: Theme) -> None:
     table = PlainTable(theme, "Tokens", ("Token",))
     qtbot.addWidget(table)

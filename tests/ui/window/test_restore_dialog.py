@@ -165,7 +165,12 @@ def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
     assert desk.ids() == [1, 2, 3, 4]
 
 
-def test_what_would_change_nothing_cannot_be_restored(desk: BackupDesk, add: Adder) -> None:
+def test_nothing_and_what_would_change_nothing_cannot_be_restored(desk: BackupDesk, add: Adder) -> None:
+    dialog = desk.open()
+    desk.says("There are no backups yet.")
+    assert not desk.dialog.button("Restore").isEnabled()
+    with desk.qtbot.waitSignal(dialog.destroyed):
+        dialog.reject()
     add("Aloe")
     FileBackups(desk.store.path).make()
     desk.open()
@@ -186,12 +191,6 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, b
     bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
     desk.qtbot.waitUntil(lambda: received == [1])
     desk.says("“other.db” holds 2 plants")
-
-
-def test_without_backups_the_dialog_says_so(desk: BackupDesk) -> None:
-    desk.open()
-    desk.says("There are no backups yet.")
-    assert not desk.dialog.button("Restore").isEnabled()
 
 
 @pytest.mark.usefixtures("backup")

@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
@@ -99,36 +98,6 @@ def ids_of(model: PlantModel) -> list[int]:
 def stored(store: Store, query: Query) -> list[int]:
     with closing(Reader(store.file)) as reader:
         return [plant_id for chunk in reader.ids(query.view) for plant_id in chunk]
-
-
-def compared(qtbot: QtBot, model: PlantModel) -> None:
-    model.apply(Changes(needs_reload=True))
-    assert not model.is_current
-    qtbot.waitUntil(lambda: model.is_current)
-
-
-def test_the_pause_after_a_query_is_twice_as_long_as_the_query_unless_the_user_retries(
-    qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [0.0]
-
-    def take_seconds(_query: str) -> None:
-        now[0] += 10
-
-    monkeypatch.setattr(model_module, "monotonic", lambda: now[0])
-    model.show(Query(column=Column.NAME))
-    model.set_store(store)
-    qtbot.waitUntil(lambda: model.is_current)
-    store.hook = take_seconds
-    compared(qtbot, model)
-    pause = model.findChild(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    assert isinstance(pause, QTimer)
-    assert pause.interval() == 2000 * now[0] > 0
-    add("Aloe")
-    qtbot.waitUntil(lambda: not model.is_current)
-    assert ids_of(model) != stored(store, model.query)
-    model.retry()
-    qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -24,10 +24,10 @@ from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
-from plantdesk.ui.plants.table.cells import Column, column_title
+from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.theme.colors import hue_of, mixed, pill_colors
-from plantdesk.ui.theme.metrics import XS, FontRole, M
+from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.theme.theme import Theme
 from tests.support.costs import cpu_seconds
 from tests.support.waiting import MILLISECONDS, SECONDS
@@ -401,16 +401,6 @@ def test_larger_text_makes_room_for_the_ids(table: PlantTableView, theme: Theme,
     digits = QFontMetrics(theme.font()).horizontalAdvance("1000000")
     assert table.columnWidth(Column.ID) - 2 * M >= digits
     theme.set_text_scale(1)
-
-
-@pytest.mark.parametrize("scale", [1, 1.5, 2])
-def test_a_heading_has_room_for_its_arrow_in_each_text_size(table: PlantTableView, theme: Theme, scale: float) -> None:
-    theme.set_text_scale(scale)
-    heading = QFontMetrics(theme.font(FontRole.CAPTION)).horizontalAdvance(column_title(Column.ADDED))
-    arrow = XS + theme.metrics.scaled(12)
-    room = table.columns._heading_width(Column.ADDED) - 2 * M  # noqa: SLF001  longer than its times in other languages
-    theme.set_text_scale(1)
-    assert room >= heading + arrow
 
 
 def test_rows_are_painted_again_after_a_change_of_very_many(
