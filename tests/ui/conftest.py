@@ -26,6 +26,9 @@ from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.theme.theme import Theme
@@ -34,6 +37,31 @@ from plantdesk.ui.widgets.messages import MessageLine
 from plantdesk.ui.workspace import Workspace
 from tests.support.adding import add_each
 from tests.support.api_switch import ApiSwitch
+from tests.support.desk import Desk
+
+
+class PlantsDesk(Desk):
+    """A window with the table of plants."""
+
+    @property
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
+
+    @property
+    def search(self) -> SearchField:
+        return self.the(SearchField)
+
+    def names(self) -> list[str]:
+        model = self.table.model()
+        return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
+
+    def sees(self, *names: str) -> None:
+        """Wait until the table has just these names."""
+        self.until(lambda: self.names() == list(names))
+
+    def until_rows(self, count: int) -> None:
+        self.until(lambda: self.table.model().rowCount() == count)
+
 
 Adder = Callable[..., list[PlantRow]]
 Failing = Callable[[], contextlib.AbstractContextManager[None]]

@@ -18,8 +18,6 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.page import Page
-from plantdesk.ui.plants.search_field import SearchField
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.transfer.import_dialog import ImportDialog
@@ -28,7 +26,7 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, menus_of, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, PlantsDesk
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 FORM_STOPS = [
@@ -59,22 +57,14 @@ TABLE_STOPS = ["Tags", "Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["API on"]
 
 
-class WindowDesk(Desk):
+class WindowDesk(PlantsDesk):
     """The window with an open store, driven by keys and menus."""
 
     def __init__(self, qtbot: QtBot, bridge: Bridge, workspace: Workspace) -> None:
         super().__init__(qtbot, workspace.window())
         self.bridge = bridge
 
-    @property
-    def search(self) -> SearchField:
-        return self.the(SearchField)
-
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
-
-    def sees(self, text: str) -> None:
+    def says(self, text: str) -> None:
         self.until(lambda: text in self.message.text)
 
     def server_is(self, state: ServerState) -> None:
@@ -105,7 +95,7 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
     bare.appear()
     bare.set_store(store)
     desk = WindowDesk(qtbot, bridge, bare)
-    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
+    desk.until_rows(3)
     desk.server_is(On("http://127.0.0.1:8721", 8721))
     return desk
 
@@ -251,11 +241,11 @@ def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_w
 
 def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDesk) -> None:
     desk.search.setText("basil")
-    desk.until(lambda: desk.table.model().rowCount() == 1)
+    desk.until_rows(1)
     desk.name.setText("Dill")
     desk.name.setFocus()
     desk.press(Qt.Key.Key_Return)
-    desk.sees("Added “Dill”. It does not match the search.")
+    desk.says("Added “Dill”. It does not match the search.")
     assert desk.search.text() == "basil"
     desk.button("Show it").setFocus()
     desk.press(Qt.Key.Key_Space)
@@ -270,7 +260,7 @@ def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDe
 @pytest.mark.parametrize("place", ["id", "name", "search", "table"])
 def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Adder, place: str) -> None:
     add(*(f"Fern {number}" for number in range(100)))
-    desk.until(lambda: desk.table.model().rowCount() == 103)
+    desk.until_rows(103)
     desk.table.setCurrentIndex(desk.table.model().index(102, 0))
     desk.name.setText("half a name")
     getattr(desk, place).setFocus()
@@ -283,13 +273,13 @@ def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(desk:
     desk.add("Dahlia")
     desk.press(Qt.Key.Key_F, CONTROL)
     QTest.keyClicks(desk.focused, "bas")
-    desk.sees("Added “Dahlia”")
+    desk.says("Added “Dahlia”")
     assert desk.search.hasFocus()
     assert desk.search.text() == "bas"
     desk.type(desk.name, "Elder")
     desk.button("Add").setFocus()
     desk.press(Qt.Key.Key_Return)
-    desk.sees("Added “Elder”")
+    desk.says("Added “Elder”")
     assert desk.name.hasFocus()
 
 
@@ -299,7 +289,7 @@ def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_
     desk.press(Qt.Key.Key_Delete)
     desk.until(desk.search.hasFocus)
     desk.button("Undo").click()
-    desk.until(lambda: desk.table.model().rowCount() == 3)
+    desk.until_rows(3)
 
 
 def test_of_two_messages_the_newer_one_alone_offers_undo(desk: WindowDesk) -> None:
@@ -307,7 +297,7 @@ def test_of_two_messages_the_newer_one_alone_offers_undo(desk: WindowDesk) -> No
         return "Undo" in desk.message.labels, "Undo" in desk.toast.labels
 
     desk.add("Dahlia")
-    desk.sees("Added “Dahlia”")
+    desk.says("Added “Dahlia”")
     assert offer_undo() == (True, False)
     desk.table.selectRow(0)
     desk.table.setFocus()
@@ -315,7 +305,7 @@ def test_of_two_messages_the_newer_one_alone_offers_undo(desk: WindowDesk) -> No
     desk.until(lambda: "Undo" in desk.toast.labels)
     assert offer_undo() == (False, True)
     desk.add("Elder")
-    desk.sees("Added “Elder”")
+    desk.says("Added “Elder”")
     assert offer_undo() == (True, False)
 
 

@@ -23,18 +23,17 @@ from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, PlantsDesk
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
-class CardDesk(Desk):
+class CardDesk(PlantsDesk):
     """Table and card of three plants: Cactus, Basil and Aloe, with the ids 3, 2 and 1."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
@@ -62,10 +61,6 @@ class CardDesk(Desk):
     def close(self) -> None:
         for feature in self.features:
             feature.release_store()
-
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
 
     @property
     def note(self) -> NoteEdit:
@@ -162,7 +157,7 @@ def test_it_is_hidden_while_nothing_is_selected_and_remembered(
     desk.until(desk.context.page.card.isHidden)
     desk.close()
     desk.open(OpenStore(store, queries))
-    desk.until(lambda: desk.table.model().rowCount() == 3)
+    desk.until_rows(3)
     desk.select(1)
     desk.shows("ID 2")
 
@@ -424,11 +419,11 @@ def test_what_was_changed_again_has_no_undo(desk: CardDesk) -> None:
 def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(desk: CardDesk) -> None:
     desk.open_card()
     undo_button(desk, "Added in the form")
-    desk.until(lambda: desk.table.model().rowCount() == 2)
+    desk.until_rows(2)
     desk.until(lambda: desk.toast.text == "Took back “Aloe”.")
     desk.toast.focus_first()
     desk.press(Qt.Key.Key_Space)
-    desk.until(lambda: desk.table.model().rowCount() == 3)
+    desk.until_rows(3)
 
 
 def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDesk) -> None:
@@ -474,12 +469,12 @@ def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
     desk.shows("2 plants")
     assert desk.button("Delete").accessibleName() == "Delete 2 plants"
     desk.button("Delete").click()
-    desk.until(lambda: desk.table.model().rowCount() == 1)
+    desk.until_rows(1)
     desk.table.selectAll()
     desk.shows("ID 1")
     desk.until(lambda: desk.context.undo_stack.next_undo is not None)
     desk.context.undo_stack.undo()
-    desk.until(lambda: desk.table.model().rowCount() == 3)
+    desk.until_rows(3)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_A, CONTROL)
     desk.shows("3 plants")
@@ -502,7 +497,7 @@ def test_a_plant_that_a_script_adds_does_not_disturb_a_note(desk: CardDesk) -> N
     desk.open_card()
     desk.write("Half a ")
     desk.store.add(new_plant({"id": 9, "name": "Dill"}), FORM).result()
-    desk.until(lambda: desk.table.model().rowCount() == 4)
+    desk.until_rows(4)
     desk.write("sentence")
     assert desk.note.toPlainText() == "Half a sentence"
     assert desk.note.hasFocus()

@@ -20,22 +20,19 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.window.commands import EditCommands
-from tests.support.desk import Desk
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, PlantsDesk
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
-class EditDesk(Desk):
+class EditDesk(PlantsDesk):
     """The plants of a window and its Edit menu."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
         super().__init__(qtbot, context.page.window())
         self.store = store
-        self.table = self.the(PlantTableView)
 
     @property
     def editor(self) -> QLineEdit:
@@ -46,10 +43,6 @@ class EditDesk(Desk):
             row = reader.plant(plant_id)
         assert row is not None
         return row
-
-    def names(self) -> list[str]:
-        model = self.table.model()
-        return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
 
     @override
     def choose(self, title: str, *commands: str) -> None:
@@ -77,12 +70,6 @@ class EditDesk(Desk):
 
     def until_closed(self) -> None:
         self.qtbot.waitUntil(self.editor.isHidden)
-
-    def sees(self, *names: str) -> None:
-        self.qtbot.waitUntil(lambda: self.names() == list(names))
-
-    def until_rows(self, count: int) -> None:
-        self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count)
 
     def delete_elsewhere(self, plant_id: int) -> None:
         """Delete a plant as another program does."""

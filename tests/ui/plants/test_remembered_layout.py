@@ -21,17 +21,14 @@ from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.form import SETTLED
 from plantdesk.ui.plants.form_fields import NameField
-from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
-from tests.support.desk import Desk
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, PlantsDesk
 
 BARCODES = ("Dill", "Mint", "Rose", "Sage")
 
 
-class LayoutDesk(Desk):
+class LayoutDesk(PlantsDesk):
     """A window that opens one store after the other."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext) -> None:
@@ -41,10 +38,6 @@ class LayoutDesk(Desk):
         self.plants = Plants(context)
         self.plants.complete()
         self.queries: StoreQueries | None = None
-
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
 
     def open(self, store: Store) -> None:
         self.close()
@@ -57,10 +50,6 @@ class LayoutDesk(Desk):
             self.plants.release_store()
             self.queries.close()
             self.queries = None
-
-    def names(self) -> list[str]:
-        model = self.table.model()
-        return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
 
     def drag_edge(self, column: Column, pixels: int) -> None:
         """Drag the right edge of a heading."""
@@ -83,7 +72,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, add: Adder) -> Iter
     add("Basil", "Cactus", "Aloe")
     desk = LayoutDesk(qtbot, context)
     desk.open(store)
-    qtbot.waitUntil(lambda: desk.names() == ["Aloe", "Cactus", "Basil"])
+    desk.sees("Aloe", "Cactus", "Basil")
     yield desk
     desk.close()
 
@@ -106,7 +95,7 @@ def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDesk, stor
     desk.qtbot.waitUntil(lambda: not desk.table.isColumnHidden(Column.SOURCE))
     assert [desk.action(text).isChecked() for text in ("Newest first", "Compact rows", "From")] == [True, False, True]
     desk.open(store)
-    desk.qtbot.waitUntil(lambda: desk.names() == ["Aloe", "Basil", "Cactus"])
+    desk.sees("Aloe", "Basil", "Cactus")
     assert (desk.table.rowHeight(0), desk.table.isColumnHidden(Column.SOURCE)) == (height, True)
     assert [desk.action(text).isChecked() for text in ("By name", "Compact rows", "From")] == [True, True, False]
 
@@ -116,11 +105,11 @@ def test_a_search_typed_before_the_store_is_open_stays(
 ) -> None:
     add("Basil", "Aloe")
     desk = LayoutDesk(qtbot, context)
-    desk.type(desk.the(SearchField), "aloe")
+    desk.type(desk.search, "aloe")
     desk.open(store)
-    qtbot.waitUntil(lambda: desk.names() == ["Aloe"])
+    desk.sees("Aloe")
     desk.open(other_store)
-    assert desk.the(SearchField).text() == ""
+    assert desk.search.text() == ""
     desk.close()
 
 
@@ -133,9 +122,9 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
     desk = LayoutDesk(qtbot, context)
     desk.action("Find").trigger()
     desk.open(store)
-    assert desk.the(SearchField).selectedText() == "opuntia"
+    assert desk.search.selectedText() == "opuntia"
     desk.hit(*"aloe")
-    qtbot.waitUntil(lambda: desk.names() == ["Aloe"])
+    desk.sees("Aloe")
     desk.close()
 
 

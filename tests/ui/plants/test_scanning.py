@@ -12,15 +12,13 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.delegate import CellEditor
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, rows_of
-from tests.support.waiting import MILLISECONDS, SECONDS
+from tests.support.waiting import SECONDS
+from tests.ui.conftest import PlantsDesk
 
 
-class ReaderDesk(Desk):
+class ReaderDesk(PlantsDesk):
     """The window, with three plants."""
 
     def scan(self, field: QWidget, plant_id: int, key: Qt.Key = Qt.Key.Key_Return) -> None:
@@ -30,21 +28,10 @@ class ReaderDesk(Desk):
         QTest.keyClicks(field, f"plantdesk:{plant_id}")
         QTest.keyClick(field, key)
 
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
-
-    @property
-    def search(self) -> SearchField:
-        return self.the(SearchField)
-
     def shows(self, plant_id: int) -> None:
         """Wait until this plant alone is selected, and its card is there."""
         self.until(lambda: [*self.table.selected_ids()] == [plant_id])
         self.until(lambda: f"ID {plant_id}" in self.texts())
-
-    def names(self) -> list[str]:
-        return [row[1] for row in rows_of(self.table)]
 
     def says(self, text: str) -> None:
         self.until(lambda: self.toast.text == text)
@@ -58,7 +45,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDesk:
     bare.set_store(store)
     desk = ReaderDesk(qtbot, bare.window())
     desk.window.resize(1200, 760)
-    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3, timeout=MILLISECONDS)
+    desk.until_rows(3)
     return desk
 
 
@@ -143,7 +130,7 @@ def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: Read
     for plant_id in (1100, 2222, 7, 1500, 1501, 3):
         desk.scan(desk.search, plant_id)
         desk.shows(plant_id)
-        desk.until(lambda: desk.table.model().rowCount() == 3000)
+        desk.until_rows(3000)
         assert [*desk.table.selected_ids()] == [plant_id]
         assert desk.table.visualRect(desk.table.currentIndex()).intersects(desk.table.viewport().rect())
         assert desk.search.hasFocus()
@@ -154,9 +141,9 @@ def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(desk
         SECONDS
     )
     QTest.keyClicks(desk.search, "Aloe")
-    desk.until(lambda: desk.table.model().rowCount() == 1)
+    desk.until_rows(1)
     desk.search.clear()  # reads all plants again
     desk.the(PlantBrowser).show_plant(1100)
-    desk.until(lambda: desk.table.model().rowCount() == 3000)
+    desk.until_rows(3000)
     desk.until(lambda: [*desk.table.selected_ids()] == [1100])
     assert desk.table.visualRect(desk.table.currentIndex()).intersects(desk.table.viewport().rect())

@@ -127,7 +127,7 @@ def test_several_plants_are_copied_in_their_order_as_one_change(desk: UndoDesk) 
 
 
 def test_a_copy_that_the_search_hides_can_be_shown(desk: UndoDesk) -> None:
-    desk.type(desk.field("Search by name, tag or ID"), "id:9")
+    desk.type(desk.search, "id:9")
     desk.until_rows(1)
     desk.go_to(9)
     desk.press(Qt.Key.Key_D, CONTROL)
@@ -187,7 +187,7 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
         other_program.execute("BEGIN IMMEDIATE")
         Desk(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
         desk.until(lambda: (desk.toast.isVisible(), desk.toast.text) == (True, "Deleting 10 plants…"))
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=MILLISECONDS)
+    desk.until_rows(0)
     desk.until(lambda: desk.toast.text == "Deleted 10 plants.")
 
 
@@ -206,7 +206,7 @@ def test_the_copy_is_renamed_and_not_its_plant(desk: UndoDesk, store: Store) -> 
 @pytest.mark.parametrize("way", ["search", "order"])
 def test_the_copy_is_renamed_where_the_store_knows_its_row(desk: UndoDesk, store: Store, way: str) -> None:
     if way == "search":
-        desk.type(desk.field("Search by name, tag or ID"), "plant -id:10")
+        desk.type(desk.search, "plant -id:10")
         desk.until_rows(9)
     else:
         desk.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
@@ -261,7 +261,7 @@ def test_a_copy_pressed_twice_copies_the_copy_unless_the_key_is_held_down(desk: 
 
 
 def test_no_key_acts_on_the_plant_whose_copy_the_search_hides(desk: UndoDesk) -> None:
-    desk.type(desk.field("Search by name, tag or ID"), "id:9")
+    desk.type(desk.search, "id:9")
     desk.until_rows(1)
     desk.go_to(9)
     with desk.qtbot.waitSignal(desk.table.keeper.selected, timeout=MILLISECONDS):
@@ -274,7 +274,7 @@ def test_no_key_acts_on_the_plant_whose_copy_the_search_hides(desk: UndoDesk) ->
 
 
 def test_a_name_that_is_typed_while_a_hidden_copy_is_made_is_whole(desk: UndoDesk) -> None:
-    desk.type(desk.field("Search by name, tag or ID"), "id:9")
+    desk.type(desk.search, "id:9")
     desk.until_rows(1)
     desk.go_to(9)
     desk.type(desk.name, "Al")

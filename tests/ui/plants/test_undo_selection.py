@@ -14,24 +14,15 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk
-from tests.support.waiting import MILLISECONDS, SECONDS
-from tests.ui.conftest import Adder
+from tests.support.waiting import SECONDS
+from tests.ui.conftest import Adder, PlantsDesk
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
-class UndoDesk(Desk):
+class UndoDesk(PlantsDesk):
     """A window with many plants."""
-
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
-
-    def until_rows(self, count: int) -> None:
-        self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count, timeout=MILLISECONDS)
 
     def go_to(self, *plant_ids: int) -> None:
         """Select neighbouring plants, the first by clicking its row."""
@@ -46,7 +37,7 @@ class UndoDesk(Desk):
         return list(self.table.selected_ids())
 
     def until_selected(self, *plant_ids: int) -> None:
-        self.qtbot.waitUntil(lambda: self.selected() == list(plant_ids), timeout=MILLISECONDS)
+        self.qtbot.waitUntil(lambda: self.selected() == list(plant_ids))
         assert self.table.current_id() == plant_ids[0]
         assert self.table.viewport().rect().contains(self.table.visualRect(self.table.currentIndex()))
 
@@ -121,7 +112,7 @@ def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -
     desk.go_to(42, 41)
     desk.press(Qt.Key.Key_Delete)
     desk.until_rows(198)
-    desk.type(desk.field("Search by name, tag or ID"), '"Plant 19"')
+    desk.type(desk.search, '"Plant 19"')
     desk.until_rows(10)
     desk.go_to(195)
     desk.until(lambda: "10 of 198" in desk.texts())
@@ -133,30 +124,30 @@ def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -
 
 
 def test_undo_in_the_search_field_that_was_cleared_takes_back_the_later_change(desk: UndoDesk) -> None:
-    desk.type(desk.field("Search by name, tag or ID"), "Plant 042")
+    desk.type(desk.search, "Plant 042")
     desk.until_rows(1)
     desk.press(Qt.Key.Key_Escape)
     desk.until_rows(200)
     desk.go_to(42)
     desk.press(Qt.Key.Key_Delete)
     desk.until_rows(199)
-    desk.field("Search by name, tag or ID").setFocus()
+    desk.search.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until_rows(200)
-    assert not desk.field("Search by name, tag or ID").text()
+    assert not desk.search.text()
 
 
 def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
-    desk.type(desk.field("Search by name, tag or ID"), '"Plant 19"')
+    desk.type(desk.search, '"Plant 19"')
     desk.until_rows(10)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_A, CONTROL)
     desk.press(Qt.Key.Key_Delete)
     desk.until_rows(0)
-    desk.until(desk.field("Search by name, tag or ID").hasFocus)
+    desk.until(desk.search.hasFocus)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until_selected(*range(199, 189, -1))
-    assert desk.field("Search by name, tag or ID").text() == '"Plant 19"'
+    assert desk.search.text() == '"Plant 19"'
 
 
 def test_steps_that_are_requested_at_once_are_made_one_after_the_other(desk: UndoDesk) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDragMo
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
+from typing_extensions import override
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
@@ -18,22 +19,20 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.search_bar import FilterChips
-from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, click_in
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, PlantsDesk
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 NONE = Qt.KeyboardModifier.NoModifier
 
 
-class SidebarDesk(Desk):
+class SidebarDesk(PlantsDesk):
     """The window with its sidebar."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace) -> None:
@@ -44,14 +43,6 @@ class SidebarDesk(Desk):
     @property
     def view(self) -> SidebarView:
         return self.the(SidebarView)
-
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
-
-    @property
-    def search(self) -> SearchField:
-        return self.the(SearchField)
 
     def indexes(self) -> Iterator[QModelIndex]:
         """The entries that are seen, from the top."""
@@ -67,12 +58,10 @@ class SidebarDesk(Desk):
     def active(self) -> list[str]:
         return [index.data() for index in self.indexes() if index.data(ENTRY_ROLE).is_active]
 
-    def names(self) -> list[str]:
-        model = self.table.model()
-        return sorted(model.index(row, Column.NAME).data() for row in range(model.rowCount()))
-
+    @override
     def sees(self, *names: str) -> None:
-        self.until(lambda: self.names() == sorted(names))
+        """Wait until the table has just these names, in any order."""
+        self.until(lambda: sorted(self.names()) == sorted(names))
 
     def point(self, text: str) -> QPoint:
         index = next(index for index in self.indexes() if index.data() == text)
