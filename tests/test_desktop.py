@@ -603,6 +603,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from plantdesk.cli import main as cli
 from plantdesk.ui.plants.form_fields import NameField
+from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.session import Session
 
 def use_form(session, store):
@@ -610,6 +611,9 @@ def use_form(session, store):
     on_opened(session, store)
     name = session.workspace.findChild(NameField)
     print(name.text(), flush=True)
+    if sys.argv[1] == "Dill":
+        session.workspace.window().setGeometry(60, 50, 700, 500)
+        QTest.keyClicks(session.workspace.findChild(SearchField), "fern")
     QTest.keyClicks(name, sys.argv[1]) if sys.argv[1] else QTest.keyClick(name, Qt.Key.Key_Return)
 
 on_opened, Session._on_opened = Session._on_opened, use_form
@@ -617,8 +621,8 @@ cli.main(["--port", "0"])
 """
 
 
-def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_added(
-    qtbot: QtBot, environment: dict[str, str]
+def test_size_place_search_and_what_is_typed_are_there_after_a_kill_unless_it_is_added(
+    show: Show, qtbot: QtBot, environment: dict[str, str]
 ) -> None:
     def start(keys: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", _FORM, keys]
@@ -628,7 +632,8 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
         return Preferences(paths.settings_file()).of_store(location_of(None).key).get(name)
 
     with start("Dill") as typing:
-        qtbot.waitUntil(lambda: remembered("draft") == ["", "Dill", ""])
+        qtbot.waitUntil(lambda: (remembered("draft"), remembered("search")) == (["", "Dill", ""], "fern"))
+        qtbot.waitUntil(lambda: Preferences(paths.settings_file()).settings.window.position == [60, 50])
         typing.kill()
     with start("") as adding:  # Enter
         assert (adding.communicate(timeout=MILLISECONDS)[0], adding.returncode) == ("Dill\n", 9)
@@ -642,44 +647,9 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
         qtbot.waitUntil(lambda: not remembered("unsaved"))  # the store has it
         after.kill()
         assert connection.execute("SELECT name FROM plant").fetchall() == [("Dill",)]
-
-
-_VIEW = """
-from PySide6.QtTest import QTest
-from plantdesk.cli import main as cli
-from plantdesk.ui.plants.form_fields import NameField
-from plantdesk.ui.plants.search_field import SearchField
-from plantdesk.ui.session import Session
-
-def use_window(session, store):
-    on_opened(session, store)
-    session.workspace.window().setGeometry(60, 50, 700, 500)
-    QTest.keyClicks(session.workspace.findChild(SearchField), "fern")
-    QTest.keyClicks(session.workspace.findChild(NameField), "Dill")
-
-on_opened, Session._on_opened = Session._on_opened, use_window
-cli.main(["--port", "0"])
-"""
-
-
-def test_size_place_search_and_what_is_typed_are_there_after_a_kill(
-    show: Show, qtbot: QtBot, environment: dict[str, str]
-) -> None:
-    def are_remembered() -> bool:
-        preferences = Preferences(paths.settings_file())
-        remembered = preferences.of_store(location_of(None).key)
-        found = preferences.settings.window.position, remembered.get("search"), remembered.get("draft")
-        return found == ([60, 50], "fern", ["", "Dill", ""])
-
-    with subprocess.Popen([sys.executable, "-c", _VIEW], env=environment) as program:
-        try:
-            qtbot.waitUntil(are_remembered)
-        finally:
-            program.kill()
     with show() as desk:
         assert desk.window.geometry() == QRect(60, 50, 700, 500)
         desk.until(lambda: desk.the(SearchField).text() == "fern")
-        assert desk.name.text() == "Dill"
 
 
 def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(show: Show) -> None:

@@ -155,9 +155,12 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
     desk.until(lambda: desk.tab_stops() == [*FORM_STOPS, *actions, *TABLE_STOPS, *STATUS_STOPS])
 
 
-def test_closing_says_how_many_plants_and_notes_are_not_saved(
+def test_closing_counts_plants_and_notes_that_failed_and_that_are_being_saved(
     desk: WindowDesk, other_program: sqlite3.Connection
 ) -> None:
+    desk.id.setText("2")
+    desk.add("Dill")
+    desk.until(lambda: "Use the next free ID" in desk.buttons())
     desk.table.setFocus()
     desk.hit(Qt.Key.Key_Home, Qt.Key.Key_Space)
     desk.until(lambda: desk.the(QPlainTextEdit, "Note").isVisible())
@@ -165,9 +168,7 @@ def test_closing_says_how_many_plants_and_notes_are_not_saved(
     desk.the(QPlainTextEdit, "Note").setFocus()
     desk.hit(*"dry")
     desk.until(lambda: any(text.startswith("Another program or computer is changing") for text in desk.texts()))
-    for name in ("Dill", "Mint"):
-        desk.add(name)
-    desk.until(lambda: len(desk.unsaved()) == 2)
+    desk.add("Mint")
     assert not desk.window.close()
     assert "2 plants are not saved. 1 note is not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
     other_program.rollback()

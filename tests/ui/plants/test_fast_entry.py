@@ -24,7 +24,6 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.import_dialog import ImportDialog
-from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.workspace import Workspace
@@ -357,20 +356,6 @@ def test_offered_tags_are_spoken_once(desk: EntryDesk, spoken: list[str]) -> Non
     assert spoken[-1] == "1 tag offered: living room"
     QTest.keyClicks(desk.tag, "ing room")
     assert len(spoken) == 2
-
-
-def test_closing_counts_what_failed_and_what_is_being_saved(desk: EntryDesk, other_program: sqlite3.Connection) -> None:
-    desk.id.setText("2")
-    desk.types("Fern")
-    desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: "Use the next free ID" in desk.buttons())
-    other_program.execute("BEGIN IMMEDIATE")
-    desk.types("Ivy")
-    desk.press(Qt.Key.Key_Return)
-    desk.press(Qt.Key.Key_Q, CONTROL)
-    assert "2 plants are not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
-    other_program.rollback()
-    desk.has(("Ivy", None))
 
 
 def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> None:
