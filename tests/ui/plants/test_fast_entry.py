@@ -59,6 +59,16 @@ class EntryDesk(Desk):
         self.qtbot.waitUntil(self.name.hasFocus)
         QTest.keyClicks(self.name, text)
 
+    def enter(self, text: str, plant_id: str = "") -> None:
+        """Type into Name, and perhaps ID, and press Enter."""
+        self.id.setText(plant_id)
+        self.types(text)
+        self.press(Qt.Key.Key_Return)
+
+    def adds(self, name: str) -> None:
+        self.enter(name)
+        self.qtbot.waitUntil(lambda: self.message.text == f"Added “{name}”.")
+
     def knows_tags(self) -> None:
         self.qtbot.waitUntil(lambda: self.completer.tags.rowCount() > 1)
 
@@ -239,8 +249,7 @@ def test_up_recalls_the_last_plants(desk: EntryDesk) -> None:
     desk.press(Qt.Key.Key_Return)
     desk.has(("Fern", "hall"))
     desk.shows("", "")
-    desk.types("Ivy")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("Ivy")
     desk.press(Qt.Key.Key_Up)
     desk.shows("Ivy", "")
     desk.press(Qt.Key.Key_Up)
@@ -254,10 +263,7 @@ def test_up_recalls_the_last_plants(desk: EntryDesk) -> None:
 
 
 def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
-    desk.types("Fern")
-    desk.press(Qt.Key.Key_Return)
-    desk.has(("Fern", None))
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
+    desk.adds("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.has(("Monstera deliciosa", "living room"))
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
@@ -268,9 +274,7 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Added “Fern” again.")
     assert key_text(Key.Undo) in Desk(desk.qtbot, desk.toast).texts()
     assert "Undo Add “Fern”" in desk.enabled("Edit")
-    desk.types("Ivy")
-    desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
+    desk.adds("Ivy")
     assert desk.toast.isHidden(), "its key and its button take back something else now"
     QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
     desk.has(("Fern", None))
@@ -279,13 +283,9 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
 
 def test_undo_right_after_enter_takes_back_what_was_entered(desk: EntryDesk, other_program: sqlite3.Connection) -> None:
     """And not the plant before, while the store has not answered yet."""
-    desk.types("Ivy")
-    desk.press(Qt.Key.Key_Return)
-    desk.has(("Ivy", None))
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
+    desk.adds("Ivy")
     other_program.execute("BEGIN IMMEDIATE")
-    desk.types("Fern")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
     other_program.rollback()
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
@@ -295,8 +295,7 @@ def test_undo_right_after_enter_takes_back_what_was_entered(desk: EntryDesk, oth
 
 
 def test_what_escape_empties_comes_back_by_undo(desk: EntryDesk) -> None:
-    desk.types("Ivy")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("Ivy")
     desk.has(("Ivy", None))
     desk.types("Helleborus niger")
     while desk.name.text():
@@ -312,26 +311,21 @@ def test_what_escape_empties_comes_back_by_undo(desk: EntryDesk) -> None:
 
 def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
     """The store knows a plant that was added as a deletion, which is undone where the user redoes."""
-    desk.types("Fern")
-    desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
+    desk.adds("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
     desk.store.add(new_plant({"id": 5, "name": "Fern"}), FORM).result(SECONDS)
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     because = "as the plant has been changed or deleted since, or is there again"
     desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not redone, {because}: Add “Fern”.")
-    desk.types("Ivy")
-    desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
+    desk.adds("Ivy")
     desk.store.apply([SetTag(Selection(ids=[6]), "hall")], FORM).result(SECONDS)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not undone, {because}: Add “Ivy”.")
 
 
 def test_enter_pressed_twice_adds_once_and_keeps_the_message(desk: EntryDesk) -> None:
-    desk.types("Fern")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("Fern")
     desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
     desk.press(Qt.Key.Key_Return)
@@ -340,8 +334,7 @@ def test_enter_pressed_twice_adds_once_and_keeps_the_message(desk: EntryDesk) ->
 
 
 def test_enter_in_the_empty_form_is_answered_for_screen_readers(desk: EntryDesk, spoken: list[str]) -> None:
-    desk.types("")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("")
     assert spoken == ["The name is missing."]
     assert desk.message.tone is Tone.HINT
 
@@ -359,9 +352,7 @@ def test_offered_tags_are_spoken_once(desk: EntryDesk, spoken: list[str]) -> Non
 
 
 def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> None:
-    desk.id.setText("2")
-    desk.types("Monarda")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("Monarda", "2")
     desk.qtbot.waitUntil(lambda: "Edit" in desk.buttons())
     reason = "“Monarda” is already there with ID 2. To add it once more, choose another ID."
     assert desk.unsaved() == {"Monarda": reason}
@@ -373,9 +364,7 @@ def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> No
 def test_discarded_plants_are_brought_back_and_added_as_one_change(desk: EntryDesk, *, is_key: bool) -> None:
     before = desk.newest(9)
     for name in ("Fern", "Ivy"):
-        desk.id.setText("2")
-        desk.types(name)
-        desk.press(Qt.Key.Key_Return)
+        desk.enter(name, "2")
     desk.qtbot.waitUntil(lambda: "Discard 2 plants" in desk.buttons())
     desk.buttons()["Discard 2 plants"].click()
     desk.qtbot.waitUntil(lambda: desk.message.text == "Discarded 2 plants.")
@@ -393,9 +382,7 @@ def test_discarded_plants_are_brought_back_and_added_as_one_change(desk: EntryDe
 
 def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: EntryDesk) -> None:
     desk.the(PlantTableView).selectAll()
-    desk.id.setText("2")
-    desk.types("Ivy")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("Ivy", "2")
     desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
     plants = desk.newest(9)
     desk.the(UnsavedPlants).focus_first()
@@ -480,16 +467,12 @@ def test_a_quantity_completes_the_name_behind_it(desk: EntryDesk) -> None:
 
 
 def test_a_quantity_with_an_id_takes_the_next_ids_or_is_refused(desk: EntryDesk) -> None:
-    desk.id.setText("70")
-    desk.types("3 x Salvia")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("3 x Salvia", "70")
     desk.has(*[("Salvia", None)] * 3)
     reader = desk.store.reader()
     assert sorted(reader.rows([70, 71, 72])) == [70, 71, 72]
     reader.close()
-    desk.id.setText("2")
-    desk.types("3 x Basil")
-    desk.press(Qt.Key.Key_Return)
+    desk.enter("3 x Basil", "2")
     desk.qtbot.waitUntil(lambda: "Use the next free ID" in desk.buttons())
     assert "already belongs" in next(iter(desk.unsaved().values()))
     assert desk.newest(1) == [("Salvia", None)]
@@ -497,8 +480,7 @@ def test_a_quantity_with_an_id_takes_the_next_ids_or_is_refused(desk: EntryDesk)
 
 @pytest.mark.parametrize("text", ["1001 x Salvia", "0 x Salvia", "999999999 x Salvia"])
 def test_too_many_are_refused(desk: EntryDesk, text: str) -> None:
-    desk.types(text)
-    desk.press(Qt.Key.Key_Return)
+    desk.enter(text)
     desk.qtbot.waitUntil(lambda: "From 1 to 1,000" in desk.message.text)
     assert desk.name.text() == text
 

@@ -46,6 +46,12 @@ def tags(store: Store) -> dict[int, str | None]:
     return {plant_id: row.tag for plant_id, row in rows.items()}
 
 
+def duplicate(desk: UndoDesk, *plant_ids: int) -> None:
+    """Press Ctrl+D on plants; the copies are not made yet."""
+    desk.go_to(*plant_ids)
+    desk.press(Qt.Key.Key_D, CONTROL)
+
+
 def tag_dialog(desk: UndoDesk) -> Desk:
     desk.press(Qt.Key.Key_T, CONTROL)
     desk.until(lambda: any(each.isVisible() for each in desk.window.findChildren(TagDialog)))
@@ -101,8 +107,7 @@ def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDes
         plant = reader.plant(9)
         assert plant is not None
         store.apply([edited(plant, note="from Anna")], FORM).result()
-        desk.go_to(9)
-        desk.press(Qt.Key.Key_D, CONTROL)
+        duplicate(desk, 9)
         desk.until_selected(11)
         copy = reader.plant(11)
         assert copy is not None
@@ -129,8 +134,7 @@ def test_several_plants_are_copied_in_their_order_as_one_change(desk: UndoDesk) 
 def test_a_copy_that_the_search_hides_can_be_shown(desk: UndoDesk) -> None:
     desk.type(desk.search, "id:9")
     desk.until_rows(1)
-    desk.go_to(9)
-    desk.press(Qt.Key.Key_D, CONTROL)
+    duplicate(desk, 9)
     desk.until(lambda: "Show it" in desk.buttons())
     assert desk.selected() == [9]
     desk.button("Show it").click()
@@ -195,8 +199,7 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
 
 
 def test_the_copy_is_renamed_and_not_its_plant(desk: UndoDesk, store: Store) -> None:
-    desk.go_to(9)
-    desk.press(Qt.Key.Key_D, CONTROL)
+    duplicate(desk, 9)
     desk.hit(Qt.Key.Key_F2, *"Rose", Qt.Key.Key_Return)
     desk.until_selected(11)
     with closing(store.reader()) as reader:
@@ -211,16 +214,14 @@ def test_the_copy_is_renamed_where_the_store_knows_its_row(desk: UndoDesk, store
     else:
         desk.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
         desk.until(lambda: desk.table.model().index(1, Column.NAME).data() == "Plant 10")
-    desk.go_to(9)
-    desk.press(Qt.Key.Key_D, CONTROL)
+    duplicate(desk, 9)
     desk.hit(Qt.Key.Key_F2, "R", Qt.Key.Key_Return)
     with closing(store.reader()) as reader:
         desk.until(lambda: {each: row.name for each, row in reader.rows([9, 11]).items()} == {9: "Plant 9", 11: "R"})
 
 
 def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDesk, store: Store) -> None:
-    desk.go_to(9, 8)
-    desk.press(Qt.Key.Key_D, CONTROL)
+    duplicate(desk, 9, 8)
     desk.hit(Qt.Key.Key_Delete)
     desk.until(lambda: desk.toast.text == "Deleted 2 plants.")
     desk.until_rows(10)
@@ -229,8 +230,7 @@ def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDesk, store: Stor
 
 
 def test_the_tag_of_the_copies_is_changed(desk: UndoDesk, store: Store) -> None:
-    desk.go_to(9, 8)
-    desk.press(Qt.Key.Key_D, CONTROL)
+    duplicate(desk, 9, 8)
     QTest.keyClick(desk.focused, Qt.Key.Key_T, CONTROL)
     desk.hit(*"hall", Qt.Key.Key_Return)
     with closing(store.reader()) as reader:
@@ -239,8 +239,7 @@ def test_the_tag_of_the_copies_is_changed(desk: UndoDesk, store: Store) -> None:
 
 @pytest.mark.parametrize("modifiers", [CONTROL, CONTROL | SHIFT], ids=["US", "German"])
 def test_the_date_is_in_the_note_of_the_copy(desk: UndoDesk, store: Store, modifiers: Qt.KeyboardModifier) -> None:
-    desk.go_to(9)
-    desk.press(Qt.Key.Key_D, CONTROL)
+    duplicate(desk, 9)
     QTest.keyClick(desk.focused, Qt.Key.Key_Semicolon, modifiers)
     desk.hit(*"fed")
     desk.until(lambda: desk.the(NoteEdit).toPlainText().endswith(" fed"))
@@ -251,8 +250,7 @@ def test_the_date_is_in_the_note_of_the_copy(desk: UndoDesk, store: Store, modif
 
 
 def test_a_copy_pressed_twice_copies_the_copy_unless_the_key_is_held_down(desk: UndoDesk) -> None:
-    desk.go_to(9)
-    desk.press(Qt.Key.Key_D, CONTROL)
+    duplicate(desk, 9)
     repeated = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_D, CONTROL, "", True)
     QApplication.sendEvent(desk.focused, repeated)
     desk.press(Qt.Key.Key_D, CONTROL)

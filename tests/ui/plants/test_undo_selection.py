@@ -33,6 +33,13 @@ class UndoDesk(PlantsDesk):
             self.press(Qt.Key.Key_Down, SHIFT)
         assert self.selected() == list(plant_ids)
 
+    def delete(self, *plant_ids: int) -> None:
+        """Delete neighbouring plants by the key, and wait until they are gone."""
+        rows = self.table.model().rowCount()
+        self.go_to(*plant_ids)
+        self.press(Qt.Key.Key_Delete)
+        self.until_rows(rows - len(plant_ids))
+
     def selected(self) -> list[int]:
         return list(self.table.selected_ids())
 
@@ -55,9 +62,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
 
 @pytest.mark.parametrize("way", ["key", "button"])
 def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDesk, way: str) -> None:
-    desk.go_to(42, 41)
-    desk.press(Qt.Key.Key_Delete)
-    desk.until_rows(198)
+    desk.delete(42, 41)
     desk.table.jump_to_top()
     if way == "key":
         desk.press(Qt.Key.Key_Z, CONTROL)
@@ -79,9 +84,7 @@ def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDes
 
 
 def test_a_double_click_on_undo_does_not_press_redo(desk: UndoDesk) -> None:
-    desk.go_to(42)
-    desk.press(Qt.Key.Key_Delete)
-    desk.until_rows(199)
+    desk.delete(42)
     desk.until(lambda: "Deleted" in desk.toast.text)
     QTest.mouseClick(desk.button("Undo"), Qt.MouseButton.LeftButton)
     desk.until(lambda: "Undone" in desk.toast.text)
@@ -109,9 +112,7 @@ def test_in_another_order_an_edited_plant_is_followed_to_its_place(desk: UndoDes
 
 
 def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -> None:
-    desk.go_to(42, 41)
-    desk.press(Qt.Key.Key_Delete)
-    desk.until_rows(198)
+    desk.delete(42, 41)
     desk.type(desk.search, '"Plant 19"')
     desk.until_rows(10)
     desk.go_to(195)
@@ -128,9 +129,7 @@ def test_undo_in_the_search_field_that_was_cleared_takes_back_the_later_change(d
     desk.until_rows(1)
     desk.press(Qt.Key.Key_Escape)
     desk.until_rows(200)
-    desk.go_to(42)
-    desk.press(Qt.Key.Key_Delete)
-    desk.until_rows(199)
+    desk.delete(42)
     desk.search.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until_rows(200)
@@ -165,9 +164,7 @@ def test_steps_that_are_requested_at_once_are_made_one_after_the_other(desk: Und
 
 
 def test_what_an_undo_has_left_is_shown(desk: UndoDesk, store: Store) -> None:
-    desk.go_to(42, 41)
-    desk.press(Qt.Key.Key_Delete)
-    desk.until_rows(198)
+    desk.delete(42, 41)
     store.add(new_plant({"id": 42, "name": "Plant 042"}), FORM).result()  # is there again
     desk.until_rows(199)
     desk.go_to(7)
@@ -178,9 +175,7 @@ def test_what_an_undo_has_left_is_shown(desk: UndoDesk, store: Store) -> None:
 
 
 def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(desk: UndoDesk, store: Store) -> None:
-    desk.go_to(200)
-    desk.press(Qt.Key.Key_Delete)
-    desk.until_rows(199)
+    desk.delete(200)
     store.add(new_plant({"id": 200, "name": "Another"}), FORM).result()
     desk.until_rows(200)
     desk.go_to(7)

@@ -88,6 +88,11 @@ class SidebarDesk(PlantsDesk):
             self.press(Qt.Key.Key_Down)
         pytest.fail(f"The arrow keys do not reach {text}")
 
+    def edit(self, text: str) -> None:
+        """Move to an entry by the arrow keys, and open its name."""
+        self.go_to(text)
+        self.press(Qt.Key.Key_F2)
+
     def chip_buttons(self) -> list[QWidget]:
         chips = self.the(FilterChips)
         return [chip for chip in map(chips.widgetForAction, chips.actions()) if chip.isVisible()]
@@ -345,8 +350,7 @@ def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDesk, width: int
         desk.until(lambda: not desk.view.isVisible())
         desk.button("Tags").click()
     desk.until(desk.view.isVisible)
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_F2)
+    desk.edit("kitchen")
     QTest.keyClicks(desk.editor, "cuisine")
     desk.press(Qt.Key.Key_Down)
     desk.press(Qt.Key.Key_Up)
@@ -358,8 +362,7 @@ def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDesk, width: int
 
 
 def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: SidebarDesk, store: Store) -> None:
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_F2)
+    desk.edit("kitchen")
     QTest.keyClicks(desk.editor, "cellar")
     desk.workspace.release_store()
     desk.workspace.set_store(store)
@@ -380,8 +383,7 @@ def test_the_action_of_a_screen_reader_on_an_entry_does_what_a_click_does(desk: 
 
 
 def test_a_name_is_edited_by_f2_and_kept_by_escape_and_for_blanks(desk: SidebarDesk, spoken: list[str]) -> None:
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_F2)
+    desk.edit("kitchen")
     assert spoken == ["New name of kitchen"]
     QTest.keyClicks(desk.editor, "x")
     QTest.keyClick(desk.editor, Qt.Key.Key_Escape)
@@ -476,8 +478,7 @@ def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, stor
     desk.until(lambda: desk.entries().get("Spines") == "1")
     assert desk.active() == ["kitchen", "Spines"]
     assert (desk.view.currentIndex().data(), desk.window.focusWidget()) == ("Spines", desk.view)
-    desk.go_to("Spines")
-    desk.press(Qt.Key.Key_F2)
+    desk.edit("Spines")
     desk.type_name("Spiny")
     desk.until(lambda: "Spiny" in desk.entries())
     assert desk.view.currentIndex().data() == "Spiny"

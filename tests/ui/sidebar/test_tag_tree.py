@@ -135,8 +135,7 @@ def test_keys_fold_unfold_and_go_through_the_tree(desk: TreeDesk) -> None:
 def test_a_branch_is_renamed_as_one_change_and_the_filter_follows(desk: TreeDesk) -> None:
     desk.click("garden")
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
-    desk.go_to("garden")
-    desk.press(Qt.Key.Key_F2)
+    desk.edit("garden")
     desk.type_name("yard")
     desk.shows_tree("hall 1", "yard 4", "  bed 1 1", "  bed 3 2", "    left 1")
     desk.until(lambda: desk.chips() == ["yard and below"])
@@ -166,8 +165,7 @@ def test_the_focus_stays_on_a_tag_that_gets_others_below_it(desk: TreeDesk, add:
 
 
 def test_another_path_moves_a_branch_and_asks_where_there_are_plants(desk: TreeDesk) -> None:
-    desk.go_to("bed 3")
-    desk.press(Qt.Key.Key_F2)
+    desk.edit("bed 3")
     assert desk.editor.text() == "garden/bed 3"
     desk.type_name("garden/bed 1")
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
@@ -184,8 +182,7 @@ def test_the_focus_stays_on_the_tag_into_which_one_is_merged(desk: TreeDesk, int
     if is_folded:
         desk.go_to("garden")
         desk.press(Qt.Key.Key_Left)
-    desk.go_to("hall")
-    desk.press(Qt.Key.Key_F2)
+    desk.edit("hall")
     desk.type_name(into)
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
     desk.button("Merge").click()

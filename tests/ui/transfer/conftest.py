@@ -78,6 +78,11 @@ class TransferDesk(Desk):
         self.until(button.hasFocus)
         self.qtbot.keyClick(button, Qt.Key.Key_Return)
 
+    def run_import(self, toast: str) -> None:
+        """Press the button of the import, and wait for a toast with this text."""
+        self.start_import()
+        self.until_toast(toast)
+
     def until_bar(self, title: str) -> None:
         """Wait for a bar."""
 

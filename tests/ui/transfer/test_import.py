@@ -39,8 +39,7 @@ def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path)
     ]
     assert desk.plants() == []
     assert "Import 3 plants" in desk.dialog.buttons()
-    desk.start_import()
-    desk.until_toast("Imported 3 plants from “plants-2026.csv”")
+    desk.run_import("Imported 3 plants from “plants-2026.csv”")
     assert desk.plants() == [(11, "Aster", "bed 4", "sunny"), (12, "Ivy", None, None), (13, "Rose", "bed 2", None)]
     desk.toast_button("Undo").click()
     desk.until(lambda: desk.plants() == [])
@@ -52,8 +51,7 @@ def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the
     first = tmp_path / "first.csv"
     first.write_text("name\nCactus\n", encoding="utf-8")
     desk.open_import(first)
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
     desk.open_import(file)
     desk.start_import()
     desk.window.activateWindow()  # no window manager does it when a dialog closes
@@ -72,8 +70,7 @@ def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, fil
     desk.press(Qt.Key.Key_Tab)
     desk.until_dialog_shows("counted over the whole file")
     desk.dialog.pick("Rows that are invalid", "Leave them out")
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
     assert desk.plants() == [(11, "sunny", "bed 4", "Aster")]
 
 
@@ -97,8 +94,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     rows.button("Close").click()
     desk.dialog.pick("Rows whose ID is taken", "Give them a new ID")
     desk.dialog.pick("Rows that are invalid", "Leave them out")
-    desk.start_import()
-    desk.until_toast("Imported 2 plants")
+    desk.run_import("Imported 2 plants")
     assert [each[:2] for each in desk.plants()] == [(1, "Cactus"), (2, "Daisy"), (8, "Aster"), (7, "Rose")]
     saved.unlink()
     desk.toast_button("Save it with the reason…").click()
@@ -118,8 +114,7 @@ def test_the_button_counts_the_plants_that_rows_of_one_id_become(desk: TransferD
     desk.dialog.pick("Rows whose ID is taken", "Leave them out")
     assert any("Can be undone in one step." in each for each in desk.dialog.texts())
     desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
-    desk.start_import()
-    desk.until_toast("Imported 2 plants")
+    desk.run_import("Imported 2 plants")
     assert [each[:2] for each in desk.plants()] == [(1, "Daisy"), (7, "Rose")]
 
 
@@ -146,8 +141,7 @@ def test_lines_above_the_table_are_skipped(desk: TransferDesk) -> None:
     desk.dialog.the(QSpinBox, "Lines above the table").setValue(2)
     desk.until_dialog_shows("first row holds the names")
     desk.until_dialog_shows("counted over the whole file")
-    desk.start_import()
-    desk.until_toast("Imported 2 plants")
+    desk.run_import("Imported 2 plants")
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Aster", "Blume"), ("Ivy", "Ranke")]
 
 
@@ -155,8 +149,7 @@ def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk) -> None:
     desk.open_text("My plants 2026\nID;Name;Tag\n7;Aster;bed\n")
     desk.until_dialog_shows("1 row above the header is not read")
     assert cells(desk) == [["ID", "Name", "Tag"], ["7", "Aster", "bed"]]
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
     assert desk.plants() == [(7, "Aster", "bed", None)]
 
 
@@ -167,8 +160,7 @@ def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk) -> None:
     desk.dialog.the(MessageLine).findChildren(QPushButton)[0].click()
     desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
     assert not any("Each row becomes a plant" in each for each in desk.dialog.texts())
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Gül", "bahçe")]
 
 
@@ -197,8 +189,7 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDesk) -> None:
     desk.dialog.pick("Field of column 2", "Name")
     desk.dialog.the(QCheckBox, "First row holds the names").click()
     desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
 
 
@@ -231,14 +222,12 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     desk.choose("File", "Import…")
     desk.until(desk.dialog.button("Import").isEnabled)
     desk.dialog.pick("Rows that are invalid", "Do not import anything")
-    desk.start_import()
-    desk.until_toast("Nothing was imported")
+    desk.run_import("Nothing was imported")
     assert desk.plants() == []
     desk.toast_button("Choose what happens to them…").click()
     desk.until_dialog_shows("counted over the whole file")
     desk.dialog.pick("Rows that are invalid", "Leave them out")
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
 
 
 def test_files_and_tables_are_dropped_on_the_window_which_says_what_it_imports(desk: TransferDesk, file: Path) -> None:
@@ -271,8 +260,7 @@ def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
     desk.until_dialog_shows("counted over the whole file")
     assert cells(desk)[1:] == [["Aster", "bed 4"], ["Ivy", "bed 4"]]
     desk.until(desk.dialog.button("Import 2 plants").hasFocus)
-    desk.start_import()
-    desk.until_toast("Imported 2 plants from “clipboard”")
+    desk.run_import("Imported 2 plants from “clipboard”")
     assert desk.plants() == [(1, "Aster", "bed 4", None), (2, "Ivy", "bed 4", None)]
 
 
@@ -311,8 +299,7 @@ def test_what_cannot_happen_is_not_asked(desk: TransferDesk) -> None:
     visible = [box.accessibleName() for box in desk.dialog.widget.findChildren(QComboBox) if box.isVisible()]
     assert "Rows that are invalid" in visible
     assert "Rows whose ID is taken" not in visible
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
     assert "Save them with the reasons…" in desk.buttons()
 
 
@@ -328,8 +315,7 @@ def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk) -> None:
     desk.dialog.pick("Field of column ID", "Note")
     assert box.isChecked()
     desk.until_dialog_shows("counted over the whole file")
-    desk.start_import()
-    desk.until_toast("Imported 2 plants")
+    desk.run_import("Imported 2 plants")
     assert desk.plants() == [(1, "Aster", None, "PL0001"), (2, "Ivy", None, "PL0002")]
 
 
@@ -347,8 +333,7 @@ def test_a_name_is_put_together_from_ticked_columns(desk: TransferDesk) -> None:
     desk.until_dialog_shows("“Genus” + “Species”, such as “Acer palmatum”")
     desk.dialog.pick("Field of column Cultivar", "Note")
     desk.until_dialog_shows("counted over the whole file")
-    desk.start_import()
-    desk.until_toast("Imported 2 plants")
+    desk.run_import("Imported 2 plants")
     assert desk.plants() == [(10, "Acer palmatum", None, "Osakazuki"), (7, "Acer rubrum", None, None)]
 
 
@@ -370,6 +355,5 @@ def test_columns_without_known_headers_are_ticked(desk: TransferDesk) -> None:
     desk.qtbot.keyClick(several, Qt.Key.Key_Space)
     desk.qtbot.mouseClick(desk.dialog.the(QCheckBox, "Column name is in the name"), Qt.MouseButton.LeftButton)
     desk.until_dialog_shows("“kind” + “name”, such as “Acer palmatum”")
-    desk.start_import()
-    desk.until_toast("Imported 1 plant")
+    desk.run_import("Imported 1 plant")
     assert desk.plants() == [(1, "Acer palmatum", None, None)]
