@@ -277,16 +277,27 @@ def test_without_a_store_the_window_shows_nothing_false(show: Show, tmp_path: Pa
         assert desk.action("API on").isChecked()
 
 
-def test_a_file_that_is_gone_can_be_restored_from_the_bar(show: Show, tmp_path: Path) -> None:
+@pytest.mark.parametrize("restored", [True, False])
+def test_where_a_file_is_gone_its_backup_is_restored_or_a_new_store_started(
+    show: Show, qtbot: QtBot, tmp_path: Path, *, restored: bool
+) -> None:
     path = tmp_path / "plants.db"
     store_at(path, "Fern")
-    FileBackups(path).make()
+    backup = FileBackups(path).make()
     path.unlink()
     with show(path) as desk:
         desk.until_bar(shown=True)
-        restore_newest(desk)
-        desk.sees("Fern")
+        assert not path.exists()
+        if restored:
+            restore_newest(desk)
+            desk.sees("Fern")
+        else:
+            qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
+            desk.until_bar(shown=False)
+            desk.add("Aloe")
+            desk.sees("Aloe")
         desk.until_on()
+    assert backup.path.exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows removes no file that is open")
@@ -309,22 +320,6 @@ def restore_newest(desk: ProgramDesk) -> None:
     restore = Desk(desk.qtbot, desk.the(RestoreDialog)).button("Restore")
     desk.until(restore.isEnabled)
     restore.click()
-
-
-def test_where_a_file_is_gone_a_new_store_can_be_started(show: Show, qtbot: QtBot, tmp_path: Path) -> None:
-    path = tmp_path / "plants.db"
-    store_at(path, "Fern")
-    backup = FileBackups(path).make()
-    path.unlink()
-    with show(path) as desk:
-        desk.until_bar(shown=True)
-        assert not path.exists()
-        qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
-        desk.until_bar(shown=False)
-        desk.add("Aloe")
-        desk.sees("Aloe")
-        desk.until_on()
-    assert backup.path.exists()
 
 
 def test_where_no_folder_can_be_made_the_window_opens_and_says_so(show: Show, qapp: QApplication, home: Path) -> None:

@@ -32,36 +32,30 @@ def broken(_task: Task) -> None:
     raise ZeroDivisionError
 
 
-def test_the_result_comes_on_the_gui_thread(qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge) -> None:
-    received: list[tuple[int, threading.Thread]] = []
-    tasks.ask(lone_bridge, lambda _task: 7, lambda result: received.append((result, threading.current_thread())))
-    qtbot.waitUntil(lambda: bool(received))
-    assert received == [(7, threading.main_thread())]
-
-
-def test_an_exception_comes_on_the_gui_thread(
+def test_result_and_exception_come_on_the_gui_thread(
     qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
-    received: list[tuple[Exception, threading.Thread]] = []
-    tasks.ask(lone_bridge, busy, None, lambda error: received.append((error, threading.current_thread())))
-    qtbot.waitUntil(lambda: bool(received))
-    assert isinstance(received[0][0], StoreBusyError)
-    assert received[0][1] is threading.main_thread()
+    received: list[tuple[object, threading.Thread]] = []
+
+    def receive(answer: object) -> None:
+        received.append((answer, threading.current_thread()))
+
+    tasks.ask(lone_bridge, lambda _task: 7, receive)
+    qtbot.waitUntil(lambda: received == [(7, threading.main_thread())])
+    tasks.ask(lone_bridge, busy, None, receive)
+    qtbot.waitUntil(lambda: len(received) == 2)
+    assert isinstance(received[1][0], StoreBusyError)
+    assert received[1][1] is threading.main_thread()
     assert caplog.records == []
 
 
-def test_a_defect_is_logged_also_when_it_is_reported(
+def test_a_defect_is_logged_also_when_it_is_reported_and_what_nobody_handles(
     qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     received: list[Exception] = []
     tasks.ask(lone_bridge, broken, None, received.append)
     qtbot.waitUntil(lambda: bool(received))
     assert "ZeroDivisionError" in caplog.text
-
-
-def test_an_exception_that_nobody_handles_is_logged(
-    tasks: Tasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
-) -> None:
     tasks.ask(lone_bridge, busy).wait()
     assert "StoreBusyError" in caplog.text
 
@@ -79,18 +73,13 @@ def test_progress_comes_before_the_result(qtbot: QtBot, tasks: Tasks, lone_bridg
     assert received == [0, 1, 2, "done"]
 
 
-def test_nothing_comes_from_a_cancelled_task(qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge) -> None:
+def test_nothing_comes_from_a_cancelled_task_or_for_a_deleted_receiver(
+    qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge
+) -> None:
     received: list[object] = []
     task = tasks.ask(lone_bridge, lambda _task: 1, received.append, received.append, progress=received.append)
     task.wait()
     task.cancel()  # its result waits in the event loop already
-    tasks.ask(lone_bridge, lambda _task: 2, received.append)
-    qtbot.waitUntil(lambda: bool(received))
-    assert received == [2]
-
-
-def test_nothing_comes_for_a_deleted_receiver(qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge) -> None:
-    received: list[object] = []
     receiver = QObject()
     tasks.ask(receiver, lambda _task: 1, received.append).wait()
     delete(receiver)

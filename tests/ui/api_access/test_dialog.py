@@ -81,6 +81,11 @@ def press(box: MessageBox, label: str) -> QPushButton:
     return next(each for each in box.findChildren(QPushButton) if each.text() == label)
 
 
+def source_of(store: Store, token: str) -> Source:
+    with closing(store.tokens.checker()) as checker:
+        return checker.source(token)
+
+
 @pytest.fixture
 def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> DialogDesk:
     switch = ApiSwitch(bridge)
@@ -100,9 +105,7 @@ def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Stor
     assert desk.token.isVisible()
     desk.button("Copy token").click()
     assert QGuiApplication.clipboard().text() == token
-    checker = store.tokens.checker()
-    assert checker.source(token).label == "greenhouse"
-    checker.close()
+    assert source_of(store, token).label == "greenhouse"
     desk.until(lambda: desk.names() == ["greenhouse"])
     assert purpose not in desk.texts()
     assert desk.token_name.text() == ""
@@ -141,10 +144,8 @@ def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> 
     desk.press(Qt.Key.Key_Delete)
     press(desk.box_of_question(), "Revoke").click()
     desk.until(lambda: desk.names() == [])
-    checker = store.tokens.checker()
     with pytest.raises(TokenRefusedError):
-        checker.source(token)
-    checker.close()
+        source_of(store, token)
 
 
 def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: DialogDesk, tmp_path: Path) -> None:
@@ -283,19 +284,14 @@ def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDesk, s
     assert not desk.the(QLineEdit, "New token").isVisible()
     token = desk.create("office")
     assert desk.the(QLineEdit, "New token").isVisible()
-    checker = store.tokens.checker()
-    store.add(new_plant({"id": 1, "name": "Fern"}), checker.source(token)).result()
-    checker.close()
+    store.add(new_plant({"id": 1, "name": "Fern"}), source_of(store, token)).result()
     desk.the(TokenPanel).refresh()
     desk.until(lambda: not desk.the(QLineEdit, "New token").isVisible())
 
 
 def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: Store) -> None:
     token = desk.create("greenhouse")
-    checker = store.tokens.checker()
-    source = checker.source(token)
-    checker.close()
-    store.add(new_plant({"id": 1, "name": "Fern"}), source).result()
+    store.add(new_plant({"id": 1, "name": "Fern"}), source_of(store, token)).result()
     desk.dialog.findChildren(TokenPanel)[0].refresh()
     desk.until(lambda: desk.table.model().index(0, 3).data() == "1")
     desk.choose_in_menu(0, "Revoke and delete its plants…")

@@ -82,26 +82,18 @@ def test_enter_adds_and_closes_and_the_main_window_can_undo_it(desk: QuickDesk) 
     assert "Undo Add “Fern”" in desk.main.enabled("Edit")
 
 
-def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(desk: QuickDesk) -> None:
+@pytest.mark.parametrize("in_tag", [False, True])
+def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(desk: QuickDesk, *, in_tag: bool) -> None:
     for number in range(5):
         QTest.keyClicks(desk.name, f"Rosa {number}")
-        QTest.keyClick(desk.name, Qt.Key.Key_Return, CONTROL)
-    assert desk.widget.isVisible()
-    assert desk.name.text() == ""
+        if in_tag:
+            desk.tag.setFocus()
+            QTest.keyClicks(desk.tag, "bed")
+        QTest.keyClick(desk.tag if in_tag else desk.name, Qt.Key.Key_Return, CONTROL)
+        assert (desk.widget.isVisible(), desk.name.text(), desk.name.hasFocus()) == (True, "", True)
     desk.enter("20 x Salvia")
     desk.until_closed()
     desk.has(*["Salvia"] * 20, *(f"Rosa {number}" for number in (4, 3, 2, 1, 0)), "Aloe")
-
-
-def test_ctrl_enter_in_the_tag_stays_for_the_next_plant(desk: QuickDesk) -> None:
-    for number in range(3):
-        QTest.keyClicks(desk.name, f"Rosa {number}")
-        desk.tag.setFocus()
-        QTest.keyClicks(desk.tag, "bed")
-        QTest.keyClick(desk.tag, Qt.Key.Key_Return, CONTROL)
-        assert desk.widget.isVisible()
-        assert desk.name.hasFocus()
-    desk.has("Rosa 2", "Rosa 1", "Rosa 0", "Aloe")
 
 
 def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDesk) -> None:

@@ -111,8 +111,8 @@ def test_each_failure_has_its_line_and_its_remedy(desk: StoreDesk, users: Postgr
         ("postgresql://nowhere.invalid/plants", "The server answers", "There is no computer called “nowhere.invalid”"),
         (users.url("nothing"), "Plants", "The server has no database “nothing”"),
         (store.url, "Plants", "was updated by a newer PlantDesk"),
-        (users.url("postgres").replace("plants@", "nobody@"), "Signed in", "refuses this user or password"),
         (store.url.replace("plants@", "reader@"), "Plants", "has no right to do this"),
+        (users.url("postgres").replace("plants@", "nobody:old@"), "Signed in", "refuses this user or password"),
     )
     for url, title, reason in failures:
         found = desk.test(url)
@@ -120,6 +120,7 @@ def test_each_failure_has_its_line_and_its_remedy(desk: StoreDesk, users: Postgr
         assert title in found
         assert not desk.opens()
     assert not desk.opened
+    assert (desk.focused, desk.field("Password").hasSelectedText()) == (desk.field("Password"), True), "typed anew"
 
 
 def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDesk, postgres: PostgresServer) -> None:
@@ -170,6 +171,9 @@ def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password
     desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
     assert any("This is no address of a shared store" in text for text in desk.texts())
     assert not any("s3cret" in text for text in desk.texts())
+    desk.type(desk.field("Address"), "postgresql://[::1/a1")
+    desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
+    assert any("Brackets are only around" in text for text in desk.texts())
 
 
 def test_what_an_administrator_runs_names_user_and_database_and_no_password(desk: StoreDesk) -> None:
@@ -284,18 +288,6 @@ def test_the_computer_has_a_name_for_the_others_which_its_file_leaves_out(
 def test_a_mistaken_parameter_is_named(desk: StoreDesk, postgres: PostgresServer, parameters: str, name: str) -> None:
     found = desk.test(f"{postgres.url('postgres')}?{parameters}")
     assert any(f"does not know the parameter “{name}”" in text for text in found), found
-
-
-def test_brackets_that_do_not_match_are_named(desk: StoreDesk) -> None:
-    desk.type(desk.field("Address"), "postgresql://[::1/a1")
-    desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
-    assert any("Brackets are only around" in text for text in desk.texts())
-
-
-def test_a_refused_password_is_typed_anew(desk: StoreDesk, postgres: PostgresServer) -> None:
-    desk.test(postgres.url("postgres").replace("plants@", "nobody:old@"))
-    assert desk.focused is desk.field("Password")
-    assert desk.field("Password").hasSelectedText()
 
 
 # --- folders that several computers share -----------------------------------------------------------------------------

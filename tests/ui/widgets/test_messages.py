@@ -135,23 +135,20 @@ def test_progress_stays_where_the_message_before_would_have_disappeared(desk: To
 
 
 @pytest.fixture
-def line(qtbot: QtBot, theme: Theme) -> MessageLine:
-    return shown_line(qtbot, theme)
+def lines(qtbot: QtBot, theme: Theme) -> list[MessageLine]:
+    """Two lines away from the pointer, whose messages of success go at once."""
+    lines = [MessageLine(theme, shown_ms=0) for _ in range(2)]
+    for line in lines:
+        qtbot.addWidget(line)
+        line.setGeometry(300, 300, 800, 30)
+        line.set_hint("Type a name.")
+        line.show()
+    return lines
 
 
 @pytest.fixture
-def later_line(qtbot: QtBot, theme: Theme) -> MessageLine:
-    return shown_line(qtbot, theme)
-
-
-def shown_line(qtbot: QtBot, theme: Theme) -> MessageLine:
-    """Return a line away from the pointer, whose messages of success go at once."""
-    line = MessageLine(theme, shown_ms=0)
-    qtbot.addWidget(line)
-    line.setGeometry(300, 300, 800, 30)
-    line.set_hint("Type a name.")
-    line.show()
-    return line
+def line(lines: list[MessageLine]) -> MessageLine:
+    return lines[0]
 
 
 def until_gone(qtbot: QtBot, line: MessageLine) -> None:
@@ -165,16 +162,16 @@ def nothing() -> None:
 
 
 @pytest.mark.parametrize("tone", [Tone.ERROR, Tone.WARNING])
-def test_a_fault_stays(qtbot: QtBot, line: MessageLine, later_line: MessageLine, tone: Tone) -> None:
+def test_a_fault_stays(qtbot: QtBot, lines: list[MessageLine], tone: Tone) -> None:
+    line, later_line = lines
     line.show_message(Tone.OK, "Copied 2 plants.")
     line.show_message(tone, "Not copied.")
     until_gone(qtbot, later_line)
     assert line.text == "Not copied."
 
 
-def test_a_message_stays_while_its_button_has_the_focus(
-    qtbot: QtBot, line: MessageLine, later_line: MessageLine
-) -> None:
+def test_a_message_stays_while_its_button_has_the_focus(qtbot: QtBot, lines: list[MessageLine]) -> None:
+    line, later_line = lines
     with qtbot.waitActive(line):
         line.activateWindow()
     line.show_message(Tone.OK, "Added.", ("Show it", nothing))

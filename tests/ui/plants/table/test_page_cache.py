@@ -1,12 +1,13 @@
 """Rows that become known while a page is read."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import edited
-from plantdesk.domain.records import FORM
+from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
@@ -22,26 +23,25 @@ def cache(bridge: Bridge, store: Store) -> Iterator[PageCache]:
     cache.close()
 
 
+def stored(store: Store) -> PlantRow:
+    with closing(store.reader()) as reader:
+        row = reader.plant(1)
+    assert row is not None
+    return row
+
+
 def read_before_a_rename(cache: PageCache, store: Store) -> None:
     """Let a page be read whose result is not delivered yet, and rename its plant."""
     cache.ask([1])
     cache._worker.run(lambda: None)  # noqa: SLF001  the page was read when this ends
-    with_reader = store.reader()
-    row = with_reader.plant(1)
-    with_reader.close()
-    assert row is not None
-    store.apply([edited(row, name="New")], FORM).result(SECONDS)
+    store.apply([edited(stored(store), name="New")], FORM).result(SECONDS)
 
 
 def test_a_page_does_not_replace_a_row_that_became_known_meanwhile(
     qtbot: QtBot, cache: PageCache, store: Store
 ) -> None:
     read_before_a_rename(cache, store)
-    reader = store.reader()
-    row = reader.plant(1)
-    reader.close()
-    assert row is not None
-    cache.put([row])
+    cache.put([stored(store)])
     with qtbot.waitSignal(cache.loaded):
         pass
     shown = cache.row(1)

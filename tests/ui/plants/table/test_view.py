@@ -201,18 +201,6 @@ def test_home_and_end_do_nothing_without_rows(qtbot: QtBot, browser: PlantBrowse
     assert not browser.table.currentIndex().isValid()
 
 
-def test_selection_and_current_row_stay_on_the_same_plants_in_every_order(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView
-) -> None:
-    click_row(table, 2)
-    click_row(table, 4, CONTROL)
-    for column, descending in ((Column.ID, False), (Column.NAME, True), (Column.ADDED, True)):
-        with qtbot.waitSignal(browser.model.rows_replaced):
-            browser.sort_by(column, descending=descending)
-        assert sorted(selected(table)) == [96, 98]
-        assert browser.model.id_at(table.currentIndex().row()) == 96
-
-
 def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_the_first_of_another_order(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder
 ) -> None:
