@@ -492,17 +492,6 @@ def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
         desk.until_on()
 
 
-def test_quitting_waits_for_no_long_task(show: Show, tmp_path: Path) -> None:
-    never = threading.Event()
-    with show(tmp_path / "plants.db") as desk:
-        desk.until_on()
-        desk.session.bridge.long_tasks.ask(desk.window, lambda _task: never.wait(), print)
-        desk.add("Fern")
-        desk.sees("Fern")
-    assert not never.is_set()
-    never.set()
-
-
 def test_another_file_can_be_chosen(show: Show, tmp_path: Path) -> None:
     with closing(Store(tmp_path / "other.db")) as other:
         other.add(new_plant({"id": 9, "name": "Of the other"}), COMMAND).result(SECONDS)

@@ -20,7 +20,6 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.widgets.fields import CloseButton
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import set_tool_tip
@@ -123,17 +122,7 @@ def test_a_tool_tip_is_wrapped_and_read_without_markup(qtbot: QtBot) -> None:
     lines = widget.toolTip().split("<br>")
     assert len(lines) > 2
     assert "&lt;b&gt;" in widget.toolTip()
-    assert described(widget) == "Fern & <b>Aloe</b> " * 10
-
-
-def test_a_button_whose_name_is_its_tool_tip_is_read_without_markup(qtbot: QtBot, theme: Theme) -> None:
-    button = CloseButton(theme, "Close this message")
-    qtbot.addWidget(button)
-    assert described(button) == "Close this message"
-
-
-def described(widget: QWidget) -> str:
-    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description)
+    assert QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description) == "Fern & <b>Aloe</b> " * 10
 
 
 @pytest.mark.parametrize("name", [each[:100] for each in NAMES.values() if each[:100].isprintable()])

@@ -46,14 +46,6 @@ def test_the_card_collapses_first_and_the_sidebar_below_900_pixels(page: Page) -
     assert page.card.isVisible()
 
 
-def test_the_sidebar_is_as_wide_as_its_content_needs(page: Page) -> None:
-    usual = page.sidebar.width()
-    page.sidebar.set_needed_width(usual + 30)
-    assert page.sidebar.width() == usual + 30
-    page.sidebar.set_needed_width(usual - 30)
-    assert page.sidebar.width() == usual
-
-
 @pytest.mark.parametrize("name", ["sidebar", "card"])
 def test_a_collapsed_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) -> None:
     pane = getattr(page, name)

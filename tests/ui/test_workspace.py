@@ -293,23 +293,6 @@ def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_
     desk.until_rows(3)
 
 
-def test_of_two_messages_the_newer_one_alone_offers_undo(desk: WindowDesk) -> None:
-    def offer_undo() -> tuple[bool, bool]:
-        return "Undo" in desk.message.labels, "Undo" in desk.toast.labels
-
-    desk.add("Dahlia")
-    desk.says("Added “Dahlia”")
-    assert offer_undo() == (True, False)
-    desk.table.selectRow(0)
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Delete)
-    desk.until(lambda: "Undo" in desk.toast.labels)
-    assert offer_undo() == (False, True)
-    desk.add("Elder")
-    desk.says("Added “Elder”")
-    assert offer_undo() == (True, False)
-
-
 def test_f6_moves_the_focus_through_the_parts_of_the_window(desk: WindowDesk) -> None:
     parts = [desk.name, desk.search, desk.table, desk.button("API on")]
     desk.name.setFocus()

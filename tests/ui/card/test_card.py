@@ -427,6 +427,7 @@ def test_several_plants_get_a_tag_together(desk: CardDesk) -> None:
     desk.open_card()
     desk.select(1, 2)
     desk.shows("2 plants", "IDs 1 to 2", "No tag", "2 in the form", "Do with all 2")
+    assert not desk.action("Add dated note line").isEnabled()
     desk.button("Change tag…").click()
     dialog = Desk(desk.qtbot, desk.the(TagDialog))
     dialog.qtbot.keyClicks(dialog.field("Tag of 2 plants"), "bed 4")
@@ -506,13 +507,6 @@ def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_
     desk.press(Qt.Key.Key_Escape)
     desk.table.setFocus()
     desk.has_note(1, f"from Anna\n{today()} watered\n{today()} fed")
-
-
-def test_a_dated_line_is_for_one_plant(desk: CardDesk) -> None:
-    desk.table.selectAll()
-    assert not desk.action("Add dated note line").isEnabled()
-    desk.table.selectRow(0)
-    assert desk.action("Add dated note line").isEnabled()
 
 
 def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> None:

@@ -208,11 +208,11 @@ def test_a_plant_needs_a_name(desk: FormDesk, texts: tuple[str, str, str]) -> No
 
 
 @pytest.mark.parametrize("pinned", ["", "kitchen"])
-def test_enter_in_an_empty_form_does_nothing(desk: FormDesk, pinned: str) -> None:
+def test_enter_in_an_empty_form_only_speaks(desk: FormDesk, spoken: list[str], pinned: str) -> None:
     desk.button("Pin").setChecked(bool(pinned))
     desk.type(desk.tag, pinned)
     desk.enter(desk.tag)
-    assert (desk.message.tone, desk.rows()) == (Tone.HINT, [])
+    assert (desk.message.tone, desk.rows(), spoken) == (Tone.HINT, [], ["The name is missing."])
     assert desk.name.hasFocus()
 
 

@@ -253,21 +253,6 @@ def test_arrows_do_not_leave_the_cell_and_the_menu_edits_what_is_typed(desk: Edi
 # --- order and scripts ------------------------------------------------------------------------------------------------
 
 
-def test_the_row_stays_selected_and_visible_where_the_sort_puts_it(desk: EditDesk, add: Adder) -> None:
-    add(*(f"Fern {number}" for number in range(100)))
-    desk.action("By name").trigger()
-    desk.qtbot.waitUntil(lambda: desk.names()[:1] == ["Aloe"] and desk.table.model().rowCount() == 103)
-    desk.edit(2)
-    desk.enter("Zinnia")
-    desk.qtbot.waitUntil(lambda: desk.table.currentIndex().row() == 102)
-    assert list(desk.table.selected_ids()) == [2]
-    row = desk.table.visualRect(desk.table.currentIndex())
-    assert desk.table.viewport().rect().contains(row.adjusted(0, 0, -row.width(), 0))
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.table.currentIndex().row() == 0)
-    assert list(desk.table.selected_ids()) == [2]
-
-
 @pytest.mark.parametrize("order", ["Newest first", "By name"])
 def test_plants_of_scripts_move_the_editor_with_its_row_and_leave_what_is_typed(
     desk: EditDesk, add: Adder, order: str

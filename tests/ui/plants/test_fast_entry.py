@@ -25,7 +25,7 @@ from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.fields import TagCompleter
-from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.messages import MessageLine
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
@@ -322,21 +322,6 @@ def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
     desk.store.apply([SetTag(Selection(ids=[6]), "hall")], FORM).result(SECONDS)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not undone, {because}: Add “Ivy”.")
-
-
-def test_enter_pressed_twice_adds_once_and_keeps_the_message(desk: EntryDesk) -> None:
-    desk.enter("Fern")
-    desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
-    desk.press(Qt.Key.Key_Return)
-    assert desk.message.text == "Added “Fern”."
-    desk.has(("Fern", None), ("Monstera deliciosa", "living room"))
-
-
-def test_enter_in_the_empty_form_is_answered_for_screen_readers(desk: EntryDesk, spoken: list[str]) -> None:
-    desk.enter("")
-    assert spoken == ["The name is missing."]
-    assert desk.message.tone is Tone.HINT
 
 
 def test_offered_tags_are_spoken_once(desk: EntryDesk, spoken: list[str]) -> None:

@@ -139,14 +139,6 @@ def test_a_chosen_width_is_remembered(desk: LayoutDesk, store: Store, other_stor
     assert desk.table.columnWidth(Column.TAG) == pytest.approx(chosen, abs=1)
 
 
-def test_a_tag_of_several_levels_has_room_where_names_have_enough(desk: LayoutDesk) -> None:
-    desk.window.resize(640, 600)
-    desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) < 160)
-    desk.window.resize(820, 600)
-    desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) > 160)
-    assert desk.table.columnWidth(Column.NAME) > 260
-
-
 def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDesk, store: Store) -> None:
     before = desk.table.columnViewportPosition(Column.TAG)
     store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()

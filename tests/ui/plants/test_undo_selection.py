@@ -102,6 +102,7 @@ def test_in_another_order_an_edited_plant_is_followed_to_its_place(desk: UndoDes
     desk.type(desk.table.editor, "Aloe")
     desk.press(Qt.Key.Key_Return)
     desk.until(lambda: desk.table.model().index(0, Column.NAME).data() == "Aloe")
+    desk.until_selected(100)
     desk.go_to(7)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until_selected(100)

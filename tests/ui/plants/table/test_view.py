@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
@@ -389,17 +389,6 @@ def test_larger_text_makes_room_for_the_ids(table: PlantTableView, theme: Theme,
     digits = QFontMetrics(theme.font()).horizontalAdvance("1000000")
     assert table.columnWidth(Column.ID) - 2 * M >= digits
     theme.set_text_scale(1)
-
-
-def test_rows_are_painted_again_after_a_change_of_very_many(
-    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
-) -> None:
-    add(*(f"Fern {number}" for number in range(1100)))
-    browser.set_store(store)
-    qtbot.waitUntil(lambda: browser.model.complete and "…" not in visible_names(browser.table))
-    with qtbot.waitSignal(browser.model.dataChanged):
-        store.apply([SetTag(Selection(), "hall")], FORM).result(SECONDS)
-    qtbot.waitUntil(lambda: browser.model.index(0, Column.TAG).data() == "hall")
 
 
 def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTableView, theme: Theme) -> None:
