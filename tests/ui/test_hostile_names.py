@@ -45,7 +45,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 def check(widget: QWidget) -> None:
     """Every label of `widget` shows plain text of one script's making on a line of its own, without markup."""
-    labels = [widget, *widget.findChildren(QLabel)] if isinstance(widget, QLabel) else widget.findChildren(QLabel)
+    labels = widget.findChildren(QLabel)
     assert labels
     for label in labels:
         assert label.textFormat() is Qt.TextFormat.PlainText
@@ -73,20 +73,18 @@ def test_the_status_line(qtbot: QtBot, theme: Theme, name: str) -> None:
     check(line)
 
 
-@pytest.mark.parametrize("wide", [300, 900])
-def test_the_message_line(qtbot: QtBot, theme: Theme, name: str, wide: int) -> None:
-    line = MessageLine(theme)
-    shown(qtbot, line)
-    line.resize(wide, line.height())
-    line.show_message(Tone.OK, f"Added “{name}”.")
-    check(line)
-
-
-def test_an_info_bar(qtbot: QtBot, theme: Theme, name: str) -> None:
-    bar = InfoBar(theme)
-    shown(qtbot, bar)
+def test_messages_bars_and_pages_without_rows(qtbot: QtBot, theme: Theme, name: str) -> None:
+    line, bar = MessageLine(theme), InfoBar(theme)
+    page = StatePage(theme, "search-x", "text_2", "No plants match")
+    for widget in (line, bar, page):
+        shown(qtbot, widget)
     bar.show_state(Tone.WARNING, name, name)
-    check(bar)
+    page.set_text(name)
+    for width in (300, 900):
+        line.resize(width, line.height())
+        line.show_message(Tone.OK, f"Added “{name}”.")
+        for widget in (line, bar, page):
+            check(widget)
 
 
 def test_a_message_box(qtbot: QtBot, theme: Theme, name: str) -> None:
@@ -97,12 +95,6 @@ def test_a_message_box(qtbot: QtBot, theme: Theme, name: str) -> None:
     box.open()
     check(box)
     assert box.height() < box.screen().availableGeometry().height()
-
-
-def test_an_empty_state(qtbot: QtBot, theme: Theme, name: str) -> None:
-    page = StatePage(theme, "search-x", "text_2", "No plants match")
-    page.set_text(name)
-    check(shown(qtbot, page))
 
 
 @pytest.mark.parametrize("text_of", [cell_text, tool_tip])

@@ -25,14 +25,16 @@ from plantdesk.platform.window_requests import WindowRequest, send, socket_name
 sent = send(socket_name(sys.argv[1], Path(sys.argv[2])), WindowRequest(True, *sys.argv[3:]))
 sys.exit(0 if sent and not [each for each in sys.modules if each.startswith("PySide6")] else 1)
 """
-_MANY = """
-import socket, sys
+_START = """
+import os, socket, sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 from plantdesk.platform.window_requests import WindowRequest, socket_name
 from plantdesk.store import location_of
 from plantdesk.ui.single_window import SingleWindow
 app = QCoreApplication([])
+"""
+_MANY = f"""{_START}
 for number in range(200):
     single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
     assert single.take()
@@ -47,13 +49,7 @@ for number in range(200):
         assert other.recv(7) == b"raised\\n"
     single.release()
 """
-_TAKE_AND_DIE = """
-import os, signal, sys
-from pathlib import Path
-from PySide6.QtCore import QCoreApplication
-from plantdesk.store import location_of
-from plantdesk.ui.single_window import SingleWindow
-app = QCoreApplication([])
+_TAKE_AND_DIE = f"""{_START}
 single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
 assert single.take()
 os._exit(1)
