@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
-from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -422,6 +422,21 @@ def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, other_progr
     foreign = QMimeData()
     foreign.setText("kitchen")
     assert not drop(desk, "hall", foreign)
+
+
+def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDesk, add: Adder) -> None:
+    for number in range(20):
+        add(f"Plant {number}", tag=f"tag {number}")
+    desk.window.resize(1300, 500)
+    desk.until(lambda: desk.view.verticalScrollBar().maximum() > 0 and "tag 19" in desk.entries())
+    viewport = desk.view.viewport()
+    arguments = Qt.DropAction.CopyAction, plants_data(), Qt.MouseButton.LeftButton, NONE
+    desk.view.verticalScrollBar().setValue(0)
+    edge = QPoint(50, viewport.height() - 4)
+    QApplication.sendEvent(viewport, QDragEnterEvent(edge, *arguments))
+    QApplication.sendEvent(viewport, QDragMoveEvent(edge, *arguments))
+    desk.until(lambda: desk.view.verticalScrollBar().value() > 20)
+    QApplication.sendEvent(viewport, QDragLeaveEvent())
 
 
 def test_a_row_is_dragged_whether_or_not_it_is_selected(desk: SidebarDesk) -> None:
