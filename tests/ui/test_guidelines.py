@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -57,13 +56,3 @@ def test_everything_that_is_clicked_is_large_enough(desk: Desk) -> None:
     assert len(buttons) >= 3
     small = {(each.text(), each.accessibleName()): each.size() for each in buttons if each.height() < SMALLEST_TARGET}
     assert small == {}
-
-
-def test_the_icon_fills_its_canvas() -> None:
-    image = QImage(str(paths.resources_folder() / "icons" / "plantdesk-256.png"))
-    alpha = image.convertToFormat(QImage.Format.Format_ARGB32)
-    opaque = [
-        (x, y) for x in range(alpha.width()) for y in range(alpha.height()) if alpha.pixelColor(x, y).alpha() > 127
-    ]
-    for place in zip(*opaque, strict=True):
-        assert 0.8 <= (max(place) - min(place) + 1) / 256 <= 1

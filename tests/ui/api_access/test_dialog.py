@@ -355,15 +355,3 @@ def test_the_reason_of_a_refusal_is_copied_and_its_plant_put_into_the_form(activ
         click_in(menu, "Put this plant into the form")
     assert requested.args == [{"id": "7", "name": "It’s <b>Basil</b>", "tag": "kitchen"}]
     assert not active.dialog.isVisible()
-
-
-def test_more_requests_than_there_is_room_for_are_scrolled(active: DialogDesk) -> None:
-    for number in range(10):
-        active.switch.activity.record_refused(ErrorNumber.NOT_JSON, f"The body is not JSON: {number}.")
-    active.until(lambda: len(requests(active)) == 13)
-    table = active.the(QTableView, "Requests")
-    assert table.verticalScrollBar().maximum() > 0
-    active.dialog.resize(active.dialog.width(), 420)
-    active.button("Activity").click()
-    active.button("Activity").click()
-    active.until(lambda: table.visibleRegion().boundingRect() == table.rect())

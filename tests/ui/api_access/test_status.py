@@ -63,15 +63,12 @@ def test_the_state_of_the_server_is_shown(line: ApiStatus, state: ServerState, e
     assert button(line, "Copy the address of the API").isVisible() == isinstance(state, On)
 
 
-def test_the_address_is_copied_with_one_click(qtbot: QtBot, line: ApiStatus) -> None:
+def test_the_address_is_shown_whole_or_not_at_all_and_copied_with_one_click(qtbot: QtBot, line: ApiStatus) -> None:
     line.show_server(ON)
-    qtbot.mouseClick(button(line, "Copy the address of the API"), Qt.MouseButton.LeftButton)
+    copy = button(line, "Copy the address of the API")
+    qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "http://127.0.0.1:8721/plants"
-    assert "Copied" in button(line, "Copy the address of the API").toolTip()
-
-
-def test_the_address_is_shown_whole_or_not_at_all(line: ApiStatus) -> None:
-    line.show_server(ON)
+    assert "Copied" in copy.toolTip()
     address = next(each for each in line.findChildren(QLabel) if each.text().startswith("http"))
     line.resize(600, 46)
     assert address.isVisible()

@@ -423,30 +423,25 @@ def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDesk) -> None:
 # --- several plants ----------------------------------------------------------------------------------------------
 
 
-def test_several_plants_get_a_tag_together(desk: CardDesk) -> None:
+def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(desk: CardDesk) -> None:
+    requests = desk.card.requests
     desk.open_card()
+    with desk.qtbot.waitSignal(requests.labels):
+        desk.button("Label…").click()
     desk.select(1, 2)
     desk.shows("2 plants", "IDs 1 to 2", "No tag", "2 in the form", "Do with all 2")
     assert not desk.action("Add dated note line").isEnabled()
+    desk.button("Copy").click()
+    desk.until(lambda: all(name in QApplication.clipboard().text() for name in ("Aloe", "Basil")))
+    for name, wanted in (("Print labels…", requests.labels), ("Export…", requests.export)):
+        with desk.qtbot.waitSignal(wanted):
+            desk.button(name).click()
     desk.button("Change tag…").click()
     dialog = Desk(desk.qtbot, desk.the(TagDialog))
     dialog.qtbot.keyClicks(dialog.field("Tag of 2 plants"), "bed 4")
     dialog.button("Change tag of 2 plants").click()
     desk.until(lambda: [desk.row(each).tag for each in (1, 2, 3)] == ["bed 4", "bed 4", None])
     desk.until(lambda: "bed 4: 2" in {each.accessibleName() for each in desk.widget.findChildren(QLabel)})
-
-
-def test_several_plants_are_copied_printed_and_exported(desk: CardDesk) -> None:
-    desk.open_card()
-    with desk.qtbot.waitSignal(desk.card.requests.labels):
-        desk.button("Label…").click()
-    desk.select(0, 1)
-    desk.shows("2 plants")
-    desk.button("Copy").click()
-    desk.until(lambda: all(name in QApplication.clipboard().text() for name in ("Cactus", "Basil")))
-    for name, wanted in (("Print labels…", desk.card.requests.labels), ("Export…", desk.card.requests.export)):
-        with desk.qtbot.waitSignal(wanted):
-            desk.button(name).click()
 
 
 def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:

@@ -27,7 +27,7 @@ class Replaced:
     """The dialog over the plants of the store."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, opened: OpenStore) -> None:
-        self.store, self.theme = opened.store, context.theme
+        self.store = opened.store
         self.table = Table()
         self.feature = CleanUp(context, self.table)
         self.feature.set_store(opened)
@@ -308,21 +308,6 @@ def test_what_is_done_has_texts_of_its_own(replaced: Replaced) -> None:
     assert replaced.desk.field("Replace with").text() == "nemorosa"
     replaced.choose("Add a line to notes")
     assert replaced.desk.field("Line").text() == "watered"
-
-
-def has_color(replaced: Replaced, name: str) -> bool:
-    """Whether the list shows a colour of the theme."""
-    image = replaced.view.viewport().grab().toImage()
-    color = replaced.theme.colors.color(name).rgb()
-    return any(image.pixel(x, y) == color for y in range(image.height()) for x in range(image.width()))
-
-
-def test_a_change_at_the_end_of_a_long_name_is_seen(replaced: Replaced, add: Adder) -> None:
-    add("Rosa " + "canina " * 30 + "pendulina")
-    replaced.open()
-    replaced.desk.hit(*"pendulina")
-    replaced.sees("Replace in 1 plant")
-    assert has_color(replaced, "error_bg")
 
 
 def test_where_plants_are_not_counted_yet_no_number_is_shown(replaced: Replaced) -> None:

@@ -3,7 +3,7 @@
 from contextlib import closing
 
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -94,16 +94,6 @@ def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(d
     Desk(desk.qtbot, above).button("Keep").click()
     desk.button("Merge 2 tags").click()
     desk.until(lambda: desk.tags() == {"Greenhouse/bench 1": 3, "Greenhouse/pot": 1})
-
-
-def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:
-    desk.open()
-    desk.the(CleanUpDialog).activateWindow()
-    desk.until(desk.the(CleanUpDialog).isActiveWindow)
-    desk.button("case and accents").setFocus()
-    for _ in range(4):
-        desk.press(Qt.Key.Key_Tab)
-    assert desk.the(TagGroup).isAncestorOf(desk.focused)
 
 
 def test_another_tag_is_kept(desk: TagsDesk) -> None:

@@ -168,17 +168,12 @@ def test_labels_are_saved_as_a_pdf_and_opened(
     assert opened == [str(tmp_path / "labels.pdf")]
 
 
-def test_a_click_on_a_label_is_the_start(desk: LabelDesk, add: Adder) -> None:
+def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_printed(desk: LabelDesk, add: Adder) -> None:
     add("Aster")
     dialog = desk.open(1)
     page = dialog.the(PagePreview)
     desk.qtbot.mouseClick(page, Qt.MouseButton.LeftButton, pos=page.rect().center())
     assert dialog.the(QSpinBox, "Start at label (or click one)").value() == 11  # the middle of 3 × 7
-
-
-def test_custom_sizes_that_do_not_fit_are_not_printed(desk: LabelDesk, add: Adder) -> None:
-    add("Aster")
-    dialog = desk.open(1)
     sheets = dialog.the(QComboBox, "Sheet")
     sheets.setFocus()
     desk.qtbot.keyClick(sheets, Qt.Key.Key_End)

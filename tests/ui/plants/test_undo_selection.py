@@ -125,18 +125,6 @@ def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -
     assert desk.selected() == [195]
 
 
-def test_undo_in_the_search_field_that_was_cleared_takes_back_the_later_change(desk: UndoDesk) -> None:
-    desk.type(desk.search, "Plant 042")
-    desk.until_rows(1)
-    desk.press(Qt.Key.Key_Escape)
-    desk.until_rows(200)
-    desk.delete(42)
-    desk.search.setFocus()
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.until_rows(200)
-    assert not desk.search.text()
-
-
 def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
     desk.type(desk.search, '"Plant 19"')
     desk.until_rows(10)

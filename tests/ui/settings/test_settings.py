@@ -37,6 +37,7 @@ def saved(context: WindowContext, tmp_path: Path) -> Preferences:
 
 def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
     WindowCommands(context, cast("MainWindow", context.page.window()))
+    assert desk.focused.accessibleName() == "Theme"
     desk.pick("Theme", "Dark")
     assert context.theme.mode is ThemeMode.DARK
     desk.button("Larger").click()
@@ -74,12 +75,14 @@ def test_enter_in_name_goes_to_tag_where_it_is_set(desk: SettingsDesk, context: 
     assert form.name.text() == "Fern"
 
 
-def test_the_api_is_switched(desk: SettingsDesk) -> None:
+def test_the_api_and_the_daily_check_are_switched(desk: SettingsDesk, context: WindowContext) -> None:
     box = desk.the(QCheckBox, "Accept plants from programs on this computer")
     box.click()
     assert not box.isChecked()
     box.click()
     assert desk.server.asked == [8721]
+    desk.button("Check once a day; nothing is installed").click()
+    assert context.preferences.settings.ask_for_updates
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
@@ -154,12 +157,6 @@ def test_the_buttons_lead_to_api_access_backups_and_the_manual(desk: SettingsDes
     desk.until(lambda: bool(desk.visible("None yet.")))
 
 
-def test_the_daily_check_is_switched(desk: SettingsDesk, context: WindowContext) -> None:
-    desk.button("Check once a day; nothing is installed").click()
-    settings = context.preferences.settings
-    assert settings.ask_for_updates
-
-
 def test_settings_that_cannot_be_saved_say_so(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
     text = "These settings last until PlantDesk is closed: their file cannot be written."
     assert not desk.visible(text)
@@ -171,16 +168,6 @@ def test_settings_that_cannot_be_saved_say_so(desk: SettingsDesk, context: Windo
 
 
 # --- keys and texts ---
-
-
-def test_tab_goes_through_the_settings_from_the_first_one(desk: SettingsDesk) -> None:
-    found = []
-    for _ in range(3):
-        found.append(desk.focused.accessibleName())
-        desk.press(Qt.Key.Key_Tab)
-    assert found == ["Theme", "Smaller", "Larger"]
-    desk.press(Qt.Key.Key_Escape)
-    assert not desk.widget.isVisible()
 
 
 def test_the_notice_about_the_port_leads_to_the_port(desk: SettingsDesk) -> None:

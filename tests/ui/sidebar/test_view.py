@@ -1,6 +1,6 @@
 """What the list of the sidebar shows, painted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from PySide6.QtCore import QBuffer
@@ -21,6 +21,17 @@ def large_text(theme: Theme) -> Iterator[Theme]:
     theme.set_text_scale(1)
 
 
+def shown(qtbot: QtBot, theme: Theme, entries: Sequence[SidebarEntry]) -> SidebarView:
+    """Show a view that is as wide as it needs."""
+    view = SidebarView(theme)
+    qtbot.addWidget(view)
+    view.show_entries(entries)
+    view.resize(view.needed_width(), 800)
+    with qtbot.waitExposed(view):
+        view.show()
+    return view
+
+
 def painted(view: SidebarView) -> str:
     """Return the view as SVG, which has its texts."""
     buffer = QBuffer()
@@ -33,18 +44,10 @@ def painted(view: SidebarView) -> str:
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_text: Theme, scale: float) -> None:
     large_text.set_text_scale(scale)
-    view = SidebarView(large_text)
-    qtbot.addWidget(view)
     tags = [SidebarEntry(f"bed {bed}", bed, HasTag(f"bed {bed}", exact=True)) for bed in range(50)]
     everything = SidebarEntry("All plants", 8_204_551, is_active=True)
-    today, untagged = (
-        SidebarEntry("Today", 8_204_551, TODAY),
-        SidebarEntry("No tag", 8_204_551, UNTAGGED),
-    )
-    view.show_entries([everything, today, untagged, *tags])
-    view.resize(view.needed_width(), 400)
-    with qtbot.waitExposed(view):
-        view.show()
+    today, untagged = SidebarEntry("Today", 8_204_551, TODAY), SidebarEntry("No tag", 8_204_551, UNTAGGED)
+    view = shown(qtbot, large_text, [everything, today, untagged, *tags])
     assert view.verticalScrollBar().isVisible()
     texts = painted(view)
     assert all(text in texts for text in (">All plants<", ">Today<", ">No tag<", ">8,204,551<"))
@@ -55,11 +58,5 @@ def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_of_the_deepest_tag_a_part_of_the_name_is_seen(qtbot: QtBot, large_text: Theme, scale: float) -> None:
     large_text.set_text_scale(scale)
-    view = SidebarView(large_text)
-    qtbot.addWidget(view)
     tags = {"/".join("abcdefgh"[:level]): 1 for level in range(1, 8)} | {"a/b/c/d/e/f/g/window side": 1}
-    view.show_entries(entries_of(Contents(tags, {})))
-    view.resize(view.needed_width(), 800)
-    with qtbot.waitExposed(view):
-        view.show()
-    assert ">wi" in painted(view)
+    assert ">wi" in painted(shown(qtbot, large_text, entries_of(Contents(tags, {}))))

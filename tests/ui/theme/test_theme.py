@@ -61,28 +61,6 @@ def test_a_check_box_with_the_focus_has_a_frame(theme: Theme, qtbot: QtBot) -> N
         assert len(framed) > 4 * 18, "around the box"
 
 
-@pytest.mark.parametrize("variant", ["", "primary", "link"])
-def test_a_button_with_the_focus_of_a_key_has_its_frame_alone(theme: Theme, qtbot: QtBot, variant: str) -> None:
-    """Qt's own style draws a grey box around the text."""
-    theme.set_mode(ThemeMode.LIGHT)
-    window = QWidget()
-    field, button = QLineEdit(), QPushButton(" ")
-    button.setProperty("variant", variant)
-    layout = QVBoxLayout(window)
-    layout.addWidget(field)
-    layout.addWidget(button)
-    qtbot.addWidget(window)
-    with qtbot.waitActive(window):
-        window.show()
-    field.setFocus()
-    before = button.grab().toImage()
-    qtbot.keyClick(field, Qt.Key.Key_Tab)
-    assert button.hasFocus()
-    after, edge = button.grab().toImage(), 4
-    inside = before.rect().adjusted(edge, edge, -edge, -edge)
-    assert after.copy(inside) == before.copy(inside)
-
-
 def test_text_is_never_smaller_than_twelve_pixels(theme: Theme, qapp: QApplication) -> None:
     theme.set_text_scale(0.5)
     assert QFontInfo(qapp.font()).pixelSize() >= 12
@@ -142,11 +120,6 @@ def test_letters_are_underlined_while_alt_is_held(window: QWidget) -> None:
     QTest.keyPress(handle, Qt.Key.Key_Alt, Qt.KeyboardModifier.AltModifier)
     QTest.mouseMove(handle, QPoint(3, 3))
     assert pictures(window) == plain, "the release went to a menu"
-
-
-def test_an_icon_whose_file_was_removed_paints_nothing(theme: Theme) -> None:
-    pixmap = theme.icons.icon("removed-with-the-package").pixmap(16, 16)
-    assert pixmap.toImage().pixelColor(8, 8).alpha() == 0
 
 
 # --- colours ----------------------------------------------------------------------------------------------------------

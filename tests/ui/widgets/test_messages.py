@@ -1,8 +1,7 @@
 import pytest
-from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
-from typing_extensions import override
 
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast, Tone
@@ -81,31 +80,6 @@ def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
     assert desk.toast.geometry().right() <= 100 + 360
     desk.toast.show_message("Short.", *actions)
     desk.until(lambda: desk.button("Undo").x() > label.geometry().right())
-
-
-def test_its_layout_comes_to_rest(desk: ToastDesk) -> None:
-    desk.toast.show_problem("Nothing was copied.", ("Undo", desk.undo))
-    for _ in range(10):
-        QApplication.processEvents()
-    requests = LayoutRequests(desk.toast)
-    desk.toast.clear()
-    for _ in range(50):
-        QApplication.processEvents()
-    assert requests.count < 5
-
-
-class LayoutRequests(QObject):
-    """Counts the requests of a widget for a layout."""
-
-    def __init__(self, widget: QWidget) -> None:
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        self.count += event.type() is QEvent.Type.LayoutRequest
-        return False
 
 
 def test_progress_is_shown_only_where_it_takes_time(desk: ToastDesk, theme: Theme) -> None:

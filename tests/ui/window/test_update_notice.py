@@ -35,10 +35,8 @@ class Shown:
 
     def offers(self) -> bool:
         """Whether the new version is shown."""
-        return self._shows("PlantDesk 99.0.0 is available")
-
-    def _shows(self, title: str) -> bool:
-        return any(bar.isVisible() and bar.title == title for bar in self.page.findChildren(InfoBar))
+        bars = self.page.findChildren(InfoBar)
+        return any(bar.isVisible() and bar.title == "PlantDesk 99.0.0 is available" for bar in bars)
 
 
 @pytest.fixture
