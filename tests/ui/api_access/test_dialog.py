@@ -106,8 +106,7 @@ def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Stor
     desk.button("Copy token").click()
     assert QGuiApplication.clipboard().text() == token
     assert source_of(store, token).label == "greenhouse"
-    desk.until(lambda: desk.names() == ["greenhouse"])
-    assert purpose not in desk.texts()
+    desk.until(lambda: desk.names() == ["greenhouse"] and purpose not in desk.texts())
     assert desk.token_name.text() == ""
 
 

@@ -59,9 +59,12 @@ class FormDesk(Desk):
 
     def lists(self, **lines: str) -> None:
         """Wait until just these plants are listed as not saved, with a reason that contains the text."""
-        self.qtbot.waitUntil(lambda: list(self.unsaved()) == list(lines))
-        for name, reason in lines.items():
-            assert reason in self.unsaved()[name]
+
+        def are_listed() -> bool:
+            unsaved = self.unsaved()
+            return list(unsaved) == list(lines) and all(lines[name] in reason for name, reason in unsaved.items())
+
+        self.qtbot.waitUntil(are_listed)
 
     def has(self, names: list[str]) -> None:
         """Wait until these plants were added to the first one."""

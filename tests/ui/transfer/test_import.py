@@ -110,9 +110,9 @@ def test_the_button_counts_the_plants_that_rows_of_one_id_become(desk: TransferD
     assert desk.dialog.button("Import 4 plants").isEnabled()
     desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
     assert desk.dialog.button("Import 2 plants").isEnabled()
-    assert any("Of several rows with one ID the last counts." in each for each in desk.dialog.texts())
+    desk.until_dialog_shows("Of several rows with one ID the last counts.")
     desk.dialog.pick("Rows whose ID is taken", "Leave them out")
-    assert any("Can be undone in one step." in each for each in desk.dialog.texts())
+    desk.until_dialog_shows("Can be undone in one step.")
     desk.dialog.pick("Rows whose ID is taken", "Replace the plants")
     desk.run_import("Imported 2 plants")
     assert [each[:2] for each in desk.plants()] == [(1, "Daisy"), (7, "Rose")]

@@ -41,11 +41,12 @@ def rows(store: Store) -> list[PlantRow]:
 def add_samples(desk: Desk) -> None:
     desk.button(ADD).click()
     desk.until(lambda: bool(desk.bars) and desk.bars[0].labels == [REMOVE])
+    table = desk.the(PlantTableView)
+    desk.until(lambda: table.isVisible() and table.model().rowCount() == 20)  # which another thread has read
 
 
 def test_samples_are_added_and_removed_by_a_click(desk: Desk, store: Store) -> None:
     add_samples(desk)
-    assert desk.the(PlantTableView).model().rowCount() == 20
     assert {row.source.label for row in rows(store)} == {"Samples"}
     desk.button(REMOVE).click()
     desk.until(lambda: desk.button(ADD).isVisible() and not desk.bars)

