@@ -102,16 +102,6 @@ def test_the_sidebar_covers_nothing_to_which_keys_move_the_focus(qtbot: QtBot, p
     assert page.card.isVisible(), "it shows what is current"
 
 
-def test_a_pane_without_content_takes_no_room(qtbot: QtBot, theme: Theme, window: QWidget) -> None:
-    page = Page(theme, window)
-    page.set_main_pane(QFrame())
-    page.sidebar.set_requested(requested=True)
-    page.resize(1000, 500)
-    window.show()
-    assert page.sidebar.isHidden()
-    qtbot.waitUntil(lambda: page.list_rect.width() == 1000)
-
-
 @pytest.mark.parametrize("drawer", ["sidebar", "card"])
 def test_a_message_lies_over_the_list_and_covers_no_open_pane(qtbot: QtBot, page: Page, drawer: str) -> None:
     (pane,) = (each for each in page.findChildren(QFrame) if each.objectName() == "list")

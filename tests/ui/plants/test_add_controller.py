@@ -155,7 +155,11 @@ def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(de
     assert len(desk.rows()) == 1
 
 
-def test_spaces_around_a_text_are_nobodys_intention(desk: FormDesk) -> None:
+def test_spaces_around_a_text_are_nobodys_intention_nor_a_name_that_cannot_be_seen(desk: FormDesk) -> None:
+    desk.name.setText("\u3000\u200b")
+    desk.enter()
+    desk.sees("The name is missing.")
+    assert desk.rows() == []
     desk.type(desk.name, "  Aloe vera ")
     desk.type(desk.tag, "   ")
     desk.enter()
@@ -187,13 +191,6 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: s
     desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(1, "Aloe vera", "kitchen")]
-
-
-def test_a_name_that_cannot_be_seen_is_none(desk: FormDesk) -> None:
-    desk.name.setText("\u3000\u200b")
-    desk.enter()
-    desk.sees("The name is missing.")
-    assert desk.rows() == []
 
 
 @pytest.mark.parametrize("texts", [("", "", "kitchen"), ("", "   ", ""), ("5", "   ", "")])

@@ -78,6 +78,8 @@ def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowse
     browser.resize(440, 500)
     open_store(qtbot, browser, store)
     assert {"No plants", "No plants yet"} <= texts(browser)
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+        QTest.keyClick(browser.table, key, Qt.KeyboardModifier.ControlModifier)
     image = browser.grab().toImage()
     assert image.pixelColor(40, 120) == image.pixelColor(2, 2), "on the background of the list"
     requested = {

@@ -234,29 +234,22 @@ def test_a_file_of_something_else_is_refused(desk: StoreDesk, tmp_path: Path) ->
         assert any(f"“{file.name}” is not the file of a shared store" in text for text in desk.texts())
 
 
-def test_the_password_goes_into_the_keyring_or_the_user_is_told(desk: StoreDesk, postgres: PostgresServer) -> None:
-    location = postgres.new_store()
-    with secret_service() as keyring:
-        keyring.is_locked = True
-        desk.test(location.url.replace("plants@", "plants:s3cret@"))
-        desk.button("Open this store").click()
-        desk.until(lambda: any("The password was not remembered" in text for text in desk.texts()))
-        assert not desk.opened
-        keyring.is_locked = False
-        desk.the(QCheckBox).click()
-        desk.button("Open this store").click()
-        desk.until(lambda: bool(desk.opened))
-        assert [*keyring.passwords.values()] == ["s3cret"]
-
-
-def test_who_has_read_that_there_is_no_keyring_is_not_told_again(desk: StoreDesk, postgres: PostgresServer) -> None:
+@pytest.mark.parametrize("is_unlocked", [True, False])
+def test_the_password_goes_into_the_keyring_or_the_user_is_told_once(
+    desk: StoreDesk, postgres: PostgresServer, *, is_unlocked: bool
+) -> None:
     with secret_service() as keyring:
         keyring.is_locked = True
         desk.test(postgres.new_store().url.replace("plants@", "plants:s3cret@"))
         desk.button("Open this store").click()
         desk.until(lambda: any("The password was not remembered" in text for text in desk.texts()))
+        assert not desk.opened
+        if is_unlocked:
+            keyring.is_locked = False
+            desk.the(QCheckBox).click()
         desk.button("Open this store").click()
         desk.until(lambda: bool(desk.opened))
+        assert [*keyring.passwords.values()] == ["s3cret"] * is_unlocked
 
 
 def test_a_test_changes_neither_height_nor_place(desk: StoreDesk, postgres: PostgresServer) -> None:

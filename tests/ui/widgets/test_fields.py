@@ -6,13 +6,12 @@ from functools import partial
 import pytest
 from PySide6.QtCore import QBuffer, Qt
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import ButtonField, ComboBox, spin_box
+from plantdesk.ui.widgets.fields import ComboBox, spin_box
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from tests.support.desk import Desk
 
@@ -34,44 +33,6 @@ def test_the_wheel_is_left_to_what_a_field_is_in(qtbot: QtBot, make: Callable[[]
     before = field.grab().toImage()
     assert desk.turn_wheel(field)
     assert field.grab().toImage() == before
-
-
-@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
-def test_a_button_in_a_field_grows_with_the_text_and_is_beside_it(
-    qtbot: QtBot, theme: Theme, direction: Qt.LayoutDirection
-) -> None:
-    field = ButtonField(theme)
-    qtbot.addWidget(field)
-    field.setLayoutDirection(direction)
-    field.resize(200, 34)
-    field.show()
-    before = field.button.width()
-    theme.set_text_scale(2)
-    try:
-        QApplication.processEvents()
-        assert field.button.width() > 1.5 * before
-        margins = field.textMargins()
-        at_end = direction is Qt.LayoutDirection.LeftToRight
-        assert (margins.right() if at_end else margins.left()) == field.button.width()
-        assert (field.button.x() > 100) == at_end
-    finally:
-        theme.set_text_scale(1)
-
-
-@pytest.mark.parametrize("mode", [ThemeMode.LIGHT, ThemeMode.DARK])
-def test_the_current_entry_of_an_open_list_stands_out(qtbot: QtBot, theme: Theme, mode: ThemeMode) -> None:
-    theme.set_mode(mode)
-    box = combo_box()
-    qtbot.addWidget(box)
-    box.show()
-    box.showPopup()
-    view = box.view()
-    qtbot.waitUntil(view.isVisible)
-    qtbot.keyClick(view, Qt.Key.Key_Down)
-    image = view.viewport().grab().toImage()
-    places = [view.visualRect(view.model().index(row, 0)) for row in (0, 1)]
-    grounds = [image.pixelColor(place.right() - 8, place.center().y()).name() for place in places]
-    assert grounds == [theme.colors.surface.lower(), theme.colors.selection.lower()]
 
 
 # --- tables of dialogs ------------------------------------------------------------------------------------------------

@@ -64,12 +64,6 @@ def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_n
     assert ["Manual", "F1"] in found
 
 
-def test_enter_runs_the_first_command_that_has_all_words(desk: SearchDesk) -> None:
-    assert desk.find("LIGHT the") == [["Theme: Light", ""]]
-    desk.press(Qt.Key.Key_Return)
-    desk.until(lambda: desk.chosen == ["light"])
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -84,30 +78,33 @@ def test_a_command_that_begins_with_the_text_comes_first(desk: SearchDesk, text:
     assert [name for name, _ in desk.find(text)][: len(found)] == found
 
 
-def test_down_chooses_the_next_one_and_a_click_runs_another(desk: SearchDesk) -> None:
-    assert desk.find("theme") == [["Theme: Dark", ""], ["Theme: Light", ""]]
-    desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Return)
+def test_enter_runs_the_first_command_that_has_all_words_down_the_next_one_and_a_click_another(
+    desk: SearchDesk,
+) -> None:
+    assert desk.find("LIGHT the") == [["Theme: Light", ""]]
+    desk.press(Qt.Key.Key_Return)
     desk.until(lambda: desk.chosen == ["light"])
+    assert desk.find("theme") == [["Theme: Dark", ""], ["Theme: Light ✓", ""]]
+    desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Return)
+    desk.until(lambda: desk.chosen == ["light", "light"])
     desk.find("water")
     table = desk.the(CommandSearch).findChildren(PlainTable)[0]
     place = table.visualRect(table.currentIndex()).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    desk.until(lambda: desk.chosen == ["light", "&Water all…"])
+    desk.until(lambda: desk.chosen == ["light", "light", "&Water all…"])
 
 
-def test_what_cannot_be_chosen_now_is_listed_and_does_nothing(desk: SearchDesk) -> None:
+def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(desk: SearchDesk) -> None:
     assert desk.find("prune") == [["Prune", ""]]
     desk.press(Qt.Key.Key_Return)
-    assert desk.the(CommandSearch).isVisible()
-    assert not desk.chosen
-
-
-def test_where_nothing_is_found_it_says_so(desk: SearchDesk) -> None:
-    assert desk.find("wataer") == []
+    assert (desk.the(CommandSearch).isVisible(), desk.chosen) == (True, [])
+    field = desk.the(CommandSearch).findChildren(SearchEdit)[0]
+    desk.type(field, "wataer")
+    assert rows_of(desk.the(CommandSearch).findChildren(PlainTable)[0]) == []
     nothing = "No command has these words."
     assert nothing in [each.text() for each in desk.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
     desk.press(Qt.Key.Key_Return)
-    desk.type(desk.the(CommandSearch).findChildren(SearchEdit)[0], "water")
+    desk.type(field, "water")
     assert nothing not in [each.text() for each in desk.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
 
 

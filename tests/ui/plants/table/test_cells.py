@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from plantdesk.domain.records import FORM, PlantRow, Source, SourceKind
+from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.ui.plants.table.cells import Column, cell_text, spoken_text, tool_tip
 from plantdesk.ui.texts import one_line, quoted
 
@@ -47,19 +47,6 @@ def test_the_time_of_today_and_the_name_of_yesterday() -> None:
 
 def test_the_tooltip_has_date_and_time() -> None:
     assert "November 14, 2023" in tool_tip(row(added_at=1_700_000_000_000), Column.ADDED)
-
-
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        (FORM, "Form"),
-        (Source(2, SourceKind.COMMAND), "Command line"),
-        (Source(3, SourceKind.TOKEN, "greenhouse"), "greenhouse"),
-        (Source(4, SourceKind.IMPORT, "plants.csv"), "plants.csv"),
-    ],
-)
-def test_the_source_of_a_plant(source: Source, words: str) -> None:
-    assert cell_text(row(source=source), Column.SOURCE) == words
 
 
 @pytest.mark.parametrize(

@@ -193,14 +193,6 @@ def test_with_shift_home_and_end_select_all_rows_up_to_there(table: PlantTableVi
     assert selected(table) == list(range(100, 94, -1))
 
 
-def test_home_and_end_do_nothing_without_rows(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
-    browser.set_store(store)
-    qtbot.waitUntil(lambda: browser.model.complete)
-    for key in (Qt.Key.Key_Home, Qt.Key.Key_End):
-        QTest.keyClick(browser.table, key, CONTROL)
-    assert not browser.table.currentIndex().isValid()
-
-
 def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_the_first_of_another_order(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder
 ) -> None:
