@@ -58,12 +58,10 @@ def german() -> Iterator[None]:
                 return None
             return "eine Pflanze" if count == 1 else "{count:,} Pflanzen"
 
-    before = QLocale()
-    QLocale.setDefault(QLocale("de_DE"))
+    QLocale.setDefault(QLocale("de_DE"))  # until the end of the test
     languages.use(German())
     yield
     languages.use(Catalogue())
-    QLocale.setDefault(before)
 
 
 @pytest.mark.usefixtures("german")

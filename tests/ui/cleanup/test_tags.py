@@ -3,8 +3,7 @@
 from contextlib import closing
 
 import pytest
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import DeleteAll, Insert
@@ -17,9 +16,6 @@ from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.cleanup.pages import TagGroup
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.qt import fitted
-from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.painting import TagPill
 from tests.support.desk import Desk, Table
 
 TAGS = {"kitchen": 5, "Kitchen": 3, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1}
@@ -121,17 +117,3 @@ def test_what_is_alike_is_chosen_above(desk: TagsDesk) -> None:
     desk.button("case and accents").click()
     desk.until(lambda: "No tag looks like another one." in desk.texts())
     assert not desk.button("Merge").isEnabled()
-
-
-def test_tags_can_be_read_with_large_text_on_a_small_screen(desk: TagsDesk) -> None:
-    desk.context.theme.set_text_scale(1.61)
-    desk.open()
-    dialog, area = desk.the(CleanUpDialog), desk.the(CleanUpDialog).findChild(ScrollArea)
-    assert dialog.width() <= fitted(dialog, QSize(800, 600)).width()
-    assert isinstance(area, ScrollArea)
-    content = area.widget()
-    assert content is not None
-    desk.until(lambda: content.width() <= area.viewport().width())
-    parts = list(filter(QWidget.isVisible, dialog.findChildren(TagPill) + dialog.findChildren(QCheckBox)))
-    desk.until(lambda: all(part.width() >= part.sizeHint().width() for part in parts))
-    desk.context.theme.set_text_scale(1)

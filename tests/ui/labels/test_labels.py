@@ -187,12 +187,8 @@ def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_print
 
 def test_sizes_are_written_as_the_region_does(desk: LabelDesk, add: Adder) -> None:
     add("Aster")
-    before = QLocale()
-    QLocale.setDefault(QLocale("de_DE"))
-    try:
-        assert "63,5 × 38,1 mm" in desk.open(1).the(QComboBox, "Sheet").currentText()
-    finally:
-        QLocale.setDefault(before)
+    QLocale.setDefault(QLocale("de_DE"))  # until the end of the test
+    assert "63,5 × 38,1 mm" in desk.open(1).the(QComboBox, "Sheet").currentText()
 
 
 def test_the_own_line_has_the_values_of_each_plant() -> None:

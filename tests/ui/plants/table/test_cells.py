@@ -3,7 +3,7 @@ import time
 import pytest
 
 from plantdesk.domain.records import FORM, PlantRow
-from plantdesk.ui.plants.table.cells import Column, cell_text, spoken_text, tool_tip
+from plantdesk.ui.plants.table.cells import Column, cell_text, spoken_text
 from plantdesk.ui.texts import one_line, quoted
 
 DAY = 86_400_000
@@ -43,10 +43,6 @@ def test_the_time_of_today_and_the_name_of_yesterday() -> None:
     assert ":" in cell_text(row(), Column.ADDED)
     assert cell_text(row(added_at=row().added_at - DAY), Column.ADDED) == "Yesterday"
     assert cell_text(row(added_at=1_700_000_000_000), Column.ADDED) == "11/14/23"
-
-
-def test_the_tooltip_has_date_and_time() -> None:
-    assert "November 14, 2023" in tool_tip(row(added_at=1_700_000_000_000), Column.ADDED)
 
 
 @pytest.mark.parametrize(

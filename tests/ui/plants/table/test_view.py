@@ -344,15 +344,6 @@ def test_more_plants_than_a_clipboard_should_hold_are_refused(
 # --- look ---------------------------------------------------------------------------------------------------------
 
 
-def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView
-) -> None:
-    before = table.columnViewportPosition(Column.ADDED)
-    browser.search_field.setText("Fern 100")
-    qtbot.waitUntil(lambda: table.model().rowCount() == 1)
-    assert table.columnViewportPosition(Column.ADDED) == before
-
-
 def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTableView, add: Adder, theme: Theme) -> None:
     add("Aloe", tag="kitchen")
     add("Basil", tag="")
