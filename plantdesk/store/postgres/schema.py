@@ -30,7 +30,6 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.folding import searched_texts
 from plantdesk.store.models import creation
 
-SCHEMA = "plantdesk"
 #: The number of the advisory lock of migrations: "PLNT" in ASCII.
 _LOCK = 0x504C4E54
 
