@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QProcess, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from plantdesk import DEFAULT_PORT
@@ -17,6 +17,7 @@ from plantdesk.platform import paths, settings
 from plantdesk.store import location_of, remembered_location
 from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.transfer.import_dialog import ImportDialog
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.stores import Stores
 from tests.support.adding import store_at
 from tests.support.desk import Desk, plain
@@ -47,8 +48,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def choose(desk: Desk, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:
     """Choose a file by a command of the submenu of other stores."""
-    for dialog in ("getOpenFileName", "getSaveFileName"):
-        monkeypatch.setattr(QFileDialog, dialog, lambda *_arguments, **_options: (str(file), ""))
+    for dialog in ("file_to_open", "file_to_save"):
+        monkeypatch.setattr(FileDialog, dialog, lambda *_arguments, **_options: str(file))
     desk.choose("File", "Other plants", command)
 
 

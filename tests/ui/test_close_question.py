@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
-from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.dialog import FileDialog, MessageBox
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
@@ -66,7 +66,7 @@ def desk(
 ) -> ImportingDesk:
     file = tmp_path / "one.csv"
     file.write_text("name\nAster\n", encoding="utf-8")
-    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(file)], ""))
+    monkeypatch.setattr(FileDialog, "files_to_open", lambda *_: [str(file)])
     bare.complete()
     bare.set_store(store)
     return ImportingDesk(qtbot, bare, other_program, file)
@@ -115,7 +115,7 @@ def test_a_backup_is_asked_about_as_well(desk: ImportingDesk) -> None:
 
 def test_an_export_is_asked_about_as_well(desk: ImportingDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "all.csv"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(target))
     desk.choose("File", "Export…")
     Desk(desk.qtbot, desk.the(ExportDialog)).button("Save as…").click()
     desk.window.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QLocale, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QComboBox, QFileDialog, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
@@ -21,7 +21,7 @@ from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
+from plantdesk.ui.widgets.dialog import ButtonRole, FileDialog, MessageBox
 from plantdesk.ui.widgets.fields import CloseButton, ComboBox, CopyButton, LineEdit, SecretEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
@@ -164,7 +164,7 @@ class TokenPanel(QWidget):
     @Slot()
     def _on_save(self) -> None:
         suggested = Path(QDir.homePath()) / f"{shortened(self._new_name).replace('/', '_')}.token"
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save the token"), str(suggested))
+        name = FileDialog.file_to_save(self, self.tr("Save the token"), str(suggested))
         if name:
             self.save_token(Path(name))
 

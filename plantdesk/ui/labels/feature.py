@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Slot
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
@@ -18,6 +18,7 @@ from plantdesk.ui.feature import Feature, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Labels(Feature):
         from plantdesk.ui.labels.painting import write_pdf
 
         start = str(documents_folder() / self.tr("labels.pdf"))
-        name, _ = QFileDialog.getSaveFileName(dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
+        name = FileDialog.file_to_save(dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
         if not name:
             return
         file = Path(name)

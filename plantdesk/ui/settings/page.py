@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QSpinBox, QSystemTrayIcon
+from PySide6.QtWidgets import QCheckBox, QPushButton, QSpinBox, QSystemTrayIcon
 from shiboken6 import isValid
 
 from plantdesk import LARGEST_PORT, __version__
@@ -27,6 +27,7 @@ from plantdesk.ui.qt import set_properties
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, size_text, translated
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -99,7 +100,7 @@ class BackupRows(QObject):
     def _choose(self) -> None:
         """Let the user choose a folder; choosing that of the plants restores the default, which is beside them."""
         backups = self._context.location.backups
-        name = QFileDialog.getExistingDirectory(
+        name = FileDialog.folder_to_use(
             self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)
         )
         if name:

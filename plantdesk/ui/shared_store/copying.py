@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.locations import Copied, StoreLocation, copy_store
@@ -18,7 +18,7 @@ from plantdesk.ui.qt import fill
 from plantdesk.ui.shared_store.outcomes import PasswordField, row
 from plantdesk.ui.texts import error_text, one_line, translated
 from plantdesk.ui.theme.metrics import M
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, FileDialog
 from plantdesk.ui.widgets.fields import LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -82,12 +82,12 @@ class CopyDialog(Dialog):
 
     @Slot()
     def _choose_file(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(
+        name = FileDialog.file_to_save(
             self,
             self.tr("Name a new file"),
             str(self._folder / self.tr("copy.db")),
             self.tr("Plant stores (*.db)"),
-            options=QFileDialog.Option.DontConfirmOverwrite,
+            replaces=False,
         )
         if name:
             self._target_edit.setText(name)

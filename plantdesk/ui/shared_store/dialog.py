@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QLocale, QRegularExpression, QSize, Qt, QTime, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
@@ -33,7 +33,15 @@ from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
-from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog, activate_layouts, needed_height
+from plantdesk.ui.widgets.dialog import (
+    ENTER_KEYS,
+    START_ROLE,
+    ButtonRole,
+    Dialog,
+    FileDialog,
+    activate_layouts,
+    needed_height,
+)
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, OneClickButton, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -304,7 +312,7 @@ class SharedStoreDialog(Dialog):
         """Save a file that opens the store on other desks. It contains no user and no password."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save a file for other computers"), start, self._filter())
+        name = FileDialog.file_to_save(self, self.tr("Save a file for other computers"), start, self._filter())
         if not name:
             return
         file = Path(name) if name.endswith(DESK_FILE_SUFFIX) else Path(f"{name}{DESK_FILE_SUFFIX}")
@@ -326,7 +334,7 @@ class SharedStoreDialog(Dialog):
     @Slot()
     def _open_file(self) -> None:
         """Fill the fields with the content of a desk file."""
-        name, _ = QFileDialog.getOpenFileName(
+        name = FileDialog.file_to_open(
             self, self.tr("Open the file of a shared store"), str(documents_folder()), self._filter()
         )
         if name:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
@@ -25,7 +25,7 @@ from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.import_job import Progress, Reporter, progress_text
-from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, MessageBox, press_focused_button
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, FileDialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -79,7 +79,7 @@ class ExportDialog(Dialog):
     def _on_save(self) -> None:
         form, text, suffix = self._formats()[self._forms.currentIndex()]
         start = str(self._folder / f"{self.tr('plants')}{suffix}")
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
+        name = FileDialog.file_to_save(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
         file = Path(name)
         if not name:
             return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
@@ -20,6 +20,7 @@ from plantdesk.ui.feature import Feature, ShownPlants, WindowContext
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, quoted, translated
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageAction, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -135,7 +136,7 @@ class Transfer(Feature):
     @Slot()
     def choose_files(self) -> None:
         """Open the dialog for files that the user chooses."""
-        names, _ = QFileDialog.getOpenFileNames(
+        names = FileDialog.files_to_open(
             self.context.page, self.tr("Import plants"), str(documents_folder()), ";;".join(self._filters())
         )
         if names:
@@ -250,7 +251,7 @@ class Transfer(Feature):
 
     def _save_refused(self) -> None:
         start = str(documents_folder() / self.tr("refused.csv"))
-        name, _ = QFileDialog.getSaveFileName(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
+        name = FileDialog.file_to_save(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
         if name and self._job is not None:
             self._job.save_refused(Path(name))
 

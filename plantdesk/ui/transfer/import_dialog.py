@@ -9,7 +9,6 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFileDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -34,7 +33,7 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
 from plantdesk.ui.transfer.import_job import ImportJob, Progress, progress_text
 from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, FileDialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.painting import Icon
@@ -99,7 +98,7 @@ class RefusedDialog(Dialog):
     @Slot()
     def _on_save(self) -> None:
         start = str(self._folder / self.tr("refused.csv"))
-        name, _ = QFileDialog.getSaveFileName(self, self.windowTitle(), start, self.tr("CSV (*.csv)"))
+        name = FileDialog.file_to_save(self, self.windowTitle(), start, self.tr("CSV (*.csv)"))
         if name:
             self.save_requested.emit(Path(name))
 

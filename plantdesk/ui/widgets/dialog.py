@@ -1,17 +1,26 @@
-"""The base of all dialogs, and message boxes: they fit on the screen, and Enter presses only the focused button."""
+"""The base of all dialogs, and message boxes: they fit on the screen, and Enter presses only the focused button.
+
+File dialogs that open none of the files that they show.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtCore import QEvent, QFileInfo, QSize, Qt
+from PySide6.QtGui import QIcon, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
     QDialogButtonBox,
+    QFileDialog,
+    QFileIconProvider,
     QHBoxLayout,
     QLayout,
     QPushButton,
@@ -19,6 +28,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.ui.qt import QWIDGETSIZE_MAX, STRETCH, Item, fill, fitted
@@ -235,3 +245,83 @@ class MessageBox(Dialog):
         header = fill(QHBoxLayout(), (self._icon, Qt.AlignmentFlag.AlignTop), texts, spacing=M)
         layout = fill(QVBoxLayout(self), header, self.buttons, margins=(XXL, XL, XXL, XL), spacing=XL)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
+
+
+class _NamedTypes(QFileIconProvider):
+    """Knows a file by its name alone: Qt opens each file of a folder to find its type."""
+
+    @override
+    def icon(self, of: QFileIconProvider.IconType | QFileInfo) -> QIcon:
+        if isinstance(of, QFileInfo):
+            of = self.IconType.Folder if of.isDir() else self.IconType.File
+        return super().icon(of)
+
+    @override
+    def type(self, info: QFileInfo) -> str:
+        return info.suffix()
+
+
+@cache
+def _named_types() -> _NamedTypes:
+    return _NamedTypes()
+
+
+class FileDialog(QFileDialog):
+    """A file dialog of the system, if that is another process, or else of Qt.
+
+    It opens no file. When a process closes any descriptor of a database, it loses all locks on it, and the next command
+    would remove the log that is in use (https://sqlite.org/howtocorrupt.html, section 2.2).
+    """
+
+    def __init__(self, parent: QWidget, title: str, start: str, filters: str = "") -> None:
+        """Begin in the folder `start`, or in that of the file `start`, whose name is suggested."""
+        super().__init__(parent, title, start if Path(start).is_dir() else str(Path(start).parent), filters)
+        self.setIconProvider(_named_types())
+        if sys.platform == "linux" and not _has_portal():  # GTK's dialog belongs to this process
+            self.setOption(self.Option.DontUseNativeDialog)
+        if not Path(start).is_dir():
+            self.selectFile(Path(start).name)
+
+    @classmethod
+    def file_to_open(cls, parent: QWidget, title: str, start: str, filters: str = "") -> str:
+        """Return the file that the user chooses; empty if none."""
+        return next(iter(cls.files_to_open(parent, title, start, filters, mode=cls.FileMode.ExistingFile)), "")
+
+    @classmethod
+    def files_to_open(
+        cls, parent: QWidget, title: str, start: str, filters: str = "", mode: QFileDialog.FileMode | None = None
+    ) -> list[str]:
+        """Return the files that the user chooses."""
+        dialog = cls(parent, title, start, filters)
+        dialog.setFileMode(mode or cls.FileMode.ExistingFiles)
+        return dialog.chosen()
+
+    @classmethod
+    def file_to_save(cls, parent: QWidget, title: str, start: str, filters: str = "", *, replaces: bool = True) -> str:
+        """Return the file that the user names; empty if none. With `replaces` an existing one is asked about."""
+        dialog = cls(parent, title, start, filters)
+        dialog.setAcceptMode(cls.AcceptMode.AcceptSave)
+        dialog.setOption(cls.Option.DontConfirmOverwrite, not replaces)
+        return next(iter(dialog.chosen()), "")
+
+    @classmethod
+    def folder_to_use(cls, parent: QWidget, title: str, start: str) -> str:
+        """Return the folder that the user chooses; empty if none."""
+        dialog = cls(parent, title, start)
+        dialog.setFileMode(cls.FileMode.Directory)
+        dialog.setOption(cls.Option.ShowDirsOnly)
+        return next(iter(dialog.chosen()), "")
+
+    def chosen(self) -> list[str]:
+        """Show the dialog until the user has chosen, and return the files; none if it was cancelled."""
+        is_accepted = self.exec()
+        if not isValid(self):  # the window was closed meanwhile
+            return []
+        self.deleteLater()
+        return self.selectedFiles() if is_accepted else []
+
+
+def _has_portal() -> bool:
+    """Return whether dialogs of the system are shown by the desktop portal, in a process of its own."""
+    is_chosen = os.environ.get("QT_QPA_PLATFORMTHEME") == "xdgdesktopportal"
+    return is_chosen or "SNAP" in os.environ or Path("/.flatpak-info").exists()

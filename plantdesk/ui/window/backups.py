@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview, StoreBackups, preview_text
@@ -18,7 +18,7 @@ from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.texts import error_text, size_text, translated
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog, FileDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -104,7 +104,7 @@ class RestoreDialog(Dialog):
 
     @Slot()
     def _on_another_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
+        name = FileDialog.file_to_open(
             self,
             self.tr("Choose a backup"),
             str(self._backups.folder.parent),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.store import KnownNames, NamesList
@@ -15,7 +15,7 @@ from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, long_date, one_line, translated
-from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, FileDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -113,7 +113,7 @@ class NamesDialog(Dialog):
 
     @Slot()
     def _choose(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, self.tr("Choose a list of names"), str(documents_folder()))
+        name = FileDialog.file_to_open(self, self.tr("Choose a list of names"), str(documents_folder()))
         if name:
             self.read(Path(name))
 

@@ -8,7 +8,6 @@ from functools import partial
 
 from PySide6.QtCore import QLocale, QTime, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QFileDialog
 from typing_extensions import override
 
 from plantdesk import __version__
@@ -29,6 +28,7 @@ from plantdesk.platform.logs import bug_report
 from plantdesk.platform.updates import Release
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.texts import error_text
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageAction, Tone
 
 #: How many defects the report has: later ones are mostly consequences of the first ones.
@@ -140,12 +140,12 @@ class StoreNotice(Feature):
     @Slot()
     def choose_file(self) -> None:
         """Let the user name another file, existing or new."""
-        name, _ = QFileDialog.getSaveFileName(
+        name = FileDialog.file_to_save(
             self.context.page,
             self.tr("Choose a plant store, or name a new one"),
             str(self.context.location.folder or paths.home_folder()),
             self.tr("Plant stores (*.db)"),
-            options=QFileDialog.Option.DontConfirmOverwrite,
+            replaces=False,
         )
         if name:
             self.file_chosen.emit(name)

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDir, QProcess, Signal, Slot
-from PySide6.QtWidgets import QFileDialog
 from typing_extensions import override
 
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
@@ -18,6 +17,7 @@ from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, one_line, quoted, store_name
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageAction
 
 _SUFFIX = ".db"
@@ -74,19 +74,19 @@ class Stores(Feature):
         """Let the user choose the file of a store, or the desk file of a shared store."""
         stores = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX} *{DESK_FILE_SUFFIX}")
         filters = f"{stores};;{self.tr('All files (*)')}"
-        name, _ = QFileDialog.getOpenFileName(self.context.page, self.tr("Open store"), self._folder(), filters)
+        name = FileDialog.file_to_open(self.context.page, self.tr("Open store"), self._folder(), filters)
         if name:
             self.open(name)
 
     @Slot()
     def choose_new(self) -> None:
         """Let the user name a new file."""
-        name, _ = QFileDialog.getSaveFileName(
+        name = FileDialog.file_to_save(
             self.context.page,
             self.tr("New store"),
             self._folder(),
             self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX}"),
-            options=QFileDialog.Option.DontConfirmOverwrite,  # nothing is overwritten
+            replaces=False,  # nothing is overwritten
         )
         if name:
             self.create(name if Path(name).suffix else f"{name}{_SUFFIX}")

@@ -8,7 +8,7 @@ import pytest
 import segno
 from PySide6.QtCore import QLocale, QRect, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
@@ -21,6 +21,7 @@ from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import SHEETS, UNIT, Content, Job, Sheet, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, Table
@@ -130,7 +131,7 @@ class LabelDesk(Desk):
         return Desk(self.qtbot, self.the(LabelDialog))
 
     def save(self, dialog: Desk, file: Path) -> None:
-        self._monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+        self._monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(file))
         dialog.button("Save as PDF…").click()
 
 

@@ -9,7 +9,6 @@ from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFileDialog,
     QLabel,
     QScrollArea,
     QSpinBox,
@@ -23,6 +22,7 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.rows import SettingRow
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.commands import WindowCommands
 from tests.ui.settings.conftest import SettingsDesk
 
@@ -132,7 +132,7 @@ def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
     drive = tmp_path / "drive"
     drive.mkdir()
     chosen = [str(drive), str(tmp_path / "gone"), str(tmp_path)]
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_arguments: chosen.pop(0))
+    monkeypatch.setattr(FileDialog, "folder_to_use", lambda *_arguments: chosen.pop(0))
     desk.button("Change…").click()
     desk.until(lambda: saved(context, tmp_path).settings.backup_folder == str(drive))
     desk.button("Change…").click()

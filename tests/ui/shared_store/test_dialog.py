@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -18,6 +18,7 @@ from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.feature import cloud_of, is_network, is_remote
 from plantdesk.ui.shared_store.outcomes import Outcomes, Setup
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.messages import InfoBar
 from tests.support.desk import Desk
@@ -193,7 +194,7 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
     desk: StoreDesk, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = postgres.new_store()
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "plants"), ""))
+    monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(tmp_path / "plants"))
     desk.test(location.url.replace("plants@", "plants:s3cret@"))
     desk.button("Save a file for other computers…").click()
     file = tmp_path / "plants.plantdesk-store"
@@ -204,7 +205,7 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
     assert saved.key == location.key
     assert "plants@" not in saved.url
     desk.type(desk.field("Address"), "elsewhere")
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     desk.button("Open its file…").click()
     assert (desk.field("Address").text(), desk.field("Database").text()) == ("127.0.0.1", location.name)
     assert desk.opens() is False
@@ -216,7 +217,7 @@ def test_a_desk_file_is_written_into_a_pipe_and_does_not_replace_it(
     desk: StoreDesk, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(pipe := tmp_path / "pipe.plantdesk-store")
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(pipe), ""))
+    monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(pipe))
     desk.test(postgres.new_store().url)
     with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
         desk.button("Save a file for other computers…").click()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QFileDialog
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.selections import Selection
@@ -16,6 +16,7 @@ from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, Table
 
@@ -45,8 +46,8 @@ class TransferDesk(Desk):
     def answer_file_dialogs(self, *files: Path) -> None:
         """Let the system's file dialogs, which no test can drive, return `files`."""
         names = [str(file) for file in files]
-        self._monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (names, ""))
-        self._monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (names[0], ""))
+        self._monkeypatch.setattr(FileDialog, "files_to_open", lambda *_: names)
+        self._monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: names[0])
 
     def open_import(self, *files: Path) -> None:
         """Choose files by the key of the command, and wait for the counts."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QFileDialog
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import FORM
@@ -14,6 +14,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import KnownNames
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.known_names import NamesDialog
 from plantdesk.ui.workspace import Workspace
 from tests.ui.plants.test_fast_entry import EntryDesk
@@ -125,7 +126,7 @@ def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDesk) ->
 
 def test_a_list_is_made_of_a_file_and_removed(desk: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     file = desk.file("\n".join(LISTED))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     desk.open_dialog()
     assert "There is no list yet." in desk.texts()
     desk.button("Choose a file…").click()
@@ -144,7 +145,7 @@ def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypat
     )
     file = desk.folder / "classification.csv"
     file.write_text(table, encoding="utf-8")
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     desk.open_dialog()
     desk.button("Choose a file…").click()
     left_out = "2 names are left out, as they are not accepted, not of plants or fungi, or cannot be read."
@@ -158,7 +159,7 @@ def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypat
 
 def test_closing_while_a_list_is_read_leaves_the_one_before(listed: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     file = listed.file("".join(f"Rosa {number}\n" for number in range(500_000)))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     listed.open_dialog()
     listed.button("Choose a file…").click()
     assert not listed.button("Choose a file…").isEnabled()
@@ -170,7 +171,7 @@ def test_closing_while_a_list_is_read_leaves_the_one_before(listed: ListDesk, mo
 
 def test_a_file_without_names_leaves_the_list_as_it_was(listed: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     file = listed.file("price,stock\n1,2\n3,4\n", "prices.csv")
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     listed.open_dialog()
     assert listed.button("Choose a file…").hasFocus()
     listed.button("Choose a file…").click()
