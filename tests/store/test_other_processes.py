@@ -12,7 +12,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from plantdesk.domain.errors import StoreError, StoreMovedError
+from plantdesk.domain.errors import ForeignSchemaError, StoreError, StoreMovedError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -177,6 +177,16 @@ def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) 
 def connection(path: Path) -> Iterator[WriteConnection]:
     with closing(StoreFile(path)) as file, closing((found := WriteConnection(file)).sqlite):
         yield found
+
+
+def test_a_trigger_that_another_program_makes_is_refused_and_not_executed(store: Store, path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("CREATE TRIGGER t BEFORE INSERT ON plant BEGIN SELECT RAISE(IGNORE); END")
+        refused = store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND)
+        assert isinstance(refused.exception(SECONDS), ForeignSchemaError)
+        other.execute("DROP TRIGGER t")
+        store.add(new_plant({"id": 2, "name": "Ivy"}), COMMAND).result(SECONDS)
+        assert other.execute("SELECT name FROM plant").fetchall() == [("Ivy",)]
 
 
 def test_a_connection_notices_that_another_one_writes(connection: WriteConnection, path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind
-from plantdesk.domain.errors import StoreError, StoreMovedError, TokenRefusedError
+from plantdesk.domain.errors import StoreError, StoreMovedError, StoreUnreachableError, TokenRefusedError
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -323,6 +323,35 @@ def test_a_file_that_becomes_no_store_is_refused_and_left_as_it_is(path: Path, f
     with suppress(UnsavedError):
         store.close()
     assert path.read_bytes() == content
+
+
+def test_a_foreign_file_that_replaces_the_store_keeps_no_log_of_it(path: Path, foreign: bytes, tmp_path: Path) -> None:
+    """SQLite would apply it when the other program opens its file."""
+    with suppress(UnsavedError), closing(Store(path)) as store:
+        add(store, *range(10))
+        (tmp_path / "foreign.db").replace(path)
+        (outcome,) = add_each(store, plants(5000))  # type: ignore[arg-type]
+        assert isinstance(outcome, StoreError)
+    assert path.read_bytes() == foreign
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT count(*) FROM plant").fetchone() == (0,)
+    assert replaced_backups(path) == [[*range(10)]]
+
+
+def test_a_store_that_was_moved_behind_a_link_has_no_second_log(path: Path, tmp_path: Path) -> None:
+    """A process that opens it by the link would not see the log in use, nor know of what that holds."""
+    moved = tmp_path / "elsewhere" / "plants.db"
+    moved.parent.mkdir()
+    with closing(Store(path)) as store:
+        add(store, 1)
+        path.rename(moved)
+        path.symlink_to(moved)
+        with pytest.raises(StoreUnreachableError, match="Close PlantDesk"):
+            Store(path)
+        add(store, 2)
+    with closing(Store(path)) as store:
+        add(store, 3)
+    assert ids_in(moved) == [1, 2, 3]
 
 
 def test_what_replaces_an_emptied_file_is_opened(

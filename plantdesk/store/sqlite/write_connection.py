@@ -29,6 +29,7 @@ from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.log_origin import state_without_log
 from plantdesk.store.sqlite.files.open_checks import has_store_header, log_size
 from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.numbers import FileState, begin_log, count_commit, position
 
 #: Bytes of the log for a small commit, more than it takes as a rule, so that the log is seldom cut; and the number of
@@ -60,7 +61,7 @@ class WriteConnection:
         #: The state of the file without its log at the last check.
         self._base: FileState | None = None
         try:
-            self._version = self._data_version()
+            self._version, self._schema = self._data_version(), self._schema_version()
             #: The state after the last commit that was read or made.
             self.position = position(self.sqlite)
         except StoreDamagedError:
@@ -103,6 +104,9 @@ class WriteConnection:
         version = self._data_version()
         if version == self._version:
             return Changes()
+        if (schema := self._schema_version()) != self._schema:  # a trigger of another program would be executed
+            check_schema(self.sqlite, *self.sqlite.execute("PRAGMA user_version").fetchone())
+            self._schema = schema
         known, now = self.position, position(self.sqlite)
         changes = changes_since(runner_of(self.sqlite), known.seq, known.change)()
         self._version, self.position = version, now
@@ -114,6 +118,10 @@ class WriteConnection:
 
     def _data_version(self) -> int:
         (version,) = self.sqlite.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
+    def _schema_version(self) -> int:
+        (version,) = self.sqlite.execute("PRAGMA schema_version").fetchone()
         return int(version)
 
     # --- the log ---

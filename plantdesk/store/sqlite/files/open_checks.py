@@ -37,9 +37,16 @@ _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 def resolved(path: Path) -> Path:
     """Return the absolute path with its symlinks resolved: backups, lock and log belong beside the file itself.
 
-    Raises StoreUnreachableError for a link that leads back to itself, and for a network drive of Windows.
+    Raises StoreUnreachableError for a link that leads back to itself, for one that has taken the place of a store in
+    use, and for a network drive of Windows.
     """
     real = Path(os.path.realpath(path))
+    if path.is_symlink() and has_log(path):  # the file was moved: another log beside it would not know of this one
+        message = Text(
+            "Beside the link “{file}” is a log with plants that are not in the file yet. Close PlantDesk. If the log "
+            "“{file}-wal” is still there, move it beside the file that the link leads to."
+        )
+        raise StoreUnreachableError(message, file=path.name)
     if real.is_symlink():
         raise StoreUnreachableError(
             Text("{what} is a link that leads to itself. Choose another file."), what=named(path)

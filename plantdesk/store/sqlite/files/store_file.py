@@ -14,7 +14,13 @@ import sqlite3
 import time
 from pathlib import Path
 
-from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyError
+from plantdesk.domain.errors import (
+    ForeignFileError,
+    StoreDamagedError,
+    StoreError,
+    StoreMovedError,
+    StoreReadOnlyError,
+)
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.disk import replaced_file
@@ -137,9 +143,19 @@ class StoreFile:
             if not (old.read_only or is_writable(self.path)):
                 # Connections for reading would keep the log's index of the file before, also for later writes.
                 raise StoreReadOnlyError
-            self._opened = open_file(self.path)
+            try:
+                self._opened = open_file(self.path)
+            except (ForeignFileError, StoreDamagedError):
+                self._remove_log(old.identity)
+                raise
             self.generation += 1
         old.connection.close()
+
+    def _remove_log(self, used: FileIdentity) -> None:
+        """Quarantine the log that was `used`, if it is beside another file now: SQLite would apply it to that."""
+        with locked(self.path):
+            if not self.has_name and file_id(f"{self.path}-wal") == used.wal:
+                Backups(self.path).quarantine_log(self.path)
 
     def quarantine_log(self) -> None:
         """Put a copy of an overwritten file in its place, once it is written no more, and quarantine the log.
