@@ -258,7 +258,7 @@ class _NamedTypes(QFileIconProvider):
 
     @override
     def type(self, info: QFileInfo) -> str:
-        return info.suffix()
+        return "" if info.isDir() else info.suffix()
 
 
 @cache
