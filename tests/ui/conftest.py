@@ -202,9 +202,13 @@ def failing(store: Store) -> Failing:
     @contextlib.contextmanager
     def no_plants() -> Iterator[None]:
         with contextlib.closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+            schema = other.execute("SELECT sql, name FROM sqlite_schema").fetchall()
             other.execute("ALTER TABLE plant RENAME TO away")
             yield
             other.execute("ALTER TABLE away RENAME TO plant")
+            other.execute("PRAGMA writable_schema = ON")
+            other.executemany("UPDATE sqlite_schema SET sql = ? WHERE name = ?", schema)  # without quotes, as before
+            other.execute("PRAGMA writable_schema = RESET")
 
     return no_plants
 
