@@ -73,7 +73,6 @@ _STEPS: list[tuple[str, Callable[..., object], *tuple[str, ...]]] = [
     ("Space", User.press, "space"),
     ("Ctrl+comma", User.press, "ctrl+comma"),
     ("Escape", User.press, "Escape"),
-    ("A script adds a plant", User.command, "add", "--name", "From a script"),
 ]
 
 
