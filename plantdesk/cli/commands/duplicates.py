@@ -160,8 +160,8 @@ def _as_json(members: Iterator[Member]) -> Iterator[str]:
     for number, row in members:
         if pending:
             yield pending + ("," if number == last else "\n]},")
-        plant = json.dumps(facts(row))
+        begin = ""
         if number != last:
-            plant = f'{{"plants": [\n{plant}' if pending else f'[\n{{"plants": [\n{plant}'
-        pending, last = plant, number
+            begin = '{"plants": [\n' if pending else '[\n{"plants": [\n'
+        pending, last = f"{begin}{json.dumps(facts(row))}", number
     yield f"{pending}\n]}}\n]" if pending else "[]"

@@ -285,16 +285,12 @@ class FileDialog(QFileDialog):
     @classmethod
     def file_to_open(cls, parent: QWidget, title: str, start: str, filters: str = "") -> str:
         """Return the file that the user chooses; empty if none."""
-        return next(iter(cls.files_to_open(parent, title, start, filters, mode=cls.FileMode.ExistingFile)), "")
+        return next(iter(cls(parent, title, start, filters).chosen(cls.FileMode.ExistingFile)), "")
 
     @classmethod
-    def files_to_open(
-        cls, parent: QWidget, title: str, start: str, filters: str = "", mode: QFileDialog.FileMode | None = None
-    ) -> list[str]:
+    def files_to_open(cls, parent: QWidget, title: str, start: str, filters: str = "") -> list[str]:
         """Return the files that the user chooses."""
-        dialog = cls(parent, title, start, filters)
-        dialog.setFileMode(mode or cls.FileMode.ExistingFiles)
-        return dialog.chosen()
+        return cls(parent, title, start, filters).chosen(cls.FileMode.ExistingFiles)
 
     @classmethod
     def file_to_save(cls, parent: QWidget, title: str, start: str, filters: str = "", *, replaces: bool = True) -> str:
@@ -302,18 +298,18 @@ class FileDialog(QFileDialog):
         dialog = cls(parent, title, start, filters)
         dialog.setAcceptMode(cls.AcceptMode.AcceptSave)
         dialog.setOption(cls.Option.DontConfirmOverwrite, not replaces)
-        return next(iter(dialog.chosen()), "")
+        return next(iter(dialog.chosen(cls.FileMode.AnyFile)), "")
 
     @classmethod
     def folder_to_use(cls, parent: QWidget, title: str, start: str) -> str:
         """Return the folder that the user chooses; empty if none."""
         dialog = cls(parent, title, start)
-        dialog.setFileMode(cls.FileMode.Directory)
         dialog.setOption(cls.Option.ShowDirsOnly)
-        return next(iter(dialog.chosen()), "")
+        return next(iter(dialog.chosen(cls.FileMode.Directory)), "")
 
-    def chosen(self) -> list[str]:
+    def chosen(self, mode: QFileDialog.FileMode) -> list[str]:
         """Show the dialog until the user has chosen, and return the files; none if it was cancelled."""
+        self.setFileMode(mode)
         is_accepted = self.exec()
         if not isValid(self):  # the window was closed meanwhile
             return []
