@@ -96,6 +96,7 @@ class Menus(QObject):
         #: Returns the commands that are only found by “Find a command”.
         self.others: Callable[[], list[Command]] = list
         self._titles: dict[QAction, str] = {}
+        self._words: dict[QAction, str] = {}
         self._ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
         self._groups = {section: QActionGroup(self) for section in _OF_STORE}
@@ -118,7 +119,7 @@ class Menus(QObject):
             title = self._titles.get(action)
             text = action.text() if title is None else f"{title}: {action.text()}"
             if action.isVisible() and text:
-                found.append(Command(_plain(text), action))
+                found.append(Command(_plain(text), action, self._words.get(action, "")))
         return found + self.others()
 
     def actions_of(self, section: Section) -> list[QAction]:
@@ -153,9 +154,12 @@ class Menus(QObject):
         self.menu(section).aboutToShow.emit()
         self.menu(section).aboutToHide.emit()
 
-    def add(self, section: Section, text: str, slot: Handler, *keys: Key | str, in_menu: bool = True) -> QAction:
-        """Add a command; `slot` is called when it is chosen, also by one of `keys`."""
+    def add(
+        self, section: Section, text: str, slot: Handler, *keys: Key | str, in_menu: bool = True, words: str = ""
+    ) -> QAction:
+        """Add a command; `slot` is called when it is chosen, also by one of `keys`. It is found by `words` as well."""
         action = self._action(section, text, *keys)
+        self._words[action] = words
         action.triggered.connect(slot)
         if in_menu:
             menu, end = self._ends[section]

@@ -115,7 +115,8 @@ class ApiAccess(Feature):
 
     def _add_commands(self) -> None:
         menus = self.context.menus
-        menus.add(Section.FILE_API, self.tr("&API access…"), self.open_dialog, "Ctrl+Shift+A")
+        words = self.tr("token program script port")
+        menus.add(Section.FILE_API, self.tr("&API access…"), self.open_dialog, "Ctrl+Shift+A", words=words)
         self._switch_action = menus.add_switch(Section.TOOLS_API, self.tr("&API on"), self._switch)
         text = self.tr("Copy API a&ddress")
         self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address, in_menu=False)

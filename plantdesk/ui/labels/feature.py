@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Slot
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolButton
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
@@ -114,6 +114,8 @@ class Labels(Feature):
 
         printing.accepted.connect(run)
         printing.show()
+        if (browse := printing.findChild(QToolButton, "fileBrowser")) is not None:
+            browse.hide()  # it opens a dialog of Qt that reads each file: see FileDialog
 
 
 def _rows(ids: array[int], reader: PlantReader, _task: Task) -> list[PlantRow]:

@@ -40,16 +40,16 @@ class ExportDialog(Dialog):
     requested = Signal(str, object, object)
 
     def __init__(
-        self, theme: Theme, choices: Sequence[tuple[str, str]], folder: Path, parent: QWidget | None = None
+        self, theme: Theme, choices: Sequence[tuple[str, str]], chosen: int, folder: Path, parent: QWidget | None = None
     ) -> None:
-        """Offer `choices`: the text of each, and its name; the last one is chosen at first."""
+        """Offer `choices`: the text of each, and its name; the one at the index `chosen` is chosen at first."""
         super().__init__(self.tr("Export"), parent)
         self._theme = theme
         self._folder = folder
         self._plants = ComboBox(self.tr("Plants"))
         for text, name in choices:
             self._plants.addItem(text, name)
-        self._plants.setCurrentIndex(len(choices) - 1)
+        self._plants.setCurrentIndex(chosen)
         self._forms = ComboBox(self.tr("Format"))
         for form, text, _ in self._formats():
             self._forms.addItem(text, form)
@@ -151,6 +151,7 @@ class ExportController(QObject):
             choices.append(
                 (self.tr("Those that the search {text} finds").format(text=quoted(plants.search_text)), _SHOWN)
             )
+        chosen = len(choices) - (0 if len(selected) > 1 else 1)  # one row is often selected by the way
         if selected:
             choices.append(
                 (
@@ -158,7 +159,7 @@ class ExportController(QObject):
                     _SELECTED,
                 )
             )
-        dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
+        dialog = ExportDialog(self._context.theme, choices, chosen, documents_folder(), self._context.page)
         dialog.requested.connect(self._export)
         dialog.open()
 

@@ -212,8 +212,9 @@ class BackupController(Feature):
         self._bar = context.page.add_bar()
         self._is_failing = False
         self._dialog: RestoreDialog | None = None
-        context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up)
-        context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog)
+        words = self.tr("backup safety copy recover")
+        context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up, words=words)
+        context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog, words=words)
         context.bridge.backup_changed.connect(self._show_automatic)
 
     @Slot(object)

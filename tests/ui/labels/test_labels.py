@@ -8,7 +8,7 @@ import pytest
 import segno
 from PySide6.QtCore import QLocale, QRect, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QToolButton
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
@@ -270,6 +270,7 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
     dialog = desk.open(1)
     dialog.button("Print…").click()
     printing = Desk(desk.qtbot, dialog.the(QPrintDialog))
+    assert printing.the(QToolButton, "fileBrowser").isHidden(), "a file dialog of Qt reads each file that it shows"
     printing.the(QLineEdit, "filename").setText(str(tmp_path / "printed.pdf"))
     printing.button("Print").click()
     desk.until((tmp_path / "printed.pdf").exists)

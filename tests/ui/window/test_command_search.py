@@ -28,6 +28,7 @@ class SearchDesk(Desk):
         self._add("&Water all…", "Ctrl+W")
         self._add("&Larger text", "Ctrl+L", in_menu=False)
         themes = [("&Dark", "dark"), ("&Light", "light")]
+        self.menus.add(Section.VIEW_PLANTS, "&Mow", self.chosen.clear, words="lawn")
         self.menus.add_choices(Section.VIEW_APPEARANCE, "&Theme", themes, self.chosen.append)
         self._add("&Prune")
         self.action("Prune").setEnabled(False)
@@ -70,6 +71,7 @@ def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_n
         ("copy", ["Copy", "Copy store"]),
         ("delete", ["Delete plant", "Redo Delete Fern"]),
         ("backup", ["Back up now"]),
+        ("LAWN", ["Mow"]),
     ],
 )
 def test_a_command_that_begins_with_the_text_comes_first(desk: SearchDesk, text: str, found: list[str]) -> None:
