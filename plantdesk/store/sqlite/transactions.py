@@ -100,6 +100,8 @@ class Transactions:
                     raise StoreMovedError
                 if not self._file.is_current:
                     self._save(connection.sqlite)
+                elif connection.has_pending and not connection.is_locked():  # another program may keep the log
+                    connection.checkpoint()
         except StoreError as error:
             raise UnsavedError(error) from error
         finally:

@@ -40,10 +40,14 @@ class FileIdentity(NamedTuple):
 
 
 class Note(NamedTuple):
-    """The files that were last opened under the name of a store, and the store's identity; empty if unknown."""
+    """The files that were last opened under the name of a store, and the store's identity; empty if unknown.
+
+    `users` is the number of processes that have opened them and not closed them; one that was killed stays counted.
+    """
 
     used: FileIdentity = FileIdentity()
     store: str = ""
+    users: int = 0
 
 
 def identity(path: Path) -> FileIdentity:
@@ -67,14 +71,14 @@ class LockedStore:
         self._handle = handle
         self.noted = _read(handle)
 
-    def note(self, used: FileIdentity, store: str) -> None:
+    def note(self, used: FileIdentity, store: str, users: int = 0) -> None:
         """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
         known = store if len(store) <= _LONGEST_IDENTITY and store.isalnum() else ""
-        text = json.dumps({"database": used.database, "wal": used.wal, "store": known}).encode().ljust(_NOTE_SIZE)
+        fields = {"database": used.database, "wal": used.wal, "store": known, "users": users}
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
-            os.write(self._handle, text)
-        self.noted = Note(used, known)
+            os.write(self._handle, json.dumps(fields).encode().ljust(_NOTE_SIZE))
+        self.noted = Note(used, known, users)
 
 
 def lock_file(path: Path) -> Path:
@@ -146,7 +150,8 @@ def _read(handle: int) -> Note:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
-        return Note(FileIdentity(_file_id(note["database"]), _file_id(note["wal"])), str(note.get("store") or ""))
+        used = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
+        return Note(used, str(note.get("store") or ""), int(note.get("users") or 0))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return Note()
 

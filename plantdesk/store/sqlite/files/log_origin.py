@@ -41,6 +41,14 @@ def has_own_log(path: Path) -> bool:
     return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
 
 
+def is_log_copied(path: Path) -> bool:
+    """Return whether the file has all commits of PlantDesk that are in its log."""
+    base = state_without_log(path)
+    with contextlib.suppress(*_UNREADABLE):
+        return base is not None and base == _state(path)
+    return False
+
+
 @contextlib.contextmanager
 def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
     """Attach, as `other`, a file with a checked schema; it is only read. Raises sqlite3.Error."""

@@ -107,7 +107,7 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
         if opened.database != found.database or found.wal not in {None, opened.wal}:
             raise StoreMovedError
         (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
-        lock.note(opened, str(store))
+        lock.note(opened, str(store), lock.noted.users + 1 if lock.noted.used == opened else 1)
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 

@@ -25,6 +25,7 @@ from plantdesk.store.sqlite.connections import configure, connect, transaction, 
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.disk import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, identity, locked
+from plantdesk.store.sqlite.files.log_origin import is_log_copied
 from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -194,10 +195,16 @@ class StoreFile:
         self._opened.connection.close()
 
     def _close_and_note(self) -> None:
-        """Note that SQLite has deleted the log, as it does for the last process; else the log would count as lost."""
+        """Note that the log is not needed any more, so that it does not count as lost when it is deleted.
+
+        SQLite deletes it with the last connection, which may be that of another program.
+        """
         opened = self._opened
         with locked(self.path) as lock:
-            is_whole = lock.noted.used == opened.identity == identity(self.path)
+            used, store, users = lock.noted
+            is_noted = used == opened.identity == identity(self.path)
             opened.connection.close()
-            if is_whole and not os.path.lexists(f"{self.path}-wal"):
-                lock.note(FileIdentity(opened.identity.database), lock.noted.store)
+            if is_noted:
+                is_there = os.path.lexists(f"{self.path}-wal")
+                is_needed = is_there and (users > 1 or not is_log_copied(self.path))
+                lock.note(used if is_needed else FileIdentity(used.database), store, users - 1)
