@@ -138,6 +138,8 @@ class RestoreDialog(Dialog):
             return
         self._about.setVisible(preview.difference is not None)  # else there is nothing that could be backed up
         self._preview.setText(translated(preview_text(preview, file.name)))
+        if preview.is_partial:
+            self._message.show_message(Tone.WARNING, self.tr("This backup is damaged. Choose another one, if you can."))
         self.fit_height(self.width())
         self._restore_button.setEnabled(not preview.changes_nothing)
 

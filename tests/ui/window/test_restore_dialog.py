@@ -16,6 +16,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController, RestoreDialog
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
@@ -121,6 +122,17 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Ba
     desk.undo()
     desk.qtbot.waitUntil(lambda: len(desk.ids()) == 3)
     assert desk.ids() == [1, 2, 3]
+
+
+def test_a_damaged_backup_has_a_warning(desk: BackupDesk, add: Adder) -> None:
+    add(*(f"Fern {number} {'x' * 300}" for number in range(300)))
+    made = FileBackups(desk.store.path).make()
+    with made.path.open("r+b") as file:
+        file.seek(made.size // 2 // 4096 * 4096)
+        file.write(b"\x5a" * 4096)
+    dialog = desk.open()
+    desk.until(lambda: dialog.findChildren(MessageLine)[0].tone is Tone.WARNING)
+    desk.says("is damaged: no more than", "Choose another one")
 
 
 @pytest.mark.usefixtures("backup")
