@@ -174,7 +174,7 @@ def _check_rows(connection: sqlite3.Connection, file: Path, note: str) -> None:
 
 
 def _unusable(file: Path, reason: Text) -> BackupUnusableError:
-    text = Text("“{file}” cannot be restored: {reason}. Choose another one.")
+    text = Text("“{file}” cannot be used: {reason}. Choose another one.")
     return BackupUnusableError(text, file=file.name, reason=reason)
 
 
