@@ -11,16 +11,19 @@ The last two clients have a token, and add the largest plants and the most expen
 """
 
 import argparse
+import asyncio
+import contextlib
 import itertools
 import json
+import multiprocessing
 import os
 import socket
-import subprocess
-import sys
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
@@ -31,14 +34,13 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
 from tests.benchmarks.views import memory
-from tests.support.attackers import ATTACKS, Target
+from tests.support.attackers import ATTACKS, Target, attack
 
 _CONNECTIONS = 200
 _RIGHTFUL = ("large_plant", "costly_json")
 _INTERVAL_MS = 10
 _PACE = 0.005
 _SETTLED = 3.0
-_ROOT = Path(__file__).parents[2]
 
 
 class Heartbeat:
@@ -60,54 +62,35 @@ class Heartbeat:
 class Bench:
     """The window program, and the processes that attack and use it."""
 
-    def __init__(self, app: QApplication, desktop: Desktop, token: str, seconds: float) -> None:
-        self._app = app
-        self._token = token
-        self._seconds = seconds
-        while desktop.session is None or not isinstance(state := desktop.session.api.state, On):
-            app.processEvents()
-        self._port = str(state.port)
+    def __init__(self, app: QApplication, port: int, token: str, seconds: float) -> None:
+        self._app, self._clients = app, (port, token, seconds)
+        # Not forked, as this process has threads; and its memory is measured.
+        self._processes = ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
     def line(self, names: list[str]) -> dict[str, dict[str, int]]:
         """Measure one line of the table, print it, and return what the attackers were answered."""
-        self._settle()
+        self._run(time.sleep, _SETTLED)  # until the server has finished the requests of the line before
         before, heart = memory(), Heartbeat()
-        attackers = self._attackers(names) if names else None
-        good = self._started("tests.benchmarks.hostile", "--good", str(self._seconds))
-        highest = before
-        while (attackers and attackers.poll() is None) or good.poll() is None:
+        attackers = self._processes.submit(_attack, *self._clients, names) if names else None
+        took, highest = self._run(_good, *self._clients)
+        title = names[0] if len(names) == 1 else "all at once" if names else "none"
+        print(f"{title:22}{_figures(took)}  {highest - before:+7.1f} MiB  {_figures(heart.late)}", flush=True)
+        return attackers.result() if attackers else {}
+
+    def _run(self, client: Callable[..., Any], *arguments: object) -> tuple[Any, float]:
+        """Run a client to its end; return what it has found, and the most memory that this process took meanwhile."""
+        running, highest = self._processes.submit(client, *arguments), 0.0
+        while not running.done():
             self._app.processEvents()
             time.sleep(0.001)  # as in Qt's own loop, which would not poll the processes
             highest = max(highest, memory())
-        took = [float(each) for each in json.loads(good.communicate()[0])]
-        counts = json.loads(attackers.communicate()[0].splitlines()[-1]) if attackers else {}
-        title = names[0] if len(names) == 1 else "all at once" if names else "none"
-        print(
-            f"{title:22}{_figures(took)}  {highest - before:+7.1f} MiB  {_figures(heart.late)}",
-            flush=True,
-        )
-        return counts
+        return running.result(), highest
 
-    def _attackers(self, names: list[str]) -> subprocess.Popen[str]:
-        return self._started("tests.support.attackers", str(_CONNECTIONS), str(self._seconds), *names)
 
-    def _settle(self) -> None:
-        """Let the server finish the previous line's requests."""
-        until = time.monotonic() + _SETTLED
-        while time.monotonic() < until:
-            self._app.processEvents()
-            time.sleep(0.001)
-
-    def _started(self, module: str, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", module]
-        command += [arguments[0], self._port, *arguments[1:]] if arguments[0] == "--good" else [self._port, *arguments]
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(command, cwd=_ROOT, stdin=pipe, stdout=pipe, text=True)
-        assert process.stdin is not None
-        process.stdin.write(self._token)
-        process.stdin.close()
-        process.stdin = None
-        return process
+def _attack(port: int, token: str, seconds: float, names: list[str]) -> dict[str, dict[str, int]]:
+    """Attack for some seconds; return the responses by attack."""
+    with contextlib.redirect_stdout(None):
+        return asyncio.run(attack(Target(port, token), _CONNECTIONS, seconds, names))
 
 
 def _figures(values: list[float]) -> str:
@@ -115,9 +98,9 @@ def _figures(values: list[float]) -> str:
     return f"{ranked[len(ranked) // 2]:8.1f} {ranked[len(ranked) * 99 // 100]:8.1f} {ranked[-1]:8.1f}"
 
 
-def _good(port: int, seconds: float) -> list[float]:
+def _good(port: int, token: str, seconds: float) -> list[float]:
     """Post plants at a constant rate; return the time of each in milliseconds."""
-    target, took = Target(port, sys.stdin.read().strip()), []
+    target, took = Target(port, token), []
     kept = socket.create_connection(("127.0.0.1", port))
     until = time.monotonic() + seconds
     for plant_id in itertools.count(time.time_ns()):
@@ -149,9 +132,6 @@ def _status(connection: socket.socket, request: bytes) -> int:
 
 def main() -> None:
     """Run the window and all clients."""
-    if sys.argv[1:2] == ["--good"]:
-        print(json.dumps(_good(int(sys.argv[2]), float(sys.argv[3]))))
-        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seconds", nargs="?", type=float, default=5.0)
     parser.add_argument("attacks", nargs="*", metavar="attack", help=", ".join(ATTACKS))
@@ -161,12 +141,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["PLANTDESK_HOME"] = home
         database = Path(home) / "plants.db"
-        with closing(Store(database)) as store:
+        with contextlib.closing(Store(database)) as store:
             token = store.tokens.create("benchmark").result().token
         app = QApplication([])
         desktop = Desktop(app, location_of(database), 0)
         desktop.start()
-        bench = Bench(app, desktop, token, seconds)
+        while desktop.session is None or not isinstance(state := desktop.session.api.state, On):
+            app.processEvents()
+        bench = Bench(app, state.port, token, seconds)
         print(f"{'attack':22}{'good answers, ms: median, 99 %, longest':28}   memory       window late, ms: the same")
         bench.line([])  # fills the caches
         bench.line([])

@@ -20,10 +20,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import pytest
 
@@ -36,13 +36,14 @@ _ROOT = _HERE.parents[1]
 _START_SECONDS = 30.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PYTHON = shlex.quote(sys.executable)
+PLANTDESK = f"{_PYTHON} -m plantdesk"
 
 #: Numbers of connections.
 _CASES = ["1", "8", "64"]
 _COMMANDS = {
     "tutorial": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}}",
     "bare": f"{_PYTHON} {_HERE}/service_bare.py {{port}}",
-    "plantdesk": f"{_PYTHON} -m plantdesk",
+    "plantdesk": PLANTDESK,
 }
 
 
@@ -67,6 +68,8 @@ class Service:
 
     name: str
     command: str
+    #: What a PlantDesk is started with.
+    mode: tuple[str, ...] = ("serve",)
     port: int = 0
     token: str = ""
     database: Path = Path()
@@ -76,16 +79,17 @@ class Service:
     failed: int = 0
     results: dict[str, list[Result]] = field(default_factory=dict)
 
-    def start(self, folder: Path) -> Self:
+    def start(self, folder: Path) -> None:
         """Start the process and wait until it accepts connections."""
         self.port = free_port()
         self.database = folder / f"{self.name}.db"
         environment = {**os.environ, "PLANTDESK_HOME": str(folder / self.name), "PYTHONPATH": str(_ROOT)}
+        environment["QT_QPA_PLATFORM"] = "offscreen"
         if "{port}" not in self.command:  # a PlantDesk, which makes its token itself
             options = ["--database", str(self.database)]
             program = shlex.split(self.command)
             self.token = create_token(program, self.database, environment)
-            command = [*program, "serve", *options, "--port", str(self.port)]
+            command = [*program, *self.mode, *options, "--port", str(self.port)]
         else:
             self.token = "peer"  # noqa: S105  of services that ask for none, or take it as an argument
             command = shlex.split(self.command.format(port=self.port, token=self.token, database=self.database))
@@ -93,14 +97,13 @@ class Service:
         self.process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
         )
-        wait_for(self.name, self.port)
-        return self
+        self._wait()
 
     def load(self, case: str, seconds: float) -> None:
         """Post for some seconds and record the results. Raises if an answer is wrong."""
         arguments = [self.port, case, seconds, self.next_id]
         command = [sys.executable, str(_HERE / "generator.py"), *map(str, arguments)]
-        before = self._cpu_seconds()
+        before = self.cpu_seconds()
         done = subprocess.run(command, input=self.token, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{self.name}: {done.stderr}")
@@ -109,7 +112,7 @@ class Service:
         answers = outcome["answers"]
         self.answered += answers
         self.failed += outcome["failures"]
-        cpu = (self._cpu_seconds() - before) / answers * 1e6
+        cpu = (self.cpu_seconds() - before) / answers * 1e6
         latencies = outcome["median_ms"], outcome["p99_ms"], outcome["p999_ms"]
         self.results.setdefault(case, []).append(Result(answers / outcome["seconds"], *latencies, cpu))
 
@@ -128,9 +131,25 @@ class Service:
             self.process.terminate()
             self.process.wait(timeout=20)
 
-    def _cpu_seconds(self) -> float:
+    def _wait(self) -> None:
+        """Wait until the process accepts connections. Raises SystemExit."""
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            time.sleep(0.05)
+        raise SystemExit(f"{self.name} does not start. Is what it needs installed (`pip install .[bench]`)?")
+
+    @property
+    def pid(self) -> int:
+        """The process."""
         assert self.process is not None
-        return cpu_seconds(self.process.pid)
+        return self.process.pid
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time that the process has taken."""
+        return cpu_seconds(self.pid)
 
 
 def main() -> None:
@@ -213,19 +232,6 @@ def cpu_seconds(pid: int) -> float:
     """Return the CPU time that a process has taken."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def wait_for(name: str, port: int) -> None:
-    """Wait until a program takes connections. Raises SystemExit."""
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise SystemExit(f"{name} does not listen on port {port}. Is what it needs installed (`pip install .[bench]`)?")
 
 
 if __name__ == "__main__":
