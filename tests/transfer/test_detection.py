@@ -10,7 +10,7 @@ from plantdesk.cli.main import main
 from plantdesk.transfer.columns import _FIELD_OF, _HEADERS, Columns, layout_of
 from plantdesk.transfer.name_parts import plain
 from tests.conftest import Refused
-from tests.transfer.conftest import Imported, Write, names_of, stored, write_workbook
+from tests.transfer.conftest import Imported, Write, import_files, names_of, stored, write_workbook
 
 _DARWIN_CORE = "genus,specificEpithet,taxonRank,infraspecificEpithet"
 
@@ -396,7 +396,7 @@ def test_a_header_in_the_middle_is_no_plant(write: Write, capsys: pytest.Capture
     for text in ("name,tag\nFern,hall\nname,tag\nIvy,hall\n", "Genus,Species\nAcer,rubrum\nGenus,Species\n"):
         assert main(["import", write(text)]) == 0
         assert "1 blank" in capsys.readouterr().err
-    assert [name for _, name, *_ in stored()] == ["Fern", "Ivy", "Acer rubrum"]
+    assert names_of(stored()) == ["Fern", "Ivy", "Acer rubrum"]
 
 
 def test_a_header_that_is_repeated_is_found() -> None:
@@ -408,7 +408,7 @@ def test_a_header_that_is_repeated_is_found() -> None:
 def test_objects_may_have_the_parts_of_a_name(write: Write) -> None:
     objects = '{"genus": "Acer", "species": "rubrum"}\n{"species": "rubrum", "genus": null}\n'
     assert main(["import", "--skip-invalid", write(objects, "plants.jsonl")]) == 1
-    assert [name for _, name, *_ in stored()] == ["Acer rubrum"]
+    assert names_of(stored()) == ["Acer rubrum"]
 
 
 def test_members_that_only_the_last_objects_have_are_read(imported: Imported) -> None:
@@ -454,6 +454,5 @@ def test_a_part_that_is_missing_is_named(write: Write, refused: Refused) -> None
 def test_lines_that_end_with_cr_alone_are_first_read_as_mac_roman(
     write: Write, encoding: str, names: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["import", write(f"name\r{names}".encode(encoding))]) == 0
-    assert [name for _, name, *_ in stored()] == names.splitlines()
+    assert names_of(import_files(write(f"name\r{names}".encode(encoding)))) == names.splitlines()
     assert f"CSV; {encoding}, a guess, as in “{names.splitlines()[0]}”" in capfd.readouterr().err
