@@ -88,7 +88,9 @@ class Service:
         if "{port}" not in self.command:  # a PlantDesk, which makes its token itself
             options = ["--database", str(self.database)]
             program = shlex.split(self.command)
-            self.token = create_token(program, self.database, environment)
+            make_token = [*program, "token", "create", f"benchmark-{time.time_ns()}", *options]
+            made = subprocess.run(make_token, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+            self.token = made.stdout.strip()
             command = [*program, *self.mode, *options, "--port", str(self.port)]
         else:
             self.token = "peer"  # noqa: S105  of services that ask for none, or take it as an argument
@@ -220,12 +222,6 @@ def _figures(services: Sequence[Service | Pgbench], cases: list[str]) -> Iterato
             if other in by_name:
                 rounds = zip(by_name["plantdesk"].results[case], by_name[other].results[case], strict=True)
                 yield Figure(f"a post at {case} / {other}", min(theirs.rate / ours.rate for ours, theirs in rounds))
-
-
-def create_token(program: list[str], database: Path | str, environment: dict[str, str]) -> str:
-    """Create a token by the command of a PlantDesk and return it."""
-    command = [*program, "token", "create", f"benchmark-{time.time_ns()}", "--database", str(database)]
-    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 def cpu_seconds(pid: int) -> float:

@@ -4,10 +4,12 @@
 
 Every search is typed and every sort is clicked, on the real widgets and a real store: right after a start, and right
 after an import of a tenth as many plants. Prints median and 90th percentile of the
-milliseconds until the first rows are shown and until all are counted, and the resident memory. Needs no display.
+milliseconds until the first rows are shown and until all are counted, of the time from the commit of an added plant
+until its row is shown, and the resident memory. Needs no display.
 """
 
 import argparse
+import itertools
 import os
 import sqlite3
 import statistics
@@ -16,7 +18,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.imports import ImportRow, OnConflict
+from plantdesk.domain.records import COMMAND
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -33,6 +35,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.theme.theme import Theme
 from tests.benchmarks.figures import Figure, report
+from tests.support.adding import plant
 
 _TAGS = ("succulent", "living room", "kitchen", None, "office", "orchid", "archive")
 _NAMES = ("Echeveria elegans", "Monstera deliciosa", "Aloe vera", "Ficus lyrata", "Wollemia nobilis")
@@ -57,6 +60,11 @@ CASES = [
     Case("sort by tag", "", Column.TAG),
     Case("sort by source", "", Column.SOURCE),
 ]
+#: How rows are shown when plants are added.
+ADDS = [Case("newest first", "", None), Case("while searching", "aloe", None), Case("by name", "", Column.NAME)]
+_ids = itertools.count(-1, -1)
+#: Seconds between two added plants: of those that come faster, several are shown at a time.
+_REST = 0.5
 
 
 class Window:
@@ -82,6 +90,20 @@ class Window:
         self._browser.sort_by(Column.ADDED, descending=True)
         self.wait(lambda: self._shows_rows() and self._browser.model.complete)
         return first, every
+
+    def measure_add(self, store: Store, case: Case) -> float:
+        """Add a plant that is the first one of a case; return the seconds from its commit until its row is shown."""
+        self._browser.search_field.setText(case.search)
+        self._browser.sort_by(case.column or Column.ADDED, descending=case.column is None)
+        rested = time.perf_counter() + _REST
+        self.wait(lambda: self._shows_rows() and self._browser.model.complete and time.perf_counter() > rested)
+        number = next(_ids)
+        name = f"! aloe {10**9 + number}"
+        store.add(plant(number, name), COMMAND).result()
+        start = time.perf_counter()
+        model, table = self._browser.model, self._browser.table
+        self.wait(lambda: model.index(table.rowAt(0), Column.NAME).data() == name)
+        return time.perf_counter() - start
 
     def wait(self, until: Callable[[], bool]) -> None:
         """Process events until something is true."""
@@ -138,6 +160,7 @@ def main() -> None:
             figures += measure_all(window, options.rounds, "After a start")
             add(store, range(options.plants + 1, options.plants * 11 // 10))
             figures += measure_all(window, options.rounds, "After an import")
+            figures += measure_adds(window, store, options.rounds)
     report(figures)
 
 
@@ -146,6 +169,8 @@ def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Window]]:
     start = time.perf_counter()
     store, bridge = Store(path), Bridge()
     browser = PlantBrowser(theme, bridge)
+    bridge.changed.connect(browser.apply)
+    store.subscribe(bridge.notify_changes)
     browser.resize(1180, 760)
     browser.show()
     window = Window(browser)
@@ -162,7 +187,7 @@ def add(store: Store, numbers: range) -> None:
     """Import plants."""
     rows = (ImportRow(1, seq, 20_000_000 + seq, _name(seq), _TAGS[seq % len(_TAGS)], None) for seq in numbers)
     with closing(store.new_import()) as plants:
-        while batch := [*islice(rows, 10_000)]:
+        while batch := [*itertools.islice(rows, 10_000)]:
             plants.add(batch)
         plants.compare(OnConflict.REFUSE, ("id", "name", "tag"))
         plants.apply("plants.csv")
@@ -178,6 +203,15 @@ def measure_all(window: Window, rounds: int, title: str) -> Iterator[Figure]:
         yield Figure(f"{title}, {case.name}, first rows, ms", min(firsts) * 1000)
         if case.column is not None:
             yield Figure(f"{title}, {case.name}, all rows, ms", min(ends) * 1000)
+
+
+def measure_adds(window: Window, store: Store, rounds: int) -> Iterator[Figure]:
+    """Measure how soon a plant that a program adds is shown, and print it; yield the best round of each case."""
+    print()
+    for case in ADDS:
+        times = [window.measure_add(store, case) for _ in range(rounds)]
+        print(f"commit to row, {case.name:16}{summary(times):>8} ms")
+        yield Figure(f"Commit to row, {case.name}, ms", min(times) * 1000)
 
 
 def print_results(results: Mapping[Case, Sequence[tuple[float, float]]]) -> None:
