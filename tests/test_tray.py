@@ -116,8 +116,7 @@ def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: 
 
 def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     with qtbot.waitSignal(desk.window.closing):
         qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 

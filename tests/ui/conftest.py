@@ -170,6 +170,13 @@ def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator
     workspace.release_store()
 
 
+def open_store(workspace: Workspace, store: Store) -> None:
+    """Fill the window, and show the plants of a store."""
+    workspace.complete()
+    workspace.appear()
+    workspace.set_store(store)
+
+
 @pytest.fixture
 def add(store: Store) -> Adder:
     """Add plants of these names, with ids in their order, and wait until they are durable."""

@@ -17,6 +17,7 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
+from tests.ui.conftest import open_store
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 MEGABYTE = "x" * 1_000_000
@@ -25,9 +26,7 @@ MEGABYTE = "x" * 1_000_000
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
     store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result()
-    bare.complete()
-    bare.appear()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = Desk(qtbot, bare.window())
     desk.window.resize(1300, 800)
     table, view = desk.the(PlantTableView), desk.the(SidebarView)

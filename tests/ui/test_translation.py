@@ -39,6 +39,7 @@ from plantdesk.ui.translation import Translator, name_of
 from tests.support.desk import Desk, menus_of
 from tests.support.dialogs import Dialogs, fill
 from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, unmarked
+from tests.ui.conftest import open_store
 from tests.ui.test_dialogs import NAMES
 
 #: What the user, files and the system have written; formats and names that no language changes.
@@ -83,8 +84,7 @@ def window(request: pytest.FixtureRequest, qtbot: QtBot, store: Store, theme: Th
     request.getfixturevalue("language")  # before the first text
     bare = request.getfixturevalue("bare")
     fill(store)
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     return Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path)
 
 

@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, menus_of, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDesk, open_store
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 FORM_STOPS = [
@@ -91,9 +91,7 @@ def _spoken(widget: QWidget) -> str:
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WindowDesk:
     add("Aloe", "Basil", "Cactus")
-    bare.complete()
-    bare.appear()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = WindowDesk(qtbot, bridge, bare)
     desk.until_rows(3)
     desk.server_is(On("http://127.0.0.1:8721", 8721))

@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, Table
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, open_store
 
 _PER_MM = 10
 
@@ -245,8 +245,7 @@ def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDesk, a
     assert line.property("invalid") == "false"
     dialog.button("Cancel").click()
     desk.until(lambda: not desk.widget.findChildren(LabelDialog))
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     dialog = desk.open(1)
     assert dialog.field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
     assert dialog.the(QComboBox, "Sheet").currentText() == chosen
@@ -278,8 +277,7 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
 
 def test_without_a_selection_there_is_a_message_until_there_is_one(qtbot: QtBot, bare: Workspace, store: Store) -> None:
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = Desk(qtbot, bare.window())
     table = desk.the(PlantTableView)
     desk.until(lambda: table.model().rowCount() == 1)

@@ -159,8 +159,7 @@ def test_several_words_are_found_on_pages_that_have_all_of_them(qtbot: QtBot, co
 def test_the_manual_and_the_shortcuts_have_a_key_each(qtbot: QtBot, context: WindowContext) -> None:
     HelpCommands(context)
     desk = Desk(qtbot, context.page)
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_F1)
     manual = desk.the(ManualDialog)
     desk.until(manual.isActiveWindow)
@@ -171,8 +170,7 @@ def test_the_manual_and_the_shortcuts_have_a_key_each(qtbot: QtBot, context: Win
     assert text.verticalScrollBar().value() > 0
     QTest.keyClick(search, Qt.Key.Key_Escape)
     desk.until(lambda: not any(each.isVisible() for each in desk.window.findChildren(ManualDialog)))
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
     listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
     assert [listed[listed.index(name) - 1] for name in ("Manual", "Keyboard shortcuts")] == ["F1", "/"]
