@@ -206,10 +206,7 @@ def write_unsaved_note(desk: ProgramDesk, text: str, server: PostgresServer, loc
 
 def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(show: Show, postgres: PostgresServer) -> None:
     location = postgres.new_store()
-    with (
-        proxy_to(postgres.port) as proxy,
-        show(location_of(postgres.url(location.name, proxy.port))) as desk,
-    ):
+    with proxy_to(postgres.port) as proxy, show(location_of(postgres.url(location.name, proxy.port))) as desk:
         desk.until_on()
         for plant_id, name in (("", "Aloe"), ("7", "Fern")):
             proxy.is_off = True

@@ -68,10 +68,7 @@ def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        (
-            "a.json",
-            '[{"id": 1, "name": "Röse", "tag": "bed"},\n{"id": 7.0, "name": "Fern", "tag":null, "note":"wet"}]',
-        ),
+        ("a.json", '[{"id": 1, "name": "Röse", "tag": "bed"},\n{"id": 7.0, "name": "Fern", "tag":null, "note":"wet"}]'),
         ("a.jsonl", '{"id": 1, "name": "Röse", "tag": "bed", "x": [1]}\n\n{"id": 7, "name": "Fern", "note": "wet"}'),
         ("a.json", '[{"id": "1", "name": "Röse", "tag": "bed"}, {"id": "7.0", "name": "Fern", "note": "wet"}]'),
         ("a.tsv", "id\tname\ttag\tnote\n1\tRöse\tbed\t\n7\tFern\t\twet\n"),

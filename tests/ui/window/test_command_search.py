@@ -66,11 +66,7 @@ def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_n
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [
-        ("copy", ["Copy", "Copy store"]),
-        ("delete", ["Delete plant", "Redo Delete Fern"]),
-        ("backup", ["Back up now"]),
-    ],
+    [("copy", ["Copy", "Copy store"]), ("delete", ["Delete plant", "Redo Delete Fern"]), ("backup", ["Back up now"])],
 )
 def test_a_command_that_begins_with_the_text_comes_first(desk: SearchDesk, text: str, found: list[str]) -> None:
     for each in ("Redo Delete Fern", "Copy store…", "&Copy", "&Delete plant", "Back up now"):

@@ -82,11 +82,7 @@ def test_the_manual_has_its_pages_and_their_links_lead_on(qtbot: QtBot, context:
     desk.choose("Help", "Manual")
     dialog = desk.the(ManualDialog)
     pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
-    assert [pages.item(row).text() for row in range(pages.count())][:3] == [
-        "Summary",
-        "The window",
-        "Commands",
-    ]
+    assert [pages.item(row).text() for row in range(pages.count())][:3] == ["Summary", "The window", "Commands"]
     assert "Ctrl+Z" in text.toPlainText()
     for _ in range(2):
         QTest.keyClick(pages, Qt.Key.Key_Down)
