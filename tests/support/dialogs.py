@@ -1,5 +1,6 @@
 """Opens each dialog of a window, for tests and pictures that look at all of them."""
 
+from contextlib import closing
 from pathlib import Path
 
 from PySide6.QtGui import QAction
@@ -46,10 +47,8 @@ def fill(store: Store) -> None:
     plants = [{"id": number, "name": name, **({"tag": tag} if tag else {})} for number, (name, tag) in _numbered()]
     for plant in plants:
         store.add(new_plant(plant), FORM).result()
-    reader = store.reader()
-    row = reader.plant(2)
-    reader.close()
-    assert row is not None
+    with closing(store.reader()) as reader:
+        row = reader.rows([2])[2]
     store.apply([edited(row, note="Beside the tap, in its own pot: runs.")], FORM).result()
     store.apply([SetTag(Selection(ids=[1]), "kitchen")], FORM).result()
 

@@ -1,6 +1,7 @@
 """Widgets with the real look, over real stores."""
 
 import contextlib
+import itertools
 import sqlite3
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -180,10 +181,8 @@ def open_store(workspace: Workspace, store: Store) -> None:
 @pytest.fixture
 def add(store: Store) -> Adder:
     """Add plants of these names, with ids in their order, and wait until they are durable."""
-    reader = store.reader()
-    first = reader.next_free_id()
-    reader.close()
-    ids = iter(range(first, first + 10**9))
+    with contextlib.closing(store.reader()) as reader:
+        ids = itertools.count(reader.next_free_id())
 
     def add_plants(*names: str, tag: str | None = None) -> list[PlantRow]:
         values = {} if tag is None else {"tag": tag}

@@ -103,9 +103,7 @@ class CardDesk(PlantsDesk):
 
     def row(self, plant_id: int) -> PlantRow:
         with closing(self.store.reader()) as reader:
-            row = reader.plant(plant_id)
-        assert row is not None
-        return row
+            return reader.rows([plant_id])[plant_id]
 
     def has_note(self, plant_id: int, note: str | None) -> None:
         self.until(lambda: self.row(plant_id).note == note)
