@@ -36,14 +36,13 @@ _ROOT = _HERE.parents[1]
 _START_SECONDS = 30.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PYTHON = shlex.quote(sys.executable)
-PLANTDESK = f"{_PYTHON} -m plantdesk"
 
 #: Numbers of connections.
 _CASES = ["1", "8", "64"]
 _COMMANDS = {
     "tutorial": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}}",
     "bare": f"{_PYTHON} {_HERE}/service_bare.py {{port}}",
-    "plantdesk": PLANTDESK,
+    "plantdesk": f"{_PYTHON} -m plantdesk",
 }
 
 
@@ -68,8 +67,6 @@ class Service:
 
     name: str
     command: str
-    #: What a PlantDesk is started with.
-    mode: tuple[str, ...] = ("serve",)
     port: int = 0
     token: str = ""
     database: Path = Path()
@@ -84,14 +81,13 @@ class Service:
         self.port = free_port()
         self.database = folder / f"{self.name}.db"
         environment = {**os.environ, "PLANTDESK_HOME": str(folder / self.name), "PYTHONPATH": str(_ROOT)}
-        environment["QT_QPA_PLATFORM"] = "offscreen"
         if "{port}" not in self.command:  # a PlantDesk, which makes its token itself
             options = ["--database", str(self.database)]
             program = shlex.split(self.command)
             make_token = [*program, "token", "create", f"benchmark-{time.time_ns()}", *options]
             made = subprocess.run(make_token, env=environment, stdout=subprocess.PIPE, text=True, check=True)
             self.token = made.stdout.strip()
-            command = [*program, *self.mode, *options, "--port", str(self.port)]
+            command = [*program, "serve", *options, "--port", str(self.port)]
         else:
             self.token = "peer"  # noqa: S105  of services that ask for none, or take it as an argument
             command = shlex.split(self.command.format(port=self.port, token=self.token, database=self.database))
@@ -143,15 +139,10 @@ class Service:
             time.sleep(0.05)
         raise SystemExit(f"{self.name} does not start. Is what it needs installed (`pip install .[bench]`)?")
 
-    @property
-    def pid(self) -> int:
-        """The process."""
-        assert self.process is not None
-        return self.process.pid
-
     def cpu_seconds(self) -> float:
         """Return the CPU time that the process has taken."""
-        return cpu_seconds(self.pid)
+        assert self.process is not None
+        return cpu_seconds(self.process.pid)
 
 
 def main() -> None:
@@ -180,6 +171,8 @@ def main() -> None:
                     service.load(case, options.seconds)
         for service in services:
             service.check_rows()
+            if isinstance(service, Service) and service.process is not None:
+                print(f"{service.name}: {memory(service.process.pid):.0f} MiB of memory after the load")
     _report(services, options.cases)
     report(_figures(services, options.cases))
 
@@ -222,6 +215,12 @@ def _figures(services: Sequence[Service | Pgbench], cases: list[str]) -> Iterato
             if other in by_name:
                 rounds = zip(by_name["plantdesk"].results[case], by_name[other].results[case], strict=True)
                 yield Figure(f"a post at {case} / {other}", min(theirs.rate / ours.rate for ours, theirs in rounds))
+
+
+def memory(pid: int | str = "self") -> float:
+    """Return the resident memory of a process, in MiB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def cpu_seconds(pid: int) -> float:

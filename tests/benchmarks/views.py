@@ -35,6 +35,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.theme.theme import Theme
 from tests.benchmarks.figures import Figure, report
+from tests.benchmarks.load import memory
 from tests.support.adding import plant
 
 _TAGS = ("succulent", "living room", "kitchen", None, "office", "orchid", "archive")
@@ -135,12 +136,6 @@ def fill(path: Path, plants: int) -> None:
 def _name(seq: int) -> str:
     special = {seq % 13_157: "Rarissima", (seq + 1) % 26: "Frequens"}.get(0)
     return f"{special or _NAMES[seq % len(_NAMES)]} {seq}"
-
-
-def memory(pid: int | str = "self") -> float:
-    """Return the resident memory of a process, in MiB."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def main() -> None:
