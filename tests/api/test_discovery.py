@@ -20,7 +20,7 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import Api, runtime_of
 from tests.api.conftest import Serve
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 Start = Callable[[Path], Api]
 
@@ -69,9 +69,7 @@ def test_a_store_is_identified_by_its_real_path(start: Start, folder: Path, tmp_
 def test_a_removed_file_is_written_again(start: Start, folder: Path, tmp_path: Path) -> None:
     port = start(tmp_path / "plants.db").port
     shutil.rmtree(folder)
-    until_found = threading.Event()
-    while found(folder, tmp_path / "plants.db") != port:
-        assert not until_found.wait(0.01)
+    until(lambda: found(folder, tmp_path / "plants.db") == port)
 
 
 # --- what is stale -----------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tests.api.conftest import Serve
 from tests.support.attackers import ATTACKS, SMUGGLING
 from tests.support.clients import new_token
 from tests.support.programs import post
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 from tests.test_headless import serving
 
 ROOT = Path(__file__).parents[2]
@@ -220,7 +220,7 @@ def test_valid_requests_are_answered_during_attacks(tmp_path: Path) -> None:
             waits.append(1000 * (time.monotonic() - began))
             highest = max(highest, resident(process))
         responses = json.loads(attackers.communicate()[0])
-        wait_for(lambda: descriptors(process) <= before)
+        until(lambda: descriptors(process) <= before)
         assert post(port, token, {"id": 50, "name": "Good"}).status == 200
     figures = f"a post takes {statistics.median(waits):.0f} ms (median), {max(waits):.0f} ms at most"
     print(f"{figures}; {(highest - memory) / MIB:+.1f} MiB")  # noqa: T201 - pytest -s shows the figures
@@ -250,11 +250,3 @@ def descriptors(process: subprocess.Popen[str]) -> int:
 def resident(process: subprocess.Popen[str]) -> int:
     pages = Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-
-def wait_for(happened: object) -> None:
-    assert callable(happened)
-    until = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.02)

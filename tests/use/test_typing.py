@@ -16,7 +16,8 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each, plant
 from tests.support.disks import mounted, tmpfs
-from tests.use.user import Screen, User, until
+from tests.support.waiting import until
+from tests.use.user import Screen, User
 
 #: They begin as what is typed, in other cases, with and without more: none may change it.
 KNOWN = ["zamioculcas 01 tuff basil", "Zamioculcas 02 Tuff bAsil red", "Z", "Zamioculcas 1", "tuff", "Zámioculcas 04"]
