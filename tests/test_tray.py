@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.errors import StoreFullError, StoreUnreachableError
@@ -230,21 +230,10 @@ def test_where_no_tray_comes_the_window_is_minimised(show: Show, monkeypatch: py
         desk.until(desk.window.isMinimized)
 
 
-def tray_row(desk: ProgramDesk) -> tuple[Desk, QAbstractButton]:
+def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDesk) -> None:
     desk.choose("Edit", "Settings…")
     page = Desk(desk.qtbot, desk.the(SettingsDialog))
-    return page, page.button("Keep running when the window is closed")
-
-
-def test_the_settings_offer_no_tray_where_there_is_none(show: Show) -> None:
-    with show() as desk:
-        page, box = tray_row(desk)
-        assert not box.isEnabled()
-        assert "This desktop has no tray." in page.texts()
-
-
-def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDesk) -> None:
-    page, box = tray_row(desk)
+    box = page.button("Keep running when the window is closed")
     box.click()
     assert icon(desk) is not None
     box.click()

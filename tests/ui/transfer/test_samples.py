@@ -31,11 +31,8 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
 
 
 def rows(store: Store) -> list[PlantRow]:
-    reader = store.reader()
-    try:
+    with contextlib.closing(store.reader()) as reader:
         return list(reader.rows(range(1, 30)).values())
-    finally:
-        reader.close()
 
 
 def add_samples(desk: Desk) -> None:
