@@ -5,6 +5,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QLabel,
+    QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QScrollArea,
@@ -40,8 +41,7 @@ class ManualDesk(Desk):
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.qtbot, desk.the(ManualDialog))
-        self.pages, self.text = self.the(QListWidget), self.the(QTextBrowser)
-        self.search = self.field("Search the manual")
+        self.pages, self.text, self.search = self.the(QListWidget), self.the(QTextBrowser), self.the(QLineEdit)
 
     def listed(self) -> list[str]:
         return [self.pages.item(row).text() for row in self._rows()]
@@ -133,7 +133,7 @@ def test_the_manual_is_searched_over_all_pages(desk: Desk) -> None:
     assert opened.found() == {"u+0000"}
     opened.type(opened.search, "xyzzy")
     assert "The manual does not contain “xyzzy”." in opened.texts()
-    opened.press(Qt.Key.Key_Escape)
+    opened.qtbot.keyClick(opened.search, Qt.Key.Key_Escape)
     assert not opened.search.text()
     assert opened.listed() == ["Summary", *map(title_of, manual.PAGES)]
 
