@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
@@ -532,7 +532,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows always knows a home folder")
 def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
-    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened_files: list[str]
 ) -> None:
     def no_user(_uid: int) -> None:
         raise KeyError
@@ -540,19 +540,12 @@ def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
     for name in ("PLANTDESK_HOME", "HOME"):
         monkeypatch.delenv(name)
     monkeypatch.setattr("pwd.getpwuid", no_user)
-    opened: list[str] = []
-
-    def open_url(url: QUrl) -> bool:
-        opened.append(url.toLocalFile())
-        return True
-
-    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     with show(tmp_path / "plants.db") as desk:
         desk.until(lambda: desk.id.placeholderText() == "1")
         desk.add("Fern")
         desk.sees("Fern")
         desk.action("Open data folder").trigger()
-        assert opened == [str(tmp_path)]
+        assert opened_files == [str(tmp_path)]
         desk.workspace.show_defect("ERROR test")
         assert [each.text() for each in desk.bar.findChildren(QPushButton)] == ["Copy report"]
         desk.button("Copy report").click()

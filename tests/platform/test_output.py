@@ -116,13 +116,10 @@ def test_a_plant_whose_id_cannot_be_printed_is_reported_as_added(run: Callable[.
 # --- token create --output -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_umask")
 def test_a_token_is_written_alone_to_a_private_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "garden.token"
-    before = os.umask(0)
-    try:
-        assert main(["token", "create", "garden-sync", "--output", str(file)]) == 0
-    finally:
-        os.umask(before)
+    assert main(["token", "create", "garden-sync", "--output", str(file)]) == 0
     assert capfd.readouterr() == ("", "")
     with closing(Store(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
         assert checker.source(file.read_text().removesuffix("\n")).label == "garden-sync"
