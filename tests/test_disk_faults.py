@@ -27,12 +27,12 @@ from plantdesk.platform.unsaved_file import UnsavedFile
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
-from tests.support.adding import add_each
+from tests.support.adding import add_each, store_at
 from tests.support.clients import new_token
 from tests.support.disks import mounted, new_image, tmpfs
 from tests.support.program_desk import Show
 from tests.support.programs import Posted, ids_in, post
-from tests.support.waiting import SECONDS, until
+from tests.support.waiting import until
 from tests.test_headless import serving
 
 _SMALL = "2m"
@@ -141,8 +141,7 @@ def test_a_log_that_has_filled_the_disk_shrinks_when_there_is_space(tmp_path: Pa
 
 def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> None:
     database = small_disk / "plants.db"
-    with closing(Store(database)) as store:
-        store.add(NewPlant(id=1, name="Fern"), FORM).result(SECONDS)
+    store_at(database, "Fern")
     ballast = fill(small_disk)
     with pytest.raises(StoreFullError):
         Store(database)

@@ -26,7 +26,6 @@ def program_home(tmp_path: Path) -> Home:
 
 @WAYS
 def test_acknowledged_plants_survive_a_kill(program_home: Home, how: tuple[str, ...]) -> None:
-    """Kills a server of the same store repeatedly, at random moments."""
     token = program_home.new_token()
     acknowledged: set[int] = set()
     for number in range(KILLS):

@@ -66,11 +66,15 @@ def icon(desk: Desk) -> QSystemTrayIcon | None:
     return found if found is not None and found.isVisible() else None
 
 
-def commands(desk: Desk) -> dict[str, QAction]:
-    """Return the commands of the menu of the icon."""
+def shown_icon(desk: Desk) -> QSystemTrayIcon:
     shown = icon(desk)
     assert shown is not None
-    menu = shown.contextMenu()
+    return shown
+
+
+def commands(desk: Desk) -> dict[str, QAction]:
+    """Return the commands of the menu of the icon."""
+    menu = shown_icon(desk).contextMenu()
     assert isinstance(menu, QMenu)
     return {plain(each.text()): each for each in menu.actions() if not each.isSeparator()}
 
@@ -177,8 +181,7 @@ def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, de
 
 def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
-    shown = icon(desk)
-    assert shown is not None
+    shown = shown_icon(desk)
     assert shown.toolTip() == "PlantDesk"
     desk.window.close()
     shown.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
@@ -202,9 +205,7 @@ def test_the_icon_shows_what_to_act_on_until_the_window_is_seen(
     health.emit(StoreFullError())
     assert icon(desk) is not None
     assert messages == [("Plants cannot be saved", "The disk is full. Free some space on it.")]
-    shown = icon(desk)
-    assert shown is not None
-    shown.messageClicked.emit()
+    shown_icon(desk).messageClicked.emit()
     desk.until(lambda: not desk.window.isMinimized() and icon(desk) is None)
     health.emit(None)
     desk.window.showMinimized()

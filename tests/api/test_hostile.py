@@ -207,7 +207,6 @@ def test_slow_bodies_on_all_connections_leave_a_place_for_others(serve: Serve) -
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_valid_requests_are_answered_during_attacks(tmp_path: Path) -> None:
-    """200 connections make all attacks at once."""
     database = tmp_path / "plants.db"
     with serving("--database", str(database)) as (process, port):
         token = new_token(database)

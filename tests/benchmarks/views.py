@@ -3,9 +3,8 @@
     python -m tests.benchmarks.views [--plants N] [--rounds 7]
 
 Every search is typed and every sort is clicked, on the real widgets and a real store: right after a start, and right
-after an import of a tenth as many plants. Prints median and 90th percentile of the
-milliseconds until the first rows are shown and until all are counted, of the time from the commit of an added plant
-until its row is shown, and the resident memory. Needs no display.
+after an import of a tenth as many plants. Prints median and 90th percentile of the milliseconds until the first rows
+are shown, until all are counted, and from the commit of an added plant to its row, and the memory. Needs no display.
 """
 
 import argparse

@@ -26,6 +26,7 @@ from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES, Make
+from tests.support.adding import store_at
 from tests.support.samples import some
 from tests.support.waiting import SECONDS
 
@@ -59,10 +60,7 @@ def own(tmp_path: Path) -> Path:
     """A store of the user's own, with two plants, in another folder."""
     path = tmp_path / "own" / "plants.db"
     path.parent.mkdir()
-    with closing(Store(path)) as store:
-        for plant_id in (1, 2):
-            store.add(new_plant({"id": plant_id, "name": "Own"}), COMMAND).result(SECONDS)
-    return path
+    return store_at(path, "Own", "Own")
 
 
 def tree(folder: Path) -> dict[str, tuple[int, str]]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -27,12 +28,16 @@ closes_streams = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell cl
 needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 
 
+def run_into(output: TextIO, *arguments: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "plantdesk", *arguments]
+    done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
 def run_into_full(*arguments: str) -> tuple[int, str]:
     """Run a command with output to a full disk; return its exit code and standard error."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        command = [sys.executable, "-m", "plantdesk", *arguments]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stderr
+        return run_into(full, *arguments)
 
 
 def tokens() -> list[str]:
@@ -64,9 +69,7 @@ def run_into_nobody(*arguments: str) -> tuple[int, str]:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:
-        command = [sys.executable, "-m", "plantdesk", *arguments]
-        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stderr
+        return run_into(pipe, *arguments)
 
 
 runs = pytest.mark.parametrize(

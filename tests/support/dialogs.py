@@ -149,10 +149,7 @@ class Dialogs:
         return self._shown("Print labels…", LabelDialog)
 
     def _tag(self) -> QDialog:
-        table = self.desk.the(PlantTableView)
-        self.desk.until(lambda: table.model().rowCount() > 0)
-        table.setFocus()
-        table.selectAll()
+        self._table().selectAll()
         next(each for each in self.desk.window.findChildren(QAction) if "Change tag" in plain(each.text())).trigger()
         return self._visible(TagDialog)
 
@@ -196,15 +193,19 @@ class Dialogs:
         return box
 
     def _select(self) -> None:
-        table = self.desk.the(PlantTableView)
-        self.desk.until(lambda: table.model().rowCount() > 0)
-        table.setFocus()
+        table = self._table()
 
         def is_selected() -> bool:
             table.setCurrentIndex(table.model().index(1, 1))  # again where the rows were read anew meanwhile
             return len(table.selected_ids()) == 1
 
         self.desk.until(is_selected)
+
+    def _table(self) -> PlantTableView:
+        table = self.desk.the(PlantTableView)
+        self.desk.until(lambda: table.model().rowCount() > 0)
+        table.setFocus()
+        return table
 
     def _shown(self, command: str, kind: type[QDialog]) -> QDialog:
         self.desk.action(command).trigger()

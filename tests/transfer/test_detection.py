@@ -117,8 +117,7 @@ def test_a_title_above_the_header_is_found(
     write: Write, text: str, rows: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = write(text + "7{}Fern\n".format("\t" if "\t" in text else ";"))
-    assert main(["import", file, "--json"]) == 0
-    assert [row[:2] for row in stored()] == [(7, "Fern")]
+    assert [row[:2] for row in import_files(file, "--json")] == [(7, "Fern")]
     printed = capfd.readouterr()
     assert json.loads(printed.out)["files"][0]["title_rows"] == rows
     assert f"{rows} row" in printed.err
@@ -128,8 +127,7 @@ def test_a_title_above_the_header_is_found(
 @pytest.mark.parametrize("options", [[], ["--skip-lines", "1"]], ids=["found", "skipped"])
 def test_a_title_above_the_header_of_a_workbook_is_left_out(tmp_path: Path, options: list[str]) -> None:
     file = write_workbook(tmp_path / "plants.xlsx", [["My plants"], [], ["id", "name"], [8, "Ivy"]])
-    assert main(["import", file, *options]) == 0
-    assert [row[:2] for row in stored()] == [(8, "Ivy")]
+    assert [row[:2] for row in import_files(file, *options)] == [(8, "Ivy")]
 
 
 @pytest.mark.parametrize(
@@ -261,8 +259,7 @@ def test_the_summary_says_how_each_file_was_read(
     ],
 )
 def test_codes_are_no_ids(write: Write, content: str, name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", write(content, name), "--json"]) == 0
-    assert [row[:2] for row in stored()] == [(1, "Fern"), (2, "Ivy"), (3, "Rose")]
+    assert [row[:2] for row in import_files(write(content, name), "--json")] == [(1, "Fern"), (2, "Ivy"), (3, "Rose")]
     printed = capfd.readouterr()
     assert "ID: codes such as PL0001, not numbers: new IDs; --map note=ID keeps them in the note" in printed.err
     assert json.loads(printed.out)["files"][0]["codes"] == {"column": "ID", "example": "PL0001"}

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem
 from pytestqt.qtbot import QtBot
 from shiboken6 import getAllValidWrappers
 
+from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
@@ -169,6 +170,11 @@ def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator
     qtbot.waitUntil(workspace.isVisible)
     yield workspace
     workspace.release_store()
+
+
+def unreachable(*_: object, **__: object) -> None:
+    """Fail as a method of a reader does whose store is away."""
+    raise StoreUnreachableError
 
 
 def open_store(workspace: Workspace, store: Store) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import DeleteAll, Edit, SetTag, edited
-from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -28,7 +28,7 @@ from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDesk, unreachable
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -255,7 +255,7 @@ def test_of_two_notes_the_user_chooses_one(desk: CardDesk, button: str, kept: st
 def test_a_note_is_kept_while_the_other_version_cannot_be_read(desk: CardDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.write_beside(edited(desk.row(1), note="Theirs"))
     with monkeypatch.context() as fault:
-        fault.setattr(Reader, "plant", _unreachable)
+        fault.setattr(Reader, "plant", unreachable)
         desk.table.setFocus()
         desk.until(lambda: bool(desk.bars))
         assert "“Mine”" in desk.bars[0].text
@@ -263,10 +263,6 @@ def test_a_note_is_kept_while_the_other_version_cannot_be_read(desk: CardDesk, m
     desk.until(lambda: any("“Theirs”" in bar.text for bar in desk.bars))
     desk.button("Keep mine").click()
     desk.has_note(1, "Mine")
-
-
-def _unreachable(*_: object) -> None:
-    raise StoreUnreachableError
 
 
 def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: CardDesk) -> None:
@@ -462,8 +458,6 @@ def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
 
 
 def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDesk) -> None:
-    from plantdesk.domain.errors import StoreReadOnlyError
-
     desk.open_card()
     desk.context.bridge.health_changed.emit(StoreReadOnlyError())
     assert desk.note.isReadOnly()

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import DeleteAll, Edit, Insert, SetTag, edited
-from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, PlantRow, Source
 from plantdesk.domain.selections import Selection
@@ -23,7 +22,7 @@ from plantdesk.ui.history.feature import History, HistoryDialog
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, unreachable
 
 
 class HistoryDesk(Desk):
@@ -241,16 +240,12 @@ def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDesk, monkey
     desk.lists(201)
     model = desk.changes.model()
     with monkeypatch.context() as fault:
-        fault.setattr(Reader, "history_entries", _unreachable)
+        fault.setattr(Reader, "history_entries", unreachable)
         desk.changes.scrollToBottom()
         desk.until(lambda: model.canFetchMore(QModelIndex()))
     desk.changes.scrollToTop()
     desk.changes.scrollToBottom()
     desk.lists(251)
-
-
-def _unreachable(*_: object, **__: object) -> None:
-    raise StoreUnreachableError
 
 
 @pytest.mark.parametrize(
