@@ -101,16 +101,15 @@ class CardDesk(PlantsDesk):
         self.write("Mine")
         self.change(other)
 
-    def row(self, plant_id: int) -> PlantRow:
+    def rows(self) -> dict[int, PlantRow]:
         with closing(self.store.reader()) as reader:
-            return reader.rows([plant_id])[plant_id]
+            return reader.rows([1, 2, 3])
+
+    def row(self, plant_id: int) -> PlantRow:
+        return self.rows()[plant_id]
 
     def has_note(self, plant_id: int, note: str | None) -> None:
-        self.until(lambda: self.row(plant_id).note == note)
-
-    def ids(self) -> set[int]:
-        with closing(self.store.reader()) as reader:
-            return set(reader.rows([1, 2, 3]))
+        self.until(lambda: (plant_id, note) in {(row.id, row.note) for row in self.rows().values()})
 
     def change(self, *edits: Edit) -> None:
         """Change plants as another program does."""
@@ -296,7 +295,7 @@ def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk:
     desk.until(lambda: desk.context.undo_stack.next_undo is not None)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.until(lambda: desk.ids() == {2, 3})
+    desk.until(lambda: desk.rows().keys() == {2, 3})
 
 
 def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDesk, store: Store) -> None:
@@ -313,7 +312,7 @@ def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: Card
     desk.until(lambda: bool(desk.bars))
     desk.button("Leave it deleted").click()
     desk.until(lambda: not desk.bars)
-    assert desk.ids() == {2, 3}
+    assert desk.rows().keys() == {2, 3}
 
 
 def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -> None:
@@ -534,5 +533,5 @@ def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(desk: Card
     desk.select(1)
     desk.shows("ID 2")
     assert desk.note.toPlainText() == ""
-    assert desk.ids() == {1, 2, 3}
+    assert desk.rows().keys() == {1, 2, 3}
     assert desk.table.selected_ids().tolist() == [2]
