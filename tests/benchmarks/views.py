@@ -150,28 +150,28 @@ def main() -> None:
         os.environ["PLANTDESK_HOME"] = str(Path(folder, "home"))
         path = Path(folder, "plants.plantdesk")
         fill(path, options.plants)
-        with _opened(path, theme) as (store, window):
+        with _opened(path, theme) as (store, bridge, window):
             figures += measure_all(window, options.rounds, "After a start")
             add(store, range(options.plants + 1, options.plants * 11 // 10))
             figures += measure_all(window, options.rounds, "After an import")
+            store.subscribe(bridge.notify_changes)
             figures += measure_adds(window, store, options.rounds)
     report(figures)
 
 
 @contextmanager
-def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Window]]:
+def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Bridge, Window]]:
     start = time.perf_counter()
     store, bridge = Store(path), Bridge()
     browser = PlantBrowser(theme, bridge)
     bridge.changed.connect(browser.apply)
-    store.subscribe(bridge.notify_changes)
     browser.resize(1180, 760)
     browser.show()
     window = Window(browser)
     browser.set_store(store)
     window.wait(lambda: browser.model.complete)
     print(f"all rows after {time.perf_counter() - start:.2f} s, memory {memory():.0f} MiB")
-    yield store, window
+    yield store, bridge, window
     browser.release_store()
     bridge.close()
     store.close()
