@@ -37,7 +37,7 @@ _DISK_SIZE = "4g"
 #: Restores and replaced files in one run, each of which makes a backup in every process.
 _MAX_OF_A_KIND = 30
 _KEPT_BACKUPS = 10
-_WITHOUT_OVERRIDE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+_PLANTDESK = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", sys.executable, "-m", "plantdesk")
 
 
 class Chaos:
@@ -69,9 +69,9 @@ class Chaos:
             return next(self._next)
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [*_WITHOUT_OVERRIDE, sys.executable, "-m", "plantdesk", *arguments]
+        command, environment = [*_PLANTDESK, *arguments], self.home.environment
         return subprocess.run(
-            command, env=self.home.environment, capture_output=True, text=True, timeout=90, check=False, cwd=_ROOT
+            command, env=environment, capture_output=True, text=True, timeout=90, check=False, cwd=_ROOT
         )
 
     # --- processes ---
@@ -80,15 +80,9 @@ class Chaos:
         arguments = ["serve"] if name == "serve" else []
         self.ports.setdefault(name, free_port())
         log = (self.disk.parent / f"{name}.log").open("a")
-        process = subprocess.Popen(
-            [*_WITHOUT_OVERRIDE, sys.executable, "-m", "plantdesk", *arguments, "--port", str(self.ports[name])],
-            env=self.home.environment,
-            stdout=log,
-            stderr=log,
-            text=True,
-            cwd=_ROOT,
-        )
-        self.servers[name] = process
+        command = [*_PLANTDESK, *arguments, "--port", str(self.ports[name])]
+        environment = self.home.environment
+        self.servers[name] = subprocess.Popen(command, env=environment, stdout=log, stderr=log, text=True, cwd=_ROOT)
 
     def post_for_ever(self, name: str) -> None:
         while not self.ended.wait(0.01):  # else the disk is full of backups
@@ -205,9 +199,10 @@ class Chaos:
         ballast.unlink()
 
     def check(self, done: subprocess.CompletedProcess[str]) -> int:
-        self.answers[f"{done.args[len(_WITHOUT_OVERRIDE) + 3]}: {done.returncode}"] += 1
+        command = done.args[len(_PLANTDESK)]
+        self.answers[f"{command}: {done.returncode}"] += 1
         if "Traceback" in done.stderr or done.returncode not in {0, 1}:
-            self.problems.append(f"{done.args[len(_WITHOUT_OVERRIDE) + 3]}: {done.stderr[-500:]}")
+            self.problems.append(f"{command}: {done.stderr[-500:]}")
         return done.returncode
 
     def run(self, seconds: float) -> None:

@@ -21,6 +21,7 @@ from typing_extensions import override
 from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QUrl
     from PySide6.QtWidgets import QApplication
 
     from tests.support.postgres_server import PostgresServer
@@ -89,6 +90,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("PLANTDESK_HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    """Let new files have all rights, unless the program gives them others."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
+def opened_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files and folders that the programs of the desktop have been asked to open."""
+    from PySide6.QtGui import QDesktopServices
+
+    opened: list[str] = []
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
+    return opened
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,8 @@ from pathlib import Path
 
 from package_tests import chroots
 from tests.support.programs import Home
-from tests.use.user import Screen, User, until
+from tests.support.waiting import until
+from tests.use.user import Screen, User
 
 _GOLDEN = Path(__file__).with_suffix(".txt")
 #: The packages of Debian that it needs.

@@ -93,8 +93,7 @@ def _fill(database: Path, words: dict[str, str]) -> str:
             plant = {"id": _FIRST_ID + number, "name": name, **({} if tag is None else {"tag": words.get(tag, tag)})}
             store.add(new_plant(plant), token.row.source if number % 3 == 0 else FORM).result()
         with closing(store.reader()) as reader:
-            row = reader.plant(_SHOWN_ID)
-            assert row is not None
+            row = reader.rows([_SHOWN_ID])[_SHOWN_ID]
             store.apply([edited(row, note=words.get(_NOTE, _NOTE))], FORM).result()
             store.apply([SetTag(Selection(ids=[_SHOWN_ID]), words.get("kitchen", "kitchen"))], COMMAND).result()
     minute = 60_000

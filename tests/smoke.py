@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 
 from tests.support.programs import Home, post
-from tests.use.user import Probe, until
+from tests.support.waiting import until
+from tests.use.user import Probe
 
 _TIMEOUT = 60
 _RULES = "default.warning=false"  # Qt warns that the offscreen platform has no window manager

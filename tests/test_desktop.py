@@ -9,14 +9,14 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
@@ -24,9 +24,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk import __version__
 from plantdesk.desktop import Desktop
-from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import Failed, Off, On, Starting
-from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, paths, settings, updates
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
@@ -100,20 +98,15 @@ def test_the_first_frame_has_the_background_of_the_finished_window(show: Show, m
     assert backgrounds == {colors.window}
 
 
-def press(*keys: Qt.Key) -> Callable[[Desktop], object]:
-    """Return what presses keys that wait for the event loop while the window is filled."""
+def test_keys_pressed_while_the_window_is_filled_go_to_name_and_run_commands(show: Show) -> None:
+    keys = (Qt.Key.Key_A, Qt.Key.Key_L, Qt.Key.Key_O, Qt.Key.Key_E, Qt.Key.Key_Return, Qt.Key.Key_F1)
 
-    def wait(desktop: Desktop) -> None:
+    def press(desktop: Desktop) -> None:
         assert desktop.window is not None
         handle = desktop.window.windowHandle()
         desktop.window.shown.connect(lambda: [QTest.keyClick(handle, key) for key in keys])
 
-    return wait
-
-
-def test_keys_pressed_while_the_window_is_filled_go_to_name_and_run_commands(show: Show) -> None:
-    keys = (Qt.Key.Key_A, Qt.Key.Key_L, Qt.Key.Key_O, Qt.Key.Key_E, Qt.Key.Key_Return, Qt.Key.Key_F1)
-    with show(when_started=press(*keys)) as desk:
+    with show(when_started=press) as desk:
         desk.sees("aloe")
         desk.until(lambda: bool(desk.window.findChildren(ManualDialog)))
         assert desk.window.focusWidget() is desk.name
@@ -198,8 +191,7 @@ def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(show: Show) -> 
 
 
 def damaged(path: Path) -> None:
-    with closing(Store(path)) as store:
-        store.add(new_plant({"id": 1, "name": "x" * 9000}), COMMAND).result(SECONDS)
+    store_at(path, "x" * 9000)
     content = path.read_bytes()
     path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
 
@@ -493,8 +485,7 @@ def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
 
 
 def test_another_file_can_be_chosen(show: Show, tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "other.db")) as other:
-        other.add(new_plant({"id": 9, "name": "Of the other"}), COMMAND).result(SECONDS)
+    store_at(tmp_path / "other.db", "Of the other")
     foreign(tmp_path / "list.txt")
     with show(tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
@@ -502,7 +493,7 @@ def test_another_file_can_be_chosen(show: Show, tmp_path: Path) -> None:
         desk.sees("Of the other")
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()
-        desk.until(lambda: desk.id.placeholderText() == "10")
+        desk.until(lambda: desk.id.placeholderText() == "2")
 
 
 @pytest.mark.no_qt_log
@@ -532,7 +523,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows always knows a home folder")
 def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
-    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened_files: list[str]
 ) -> None:
     def no_user(_uid: int) -> None:
         raise KeyError
@@ -540,19 +531,12 @@ def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
     for name in ("PLANTDESK_HOME", "HOME"):
         monkeypatch.delenv(name)
     monkeypatch.setattr("pwd.getpwuid", no_user)
-    opened: list[str] = []
-
-    def open_url(url: QUrl) -> bool:
-        opened.append(url.toLocalFile())
-        return True
-
-    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     with show(tmp_path / "plants.db") as desk:
         desk.until(lambda: desk.id.placeholderText() == "1")
         desk.add("Fern")
         desk.sees("Fern")
         desk.action("Open data folder").trigger()
-        assert opened == [str(tmp_path)]
+        assert opened_files == [str(tmp_path)]
         desk.workspace.show_defect("ERROR test")
         assert [each.text() for each in desk.bar.findChildren(QPushButton)] == ["Copy report"]
         desk.button("Copy report").click()

@@ -27,12 +27,12 @@ from plantdesk.platform.unsaved_file import UnsavedFile
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
-from tests.support.adding import add_each
+from tests.support.adding import add_each, store_at
 from tests.support.clients import new_token
 from tests.support.disks import mounted, new_image, tmpfs
 from tests.support.program_desk import Show
-from tests.support.programs import Posted, post
-from tests.support.waiting import SECONDS
+from tests.support.programs import Posted, ids_in, post
+from tests.support.waiting import until
 from tests.test_headless import serving
 
 _SMALL = "2m"
@@ -65,12 +65,6 @@ class Script:
 def serving_script(database: Path) -> Iterator[Script]:
     with serving("--database", str(database)) as (_, port):
         yield Script(port, new_token(database))
-
-
-def ids_in(database: Path) -> set[int]:
-    with closing(sqlite3.connect(database)) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return {plant_id for (plant_id,) in connection.execute("SELECT id FROM plant")}
 
 
 @pytest.fixture
@@ -140,16 +134,14 @@ def test_a_log_that_has_filled_the_disk_shrinks_when_there_is_space(tmp_path: Pa
             assert number_of(answer) is ErrorNumber.STORE_FULL
             reader.rollback()
             subprocess.run(["mount", "-o", "remount,size=40m", str(disk)], check=True)
-            while log.stat().st_size > 1_000_000:
-                time.sleep(0.05)
+            until(lambda: log.stat().st_size < 1_000_000)
             script.until_taken(last)
         assert ids_in(database) == set(range(1, last + 1))
 
 
 def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> None:
     database = small_disk / "plants.db"
-    with closing(Store(database)) as store:
-        store.add(NewPlant(id=1, name="Fern"), FORM).result(SECONDS)
+    store_at(database, "Fern")
     ballast = fill(small_disk)
     with pytest.raises(StoreFullError):
         Store(database)

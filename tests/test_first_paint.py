@@ -17,21 +17,13 @@ MainWindow.paintEvent = paint
 cli.main([])
 """
 #: Of the window itself, its lock, its size and its background.
-_NEEDED = {
-    "plantdesk",
-    "plantdesk.desktop",
-    "plantdesk.domain",
-    "plantdesk.domain.errors",
-    "plantdesk.platform",
-    "plantdesk.ui",
-}
+_NEEDED = {f"plantdesk{each}" for each in ("", ".desktop", ".domain", ".domain.errors", ".platform", ".ui")}
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
 _NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_replace", "display", "output", "paths", "process")}
 _NEEDED |= {f"plantdesk.platform.{each}" for each in ("settings", "unsaved_file", "window_requests", "windows")}
 _NEEDED |= {f"plantdesk.store{each}" for each in ("", ".locations", ".postgres", ".postgres.address")}
-_NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "theme")}
+_NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "single_window", "theme")}
 _NEEDED |= {f"plantdesk.ui.theme.{each}" for each in ("colors", "metrics", "style_sheet", "theme")}
-_NEEDED |= {"plantdesk.ui.single_window"}
 
 
 def test_before_the_first_paint_nothing_else_is_imported() -> None:

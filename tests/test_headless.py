@@ -121,13 +121,18 @@ def files(allowed: int) -> tuple[str, ...]:
     return ("sh", "-c", f'ulimit -n {allowed} && exec "$@"', "sh")
 
 
+def failed_start(*within: str) -> str:
+    """Return the errors of a server that does not start within another command."""
+    command = [*within, sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such limit")
 @pytest.mark.parametrize("allowed", [18, 24, 32])
 def test_too_few_file_descriptors_are_reported(allowed: int) -> None:
-    command = [*files(allowed), sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch("plantdesk: .*ulimit -n.*\n", done.stderr)
+    assert re.fullmatch("plantdesk: .*ulimit -n.*\n", failed_start(*files(allowed)))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such limit")
@@ -141,12 +146,10 @@ def test_with_few_file_descriptors_idle_clients_do_not_block_others(token: str) 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a network of its own")
 def test_a_missing_loopback_interface_is_reported() -> None:
-    command = ["unshare", "--net", sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    if done.stderr.startswith("unshare"):
+    errors = failed_start("unshare", "--net")
+    if errors.startswith("unshare"):
         pytest.skip("needs root")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch("plantdesk: .*loopback.*\n", done.stderr)
+    assert re.fullmatch("plantdesk: .*loopback.*\n", errors)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")

@@ -5,15 +5,13 @@ PLANTDESK_KILLS sets how many rounds there are of each (100 for the figures in t
 
 import os
 import signal
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.support.attackers import Target
 from tests.support.clients import CONNECTIONS, Clients, rude_clients
-from tests.support.programs import SERVE, WINDOW, Home, left_over, running
+from tests.support.programs import SERVE, WINDOW, Home, ids_in, left_over, running
 from tests.support.waiting import SECONDS
 
 KILLS = int(os.environ.get("PLANTDESK_KILLS", "2"))
@@ -26,15 +24,8 @@ def program_home(tmp_path: Path) -> Home:
     return Home(tmp_path / "program")
 
 
-def stored(database: Path) -> set[int]:
-    with closing(sqlite3.connect(database)) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return {plant_id for (plant_id,) in connection.execute("SELECT id FROM plant")}
-
-
 @WAYS
 def test_acknowledged_plants_survive_a_kill(program_home: Home, how: tuple[str, ...]) -> None:
-    """Kills a server of the same store repeatedly, at random moments."""
     token = program_home.new_token()
     acknowledged: set[int] = set()
     for number in range(KILLS):
@@ -44,7 +35,7 @@ def test_acknowledged_plants_survive_a_kill(program_home: Home, how: tuple[str, 
             process.kill()
             clients.join()
         acknowledged |= clients.acknowledged
-        found = stored(program_home.database)
+        found = ids_in(program_home.database)
         assert acknowledged <= found
         assert len(found - acknowledged) <= CONNECTIONS * (number + 1)  # those whose answer was on its way
     print(f"{KILLS} kills, {len(acknowledged)} plants acknowledged, 0 lost")  # noqa: T201 - pytest -s shows the figure
@@ -70,6 +61,6 @@ def test_a_stop_under_load_loses_nothing(program_home: Home, how: tuple[str, ...
             assert left_over(process) == []
         acknowledged |= clients.acknowledged
         assert clients.cut_short == []
-        assert acknowledged == stored(program_home.database)
+        assert acknowledged == ids_in(program_home.database)
         assert not program_home.runtime_folder.exists()
     print(f"{KILLS} ends, {len(acknowledged)} plants acknowledged, 0 lost")  # noqa: T201

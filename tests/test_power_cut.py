@@ -15,9 +15,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from tests.store.test_backups import until
 from tests.support.clients import Clients, new_token
 from tests.support.disks import mounted, new_image
+from tests.support.programs import ids_in
+from tests.support.waiting import until
 from tests.test_headless import serving
 
 CUTS = int(os.environ.get("PLANTDESK_POWER_CUTS", "5"))
@@ -46,9 +47,8 @@ for tag in map(str, itertools.count()):
 
 
 def plants_on(image: Path, at: Path) -> set[int]:
-    with mounted(at, "-o", "loop", str(image)), closing(sqlite3.connect(at / "plants.db")) as database:
-        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
+    with mounted(at, "-o", "loop", str(image)):
+        return ids_in(at / "plants.db")
 
 
 def test_acknowledged_plants_survive_a_power_cut(tmp_path: Path) -> None:

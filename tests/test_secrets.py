@@ -96,32 +96,26 @@ def told_by_the_system(pid: int) -> list[bytes]:
     return [file.read_bytes() for file in (*files, *threads) if file.exists()]
 
 
+@pytest.mark.usefixtures("no_umask")
 @pytest.mark.parametrize("how", [SERVE, WINDOW], ids=["serve", "window"])
 def test_all_files_of_the_program_are_private(program_home: Home, how: tuple[str, ...]) -> None:
-    before = os.umask(0)
-    try:
-        with running(program_home, how) as process:
-            exchange(program_home.port(process), b"rubbish\r\n\r\n")
-            found = modes(program_home.folder)
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(SECONDS) == 0
-        found |= modes(program_home.folder)
-    finally:
-        os.umask(before)
+    with running(program_home, how) as process:
+        exchange(program_home.port(process), b"rubbish\r\n\r\n")
+        found = modes(program_home.folder)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(SECONDS) == 0
+    found |= modes(program_home.folder)
     assert {"plants.db", "plants.db-wal", "run"} <= found.keys()
     assert ".json" in {Path(name).suffix for name in found}
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 
+@pytest.mark.usefixtures("no_umask")
 def test_files_of_commands_are_private(program_home: Home) -> None:
-    before = os.umask(0)
-    try:
-        for command in (["token", "create", "x"], ["add", "--name", "Fern"], ["info"]):
-            call = [sys.executable, "-m", "plantdesk", *command]
-            done = subprocess.run(call, env=program_home.environment, check=False, capture_output=True)
-            assert done.returncode == (NOT_RUNNING if command == ["info"] else 0)
-    finally:
-        os.umask(before)
+    for command in (["token", "create", "x"], ["add", "--name", "Fern"], ["info"]):
+        call = [sys.executable, "-m", "plantdesk", *command]
+        done = subprocess.run(call, env=program_home.environment, check=False, capture_output=True)
+        assert done.returncode == (NOT_RUNNING if command == ["info"] else 0)
     assert {name: oct(mode) for name, mode in modes(program_home.folder).items() if mode & 0o077} == {}
 
 

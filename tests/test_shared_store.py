@@ -1,6 +1,5 @@
 """The window and `serve` on a shared store, as on a file."""
 
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -43,7 +42,7 @@ from tests.support.postgres_server import PostgresServer, running_server
 from tests.support.program_desk import ProgramDesk, Show
 from tests.support.programs import post
 from tests.support.tcp_proxy import proxy_to
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 from tests.test_headless import serving
 
 
@@ -206,10 +205,7 @@ def write_unsaved_note(desk: ProgramDesk, text: str, server: PostgresServer, loc
 
 def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(show: Show, postgres: PostgresServer) -> None:
     location = postgres.new_store()
-    with (
-        proxy_to(postgres.port) as proxy,
-        show(location_of(postgres.url(location.name, proxy.port))) as desk,
-    ):
+    with proxy_to(postgres.port) as proxy, show(location_of(postgres.url(location.name, proxy.port))) as desk:
         desk.until_on()
         for plant_id, name in (("", "Aloe"), ("7", "Fern")):
             proxy.is_off = True
@@ -280,10 +276,7 @@ def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() ->
             server.kill()
             assert add(2) == (503, 50305, "2")
             server.start()
-            deadline = time.monotonic() + SECONDS
-            while add(2)[0] == 503:
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+            until(lambda: add(2)[0] != 503)
             assert add(1) == add(2) == (200, 0, None)
             with closing(location.open_reader()) as plants:
                 assert [[row.id for row in page] for page in plants.pages(Selection())] == [[1, 2]]

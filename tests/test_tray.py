@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.errors import StoreFullError, StoreUnreachableError
@@ -66,11 +66,15 @@ def icon(desk: Desk) -> QSystemTrayIcon | None:
     return found if found is not None and found.isVisible() else None
 
 
-def commands(desk: Desk) -> dict[str, QAction]:
-    """Return the commands of the menu of the icon."""
+def shown_icon(desk: Desk) -> QSystemTrayIcon:
     shown = icon(desk)
     assert shown is not None
-    menu = shown.contextMenu()
+    return shown
+
+
+def commands(desk: Desk) -> dict[str, QAction]:
+    """Return the commands of the menu of the icon."""
+    menu = shown_icon(desk).contextMenu()
     assert isinstance(menu, QMenu)
     return {plain(each.text()): each for each in menu.actions() if not each.isSeparator()}
 
@@ -116,8 +120,7 @@ def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: 
 
 def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     with qtbot.waitSignal(desk.window.closing):
         qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
@@ -178,8 +181,7 @@ def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, de
 
 def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
-    shown = icon(desk)
-    assert shown is not None
+    shown = shown_icon(desk)
     assert shown.toolTip() == "PlantDesk"
     desk.window.close()
     shown.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
@@ -203,9 +205,7 @@ def test_the_icon_shows_what_to_act_on_until_the_window_is_seen(
     health.emit(StoreFullError())
     assert icon(desk) is not None
     assert messages == [("Plants cannot be saved", "The disk is full. Free some space on it.")]
-    shown = icon(desk)
-    assert shown is not None
-    shown.messageClicked.emit()
+    shown_icon(desk).messageClicked.emit()
     desk.until(lambda: not desk.window.isMinimized() and icon(desk) is None)
     health.emit(None)
     desk.window.showMinimized()
@@ -231,21 +231,10 @@ def test_where_no_tray_comes_the_window_is_minimised(show: Show, monkeypatch: py
         desk.until(desk.window.isMinimized)
 
 
-def tray_row(desk: ProgramDesk) -> tuple[Desk, QAbstractButton]:
+def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDesk) -> None:
     desk.choose("Edit", "Settings…")
     page = Desk(desk.qtbot, desk.the(SettingsDialog))
-    return page, page.button("Keep running when the window is closed")
-
-
-def test_the_settings_offer_no_tray_where_there_is_none(show: Show) -> None:
-    with show() as desk:
-        page, box = tray_row(desk)
-        assert not box.isEnabled()
-        assert "This desktop has no tray." in page.texts()
-
-
-def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDesk) -> None:
-    page, box = tray_row(desk)
+    box = page.button("Keep running when the window is closed")
     box.click()
     assert icon(desk) is not None
     box.click()

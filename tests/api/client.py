@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plantdesk.api.discovery import Runtime, find_server
 from plantdesk.api.server import Server
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.server_state import On
+from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
 
@@ -125,6 +127,13 @@ class Api:
 
         with closing(sqlite3.connect(self.path)) as connection:
             return {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, name, tag FROM plant")}
+
+
+def runtime_of(api: Api, folder: Path) -> Runtime:
+    """Return what the runtime file of a server says."""
+    runtime = find_server(folder, location_of(api.path))
+    assert runtime is not None
+    return runtime
 
 
 def answers(connection: socket.socket) -> list[Answer]:

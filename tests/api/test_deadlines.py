@@ -10,8 +10,7 @@ from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import Api, answers, one_answer
 from tests.api.conftest import Serve
-from tests.store.test_backups import until
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 HASTY = ConnectionLimits(request_timeout=0.3, keep_alive_timeout=0.3, linger_timeout=0.3, shutdown_timeout=0.3)
 

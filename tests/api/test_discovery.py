@@ -18,9 +18,9 @@ from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, PortOfOtherUserError
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
-from tests.api.client import Api
+from tests.api.client import Api, runtime_of
 from tests.api.conftest import Serve
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 Start = Callable[[Path], Api]
 
@@ -69,9 +69,7 @@ def test_a_store_is_identified_by_its_real_path(start: Start, folder: Path, tmp_
 def test_a_removed_file_is_written_again(start: Start, folder: Path, tmp_path: Path) -> None:
     port = start(tmp_path / "plants.db").port
     shutil.rmtree(folder)
-    until_found = threading.Event()
-    while found(folder, tmp_path / "plants.db") != port:
-        assert not until_found.wait(0.01)
+    until(lambda: found(folder, tmp_path / "plants.db") == port)
 
 
 # --- what is stale -----------------------------------------------------------------------------------------------
@@ -116,8 +114,7 @@ def test_a_file_that_is_not_private_is_ignored(start: Start, folder: Path, tmp_p
 
 def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
-    runtime = find_server(folder, location_of(api.path))
-    assert runtime is not None
+    runtime = runtime_of(api, folder)
     assert is_running(runtime.identity, timeout=SECONDS)
     assert not is_running(ServerIdentity(new_key(), api.port), timeout=SECONDS)
     answer = api.request("GET", "/openapi.json", headers={"PlantDesk-Nonce": "0" * 64})
@@ -133,8 +130,7 @@ def test_only_a_valid_nonce_is_answered(api: Api, nonce: str | None) -> None:
 
 def test_a_forwarded_challenge_is_refused(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
-    runtime = find_server(folder, location_of(api.path))
-    assert runtime is not None
+    runtime = runtime_of(api, folder)
 
     def pass_on(client: socket.socket) -> None:
         with api.opened() as real:
@@ -146,24 +142,18 @@ def test_a_forwarded_challenge_is_refused(serve: Serve, folder: Path) -> None:
         assert not is_running(ServerIdentity(runtime.identity.key, port), timeout=SECONDS)
 
 
-def test_an_endless_response_ends_at_the_deadline() -> None:
-    def drip(client: socket.socket) -> None:
+@pytest.mark.parametrize(
+    ("sent", "pause", "timeout"), [(b"x", 0.01, 0.3), (b"X-Filler: x\r\n" * 1000, 0, SECONDS)], ids=["drip", "flood"]
+)
+def test_an_endless_response_ends_at_the_deadline_or_after_64_kib(sent: bytes, pause: float, timeout: float) -> None:
+    def send(client: socket.socket) -> None:
         while True:
-            client.sendall(b"x")
-            client_has_left.wait(0.01)
+            client.sendall(sent)
+            client_has_left.wait(pause)
 
     client_has_left = threading.Event()
-    with Impostor(drip) as port:
-        assert not is_running(ServerIdentity(new_key(), port), timeout=0.3)
-
-
-def test_an_endless_response_ends_after_64_kib() -> None:
-    def flood(client: socket.socket) -> None:
-        while True:
-            client.sendall(b"X-Filler: x\r\n" * 1000)
-
-    with Impostor(flood) as port:
-        assert not is_running(ServerIdentity(new_key(), port), timeout=SECONDS)
+    with Impostor(send) as port:
+        assert not is_running(ServerIdentity(new_key(), port), timeout=timeout)
 
 
 class Impostor:

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.api.discovery import find_server
 from plantdesk.domain.errors import ErrorNumber
-from plantdesk.store import location_of
-from tests.api.client import Answer, Api, answers
+from tests.api.client import Answer, Api, answers, runtime_of
 from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
 
@@ -34,9 +32,7 @@ def api(serve: Serve, folder: Path) -> Api:
 
 
 def path_of(api: Api, folder: Path) -> Path:
-    runtime = find_server(folder, location_of(api.path))
-    assert runtime is not None
-    return Path(runtime.socket)
+    return Path(runtime_of(api, folder).socket)
 
 
 def exchange(path: Path, request: bytes) -> list[Answer]:
@@ -79,7 +75,5 @@ def test_the_folder_is_made_private(serve: Serve, folder: Path) -> None:
 def test_with_too_long_a_path_only_the_port_is_served(serve: Serve, tmp_path: Path) -> None:
     folder = tmp_path / ("x" * 100)
     api = serve(runtime_folder=folder)
-    runtime = find_server(folder, location_of(api.path))
-    assert runtime is not None
-    assert runtime.socket == ""
+    assert runtime_of(api, folder).socket == ""
     assert json.loads(api.post({"id": 1, "name": "Fern"}).body) == {"name": "Fern"}

@@ -98,21 +98,18 @@ def test_a_connection_is_kept_for_many_requests(api: Api) -> None:
         assert [answer.status for answer in answers(connection)] == [200]
 
 
-def test_http_1_0_is_answered_and_closed(api: Api) -> None:
-    request = api.whole(plant(), "Connection: keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0")
-    (answer,) = api.exchange(request)
-    assert answer.status == 200
-    assert answer.headers["Connection"] == "close"
+OFFER = ("Connection: upgrade", "Upgrade: h2c")
+
+
+@pytest.mark.parametrize("lines", [("Connection: keep-alive",), ("Expect: 100-continue",), OFFER], ids=str)
+def test_http_1_0_is_answered_and_closed(api: Api, lines: tuple[str, ...]) -> None:
+    request = api.whole(plant(), *lines).replace(b"HTTP/1.1", b"HTTP/1.0")
+    (answer,) = api.exchange(request, api.whole(plant()))
+    assert (answer.status, answer.headers["Connection"]) == (200, "close")
 
 
 def test_empty_lines_before_a_request_are_ignored(api: Api) -> None:
     (answer,) = api.exchange(b"\r\n\r\n", api.whole(plant()))
-    assert answer.status == 200
-
-
-def test_a_request_may_arrive_byte_by_byte(api: Api) -> None:
-    request = api.whole(plant())
-    (answer,) = api.exchange(*(request[index : index + 1] for index in range(len(request))))
     assert answer.status == 200
 
 
@@ -227,11 +224,6 @@ def test_expect_100_continue_is_answered(api: Api) -> None:
         assert [answer.status for answer in answers(connection)] == [200]
 
 
-def test_expect_100_continue_is_ignored_in_http_1_0(api: Api) -> None:
-    request = api.whole(plant(), "Expect: 100-continue").replace(b"HTTP/1.1", b"HTTP/1.0")
-    assert [answer.status for answer in api.exchange(request)] == [200]
-
-
 def test_expect_100_continue_is_refused_before_the_body(api: Api) -> None:
     (answer,) = api.exchange(api.head("Content-Length: 2000000", "Expect: 100-continue"))
     assert answer.number is ErrorNumber.BODY_TOO_LARGE
@@ -264,8 +256,9 @@ def test_an_upgrade_offer_is_ignored_and_the_body_is_read(api: Api) -> None:
     assert {first["id"], second["id"]} <= api.stored().keys()
 
 
-def test_an_upgrade_offer_in_pieces_is_ignored(api: Api) -> None:
-    request = api.whole(plant(), "Connection: upgrade", "Upgrade: websocket")
+@pytest.mark.parametrize("lines", [("Connection: keep-alive",), ("Connection: upgrade", "Upgrade: websocket")], ids=str)
+def test_a_request_may_arrive_byte_by_byte(api: Api, lines: tuple[str, ...]) -> None:
+    request = api.whole(plant(), *lines)
     with api.opened() as connection:
         for index in range(len(request)):
             connection.sendall(request[index : index + 1])
@@ -274,19 +267,10 @@ def test_an_upgrade_offer_in_pieces_is_ignored(api: Api) -> None:
         assert [answer.status for answer in answers(connection)] == [200]
 
 
-OFFER = ("Connection: upgrade", "Upgrade: h2c")
-
-
 def test_many_upgrade_offers_are_ignored(api: Api) -> None:
     requests = [api.head(*OFFER, method="GET", target="/nowhere") for _ in range(50)]
     assert in_turn(api, *requests, api.whole(plant())) == [404] * 50 + [200]
     assert [answer.status for answer in api.exchange(b"".join(requests))] == [404]
-
-
-def test_http_1_0_with_an_upgrade_offer_is_answered_and_closed(api: Api) -> None:
-    request = api.whole(plant(), *OFFER).replace(b"HTTP/1.1", b"HTTP/1.0")
-    found = api.exchange(request, api.whole(plant()))
-    assert [answer.status for answer in found] == [200]
 
 
 def test_there_is_no_websocket(api: Api) -> None:

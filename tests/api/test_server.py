@@ -57,6 +57,20 @@ def recorder(server: Server) -> Recorder:
     return states
 
 
+def started(server: Server, port: int = 0) -> On:
+    server.start(port)
+    state = server.settled(SECONDS)
+    assert isinstance(state, On)
+    return state
+
+
+def failed(server: Server, port: int = 0) -> Failed:
+    server.start(port)
+    state = server.settled(SECONDS)
+    assert isinstance(state, Failed)
+    return state
+
+
 def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = stack.enter_context(socket.create_server((host, 0), family=family))
@@ -68,18 +82,15 @@ def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
 
 
 def test_states_are_reported_in_order(server: Server, recorder: Recorder) -> None:
-    server.start(0)
-    state = server.settled(SECONDS)
+    state = started(server)
     server.stop()
-    assert isinstance(state, On)
     assert state.url == f"http://127.0.0.1:{state.port}"
     assert [recorder.get(timeout=SECONDS) for _ in range(4)] == [Off(), Starting(0), state, Off()]
     assert server.state == Off()
 
 
 def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, recorder: Recorder) -> None:
-    server.start(0)
-    first = server.settled(SECONDS)
+    first = started(server)
     with ExitStack() as stack:
         port = taken_port(stack)
         with pytest.raises(PortInUseError) as caught:
@@ -89,7 +100,6 @@ def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, rec
         server.move(caught.value.free_port)
     assert server.settled(SECONDS) == On(f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port)
     assert [recorder.get(timeout=SECONDS) for _ in range(3)] == [Off(), Starting(0), first]
-    assert isinstance(first, On)
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", first.port), timeout=SECONDS)
 
@@ -104,18 +114,15 @@ def test_it_is_on_only_when_it_answers(server: Server, recorder: Recorder) -> No
                 answered.append(connection.recv(12))
 
     server.subscribe(connect)
-    server.start(0)
-    assert isinstance(server.settled(SECONDS), On)
+    started(server)
     assert answered == [b"HTTP/1.1 200"]
     assert recorder.get(timeout=SECONDS) == Off()
 
 
 def test_start_and_stop_may_be_called_again(server: Server) -> None:
     server.stop()
+    state = started(server)
     server.start(0)
-    state = server.settled(SECONDS)
-    server.start(0)
-    assert isinstance(state, On)
     server.start(state.port)
     assert server.settled(SECONDS) is state
     server.stop()
@@ -141,12 +148,9 @@ def test_a_failed_start_is_reported_and_frees_the_port(
 
     with monkeypatch.context() as broken:
         broken.setattr("plantdesk.api.api_thread._new_loop", fail)
-        server.start(port)
-        state = server.settled(SECONDS)
-    assert isinstance(state, Failed)
+        state = failed(server, port)
     assert type(state.error) is expected
-    server.start(port)
-    assert isinstance(server.settled(SECONDS), On)
+    started(server, port)
 
 
 def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: Recorder) -> None:
@@ -164,8 +168,7 @@ def test_a_subscription_ends(server: Server, recorder: Recorder) -> None:
     late: Recorder = SimpleQueue()
     unsubscribe = server.subscribe(late.put)
     unsubscribe()
-    server.start(0)
-    server.settled(SECONDS)
+    started(server)
     assert recorder.get(timeout=SECONDS) == late.get(timeout=SECONDS) == Off()
     assert late.empty()
 
@@ -195,16 +198,13 @@ def test_it_may_be_called_by_several_threads(server: Server) -> None:
 def test_a_port_in_use_is_reported_with_a_free_one(server: Server, host: str) -> None:
     with ExitStack() as stack:
         port = taken_port(stack, host)
-        server.start(port)
-        state = server.settled(SECONDS)
-        assert isinstance(state, Failed)
+        state = failed(server, port)
         assert isinstance(state.error, PortInUseError)
         assert str(port) in str(state.error)
         free = state.error.free_port
         assert free is not None
         assert str(free) in str(state.error)
-        server.start(free)
-        assert server.settled(SECONDS) == On(f"http://127.0.0.1:{free}", free)
+        assert started(server, free) == On(f"http://127.0.0.1:{free}", free)
 
 
 @pytest.mark.parametrize("is_same", [True, False])
@@ -215,15 +215,11 @@ def test_the_plantdesk_that_has_the_port_is_named(store: Store, tmp_path: Path, 
         second = Server(store, here, tmp_path / "run")
         for each in (first, second):
             stack.callback(each.stop)
-        first.start(0)
-        on = first.settled(SECONDS)
-        assert isinstance(on, On)
-        second.start(on.port)
-        failed = second.settled(SECONDS)
-        assert isinstance(failed, Failed)
-        assert isinstance(failed.error, PortOfPlantDeskError)
-        assert failed.error.is_same == is_same
-        assert (here if is_same else other).url in str(failed.error)
+        on = started(first)
+        error = failed(second, on.port).error
+        assert isinstance(error, PortOfPlantDeskError)
+        assert error.is_same == is_same
+        assert (here if is_same else other).url in str(error)
         with pytest.raises(PortOfPlantDeskError):
             second.move(on.port)
         assert first.state == on
@@ -236,11 +232,8 @@ def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
         for file in tmp_path.glob("gone.db*"):
             file.unlink()
         server = Server(store, location_of(path), tmp_path / "run")
-        server.start(0)
-        state = server.settled(SECONDS)
+        assert str(failed(server).error)
         server.stop()
-    assert isinstance(state, Failed)
-    assert str(state.error)
 
 
 def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,20 +246,18 @@ def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monke
     monkeypatch.setattr(plants, "new_plant", lambda values: go_on.wait(SECONDS) and new_plant(values))
     with api.opened() as connection:
         connection.sendall(api.whole({"id": 1, "name": "Fern"}))
-        failed = recorder.get(timeout=SECONDS)
+        state = recorder.get(timeout=SECONDS)
         go_on.set()
         assert recorder.get(timeout=SECONDS) == on
-    assert isinstance(failed, Failed)
-    assert isinstance(failed.error, NotAnsweringError)
+    assert isinstance(state, Failed)
+    assert isinstance(state.error, NotAnsweringError)
 
 
 # --- where it listens --------------------------------------------------------------------------------------------
 
 
 def test_it_answers_on_both_loopbacks_and_nowhere_else(server: Server) -> None:
-    server.start(0)
-    state = server.settled(SECONDS)
-    assert isinstance(state, On)
+    state = started(server)
     for host in ("127.0.0.1", "::1"):
         socket.create_connection((host, state.port), timeout=SECONDS).close()
     with pytest.raises(OSError):  # noqa: PT011  refused or out of reach, as the system likes

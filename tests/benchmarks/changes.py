@@ -1,4 +1,4 @@
-"""Changes of a large store: tags, rewritings, merges and deletes of many plants, and their undo.
+"""Changes of a large store: an import, tags, rewritings, merges and deletes of many plants, and their undo.
 
     python -m tests.benchmarks.changes [--plants 1000000] [--server]
 
@@ -12,16 +12,15 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
 from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
 from plantdesk.domain.edits import DeleteAll, Edit, MergePlants, Rewrite, SetTag
 from plantdesk.domain.errors import StoreBusyError
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
@@ -29,7 +28,7 @@ from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
-from tests.support.adding import Adding, add_each
+from tests.support.adding import Adding
 from tests.support.postgres_server import running_server
 
 #: Settings of a server that flushes each commit.
@@ -62,19 +61,21 @@ class MeasuredAdding(Adding):
 
 
 def _fill(store: PlantStore, plants: int) -> None:
-    for start in range(0, plants, 2000):
-        entries = [
-            (new_plant({"id": n, "name": f"Monstera deliciosa {n // 3}", "tag": f"room {n % _TAGS}"}), COMMAND)
-            for n in range(start, min(start + 2000, plants))
-        ]
-        add_each(store, entries)
+    with closing(store.new_import()) as imported:
+        for start in range(0, plants, 10_000):
+            numbers = range(start, min(start + 10_000, plants))
+            imported.add(
+                [ImportRow(1, n, n, f"Monstera deliciosa {n // 3}", f"room {n % _TAGS}", None) for n in numbers]
+            )
+        imported.compare(OnConflict.REFUSE, ("id", "name", "tag"))
+        imported.apply("plants.csv")
 
 
-def _large(store: PlantStore, name: str, start: Callable[[], Future[Any]]) -> None:
+def _large(store: PlantStore, name: str, make: Callable[[], object]) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with MeasuredAdding(store) as adding:
         started = time.perf_counter()
-        start().result(_SECONDS)
+        make()
         seconds = time.perf_counter() - started
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024
     most = "no plant was added meanwhile"
@@ -96,11 +97,11 @@ def _groups(store: PlantStore) -> PlantGroups:
 
 
 def _measure(store: PlantStore, others: PlantStore, plants: int) -> None:
-    _fill(store, plants)
+    _large(others, f"import {plants:,}", lambda: _fill(store, plants))
 
     def large(name: str, edit: Edit) -> None:
-        _large(others, name, lambda: store.apply([edit], COMMAND))
-        _large(others, "undo it", lambda: store.undo(None, COMMAND))
+        _large(others, name, lambda: store.apply([edit], COMMAND).result(_SECONDS))
+        _large(others, "undo it", lambda: store.undo(None, COMMAND).result(_SECONDS))
 
     all_plants = Selection(since=0)
     large(f"set the tag of {plants:,}", SetTag(all_plants, "hall"))

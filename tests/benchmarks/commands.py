@@ -2,9 +2,8 @@
 
     python -m tests.benchmarks.commands [--rounds 11]
 
-The first `add` also makes the store.
-
 Prints the median time and processor time of each, in milliseconds and as multiples of that Python's; the goal is 1.3.
+The first `add` also makes the store.
 """
 
 import argparse

@@ -2,9 +2,8 @@
 
     python generator.py PORT CONNECTIONS SECONDS FIRST_ID < TOKEN
 
-Prints one JSON object: answers, failures (500),
-seconds, and the median, the 99th and the 99.9th percentile of the latencies in milliseconds. Plain epoll and requests
-made beforehand, so that it takes little of the processor that the server needs.
+Prints one JSON object: answers, failures (500), seconds, and the median, the 99th and the 99.9th percentile of the
+latencies in milliseconds. Plain epoll and requests made beforehand: it leaves the processor to the server.
 """
 
 import json

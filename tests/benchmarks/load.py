@@ -20,10 +20,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import pytest
 
@@ -76,7 +76,7 @@ class Service:
     failed: int = 0
     results: dict[str, list[Result]] = field(default_factory=dict)
 
-    def start(self, folder: Path) -> Self:
+    def start(self, folder: Path) -> None:
         """Start the process and wait until it accepts connections."""
         self.port = free_port()
         self.database = folder / f"{self.name}.db"
@@ -84,7 +84,9 @@ class Service:
         if "{port}" not in self.command:  # a PlantDesk, which makes its token itself
             options = ["--database", str(self.database)]
             program = shlex.split(self.command)
-            self.token = create_token(program, self.database, environment)
+            make_token = [*program, "token", "create", f"benchmark-{time.time_ns()}", *options]
+            made = subprocess.run(make_token, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+            self.token = made.stdout.strip()
             command = [*program, "serve", *options, "--port", str(self.port)]
         else:
             self.token = "peer"  # noqa: S105  of services that ask for none, or take it as an argument
@@ -93,14 +95,13 @@ class Service:
         self.process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
         )
-        wait_for(self.name, self.port)
-        return self
+        self._wait()
 
     def load(self, case: str, seconds: float) -> None:
         """Post for some seconds and record the results. Raises if an answer is wrong."""
         arguments = [self.port, case, seconds, self.next_id]
         command = [sys.executable, str(_HERE / "generator.py"), *map(str, arguments)]
-        before = self._cpu_seconds()
+        before = self.cpu_seconds()
         done = subprocess.run(command, input=self.token, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{self.name}: {done.stderr}")
@@ -109,7 +110,7 @@ class Service:
         answers = outcome["answers"]
         self.answered += answers
         self.failed += outcome["failures"]
-        cpu = (self._cpu_seconds() - before) / answers * 1e6
+        cpu = (self.cpu_seconds() - before) / answers * 1e6
         latencies = outcome["median_ms"], outcome["p99_ms"], outcome["p999_ms"]
         self.results.setdefault(case, []).append(Result(answers / outcome["seconds"], *latencies, cpu))
 
@@ -128,7 +129,18 @@ class Service:
             self.process.terminate()
             self.process.wait(timeout=20)
 
-    def _cpu_seconds(self) -> float:
+    def _wait(self) -> None:
+        """Wait until the process accepts connections. Raises SystemExit."""
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            time.sleep(0.05)
+        raise SystemExit(f"{self.name} does not start. Is what it needs installed (`pip install .[bench]`)?")
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time that the process has taken."""
         assert self.process is not None
         return cpu_seconds(self.process.pid)
 
@@ -159,6 +171,8 @@ def main() -> None:
                     service.load(case, options.seconds)
         for service in services:
             service.check_rows()
+            if isinstance(service, Service) and service.process is not None:
+                print(f"{service.name}: {memory(service.process.pid):.0f} MiB of memory after the load")
     _report(services, options.cases)
     report(_figures(services, options.cases))
 
@@ -203,29 +217,16 @@ def _figures(services: Sequence[Service | Pgbench], cases: list[str]) -> Iterato
                 yield Figure(f"a post at {case} / {other}", min(theirs.rate / ours.rate for ours, theirs in rounds))
 
 
-def create_token(program: list[str], database: Path | str, environment: dict[str, str]) -> str:
-    """Create a token by the command of a PlantDesk and return it."""
-    command = [*program, "token", "create", f"benchmark-{time.time_ns()}", "--database", str(database)]
-    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+def memory(pid: int | str = "self") -> float:
+    """Return the resident memory of a process, in MiB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def cpu_seconds(pid: int) -> float:
     """Return the CPU time that a process has taken."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def wait_for(name: str, port: int) -> None:
-    """Wait until a program takes connections. Raises SystemExit."""
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise SystemExit(f"{name} does not listen on port {port}. Is what it needs installed (`pip install .[bench]`)?")
 
 
 if __name__ == "__main__":

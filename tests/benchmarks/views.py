@@ -3,11 +3,12 @@
     python -m tests.benchmarks.views [--plants N] [--rounds 7]
 
 Every search is typed and every sort is clicked, on the real widgets and a real store: right after a start, and right
-after an import of a tenth as many plants. Prints median and 90th percentile of the
-milliseconds until the first rows are shown and until all are counted, and the resident memory. Needs no display.
+after an import of a tenth as many plants. Prints median and 90th percentile of the milliseconds until the first rows
+are shown, until all are counted, and from the commit of an added plant to its row, and the memory. Needs no display.
 """
 
 import argparse
+import itertools
 import os
 import sqlite3
 import statistics
@@ -16,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.imports import ImportRow, OnConflict
+from plantdesk.domain.records import COMMAND
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -33,6 +34,8 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.theme.theme import Theme
 from tests.benchmarks.figures import Figure, report
+from tests.benchmarks.load import memory
+from tests.support.adding import plant
 
 _TAGS = ("succulent", "living room", "kitchen", None, "office", "orchid", "archive")
 _NAMES = ("Echeveria elegans", "Monstera deliciosa", "Aloe vera", "Ficus lyrata", "Wollemia nobilis")
@@ -57,6 +60,11 @@ CASES = [
     Case("sort by tag", "", Column.TAG),
     Case("sort by source", "", Column.SOURCE),
 ]
+#: How rows are shown when plants are added.
+ADDS = [Case("newest first", "", None), Case("while searching", "aloe", None), Case("by name", "", Column.NAME)]
+_ids = itertools.count(-1, -1)
+#: Seconds between two added plants: of those that come faster, several are shown at a time.
+_REST = 0.5
 
 
 class Window:
@@ -82,6 +90,20 @@ class Window:
         self._browser.sort_by(Column.ADDED, descending=True)
         self.wait(lambda: self._shows_rows() and self._browser.model.complete)
         return first, every
+
+    def measure_add(self, store: Store, case: Case) -> float:
+        """Add a plant that is the first one of a case; return the seconds from its commit until its row is shown."""
+        self._browser.search_field.setText(case.search)
+        self._browser.sort_by(case.column or Column.ADDED, descending=case.column is None)
+        rested = time.perf_counter() + _REST
+        self.wait(lambda: self._shows_rows() and self._browser.model.complete and time.perf_counter() > rested)
+        number = next(_ids)
+        name = f"! aloe {10**9 + number}"
+        store.add(plant(number, name), COMMAND).result()
+        start = time.perf_counter()
+        model, table = self._browser.model, self._browser.table
+        self.wait(lambda: model.index(table.rowAt(0), Column.NAME).data() == name)
+        return time.perf_counter() - start
 
     def wait(self, until: Callable[[], bool]) -> None:
         """Process events until something is true."""
@@ -115,12 +137,6 @@ def _name(seq: int) -> str:
     return f"{special or _NAMES[seq % len(_NAMES)]} {seq}"
 
 
-def memory(pid: int | str = "self") -> float:
-    """Return the resident memory of a process, in MiB."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -134,25 +150,28 @@ def main() -> None:
         os.environ["PLANTDESK_HOME"] = str(Path(folder, "home"))
         path = Path(folder, "plants.plantdesk")
         fill(path, options.plants)
-        with _opened(path, theme) as (store, window):
+        with _opened(path, theme) as (store, bridge, window):
             figures += measure_all(window, options.rounds, "After a start")
             add(store, range(options.plants + 1, options.plants * 11 // 10))
             figures += measure_all(window, options.rounds, "After an import")
+            store.subscribe(bridge.notify_changes)
+            figures += measure_adds(window, store, options.rounds)
     report(figures)
 
 
 @contextmanager
-def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Window]]:
+def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Bridge, Window]]:
     start = time.perf_counter()
     store, bridge = Store(path), Bridge()
     browser = PlantBrowser(theme, bridge)
+    bridge.changed.connect(browser.apply)
     browser.resize(1180, 760)
     browser.show()
     window = Window(browser)
     browser.set_store(store)
     window.wait(lambda: browser.model.complete)
     print(f"all rows after {time.perf_counter() - start:.2f} s, memory {memory():.0f} MiB")
-    yield store, window
+    yield store, bridge, window
     browser.release_store()
     bridge.close()
     store.close()
@@ -162,7 +181,7 @@ def add(store: Store, numbers: range) -> None:
     """Import plants."""
     rows = (ImportRow(1, seq, 20_000_000 + seq, _name(seq), _TAGS[seq % len(_TAGS)], None) for seq in numbers)
     with closing(store.new_import()) as plants:
-        while batch := [*islice(rows, 10_000)]:
+        while batch := [*itertools.islice(rows, 10_000)]:
             plants.add(batch)
         plants.compare(OnConflict.REFUSE, ("id", "name", "tag"))
         plants.apply("plants.csv")
@@ -178,6 +197,15 @@ def measure_all(window: Window, rounds: int, title: str) -> Iterator[Figure]:
         yield Figure(f"{title}, {case.name}, first rows, ms", min(firsts) * 1000)
         if case.column is not None:
             yield Figure(f"{title}, {case.name}, all rows, ms", min(ends) * 1000)
+
+
+def measure_adds(window: Window, store: Store, rounds: int) -> Iterator[Figure]:
+    """Measure how soon a plant that a program adds is shown, and print it; yield the best round of each case."""
+    print()
+    for case in ADDS:
+        times = [window.measure_add(store, case) for _ in range(rounds)]
+        print(f"commit to row, {case.name:16}{summary(times):>8} ms")
+        yield Figure(f"Commit to row, {case.name}, ms", min(times) * 1000)
 
 
 def print_results(results: Mapping[Case, Sequence[tuple[float, float]]]) -> None:

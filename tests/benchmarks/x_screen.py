@@ -1,4 +1,4 @@
-"""An X server for one program: its pixels, which are read without asking it, its keys and its pointer.
+"""An X server for one program: its pixels, which are read without asking it, and its pointer.
 
 Needs Linux, Xvfb and XTEST (Debian: apt-get install xvfb libxtst6).
 """
@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from package_tests import screens
 
 #: Seconds between two looks at the pixels, and until waiting is given up.
-POLL, TIMEOUT = 0.0005, 20.0
+_POLL, TIMEOUT = 0.0005, 20.0
 #: For so long pixels must stay as they are.
 _STILL = 0.15
 #: Of the lines of the screen every third is read: they show each text, and the processor has other work.
@@ -40,7 +40,7 @@ class Screen:
 
     def __init__(self, stack: ExitStack) -> None:
         try:
-            self.picture, file = stack.enter_context(screens.virtual_screen())
+            _, file = stack.enter_context(screens.virtual_screen())
         except FileNotFoundError as error:
             raise SystemExit(str(error)) from error
         self._pixels = mmap.mmap(stack.enter_context(file.open("rb")).fileno(), 0, access=mmap.ACCESS_READ)
@@ -51,7 +51,6 @@ class Screen:
         except OSError as error:
             raise SystemExit(f"{error} (Debian: apt-get install libxtst6)") from error
         self._x.XOpenDisplay.restype = ctypes.c_void_p
-        self._x.XStringToKeysym.restype = self._x.XDefaultRootWindow.restype = ctypes.c_ulong
         self._display = ctypes.c_void_p(self._x.XOpenDisplay(os.environ["DISPLAY"].encode()))
 
     def pixels(self, area: Area) -> bytes:
@@ -59,31 +58,9 @@ class Screen:
         lines = (self._start + self._line * y for y in range(area.top, area.bottom, _LINES))
         return b"".join(self._pixels[line + 4 * area.left : line + 4 * area.right] for line in lines)
 
-    def press(self, *keys: str) -> None:
-        """Press keys together, such as `Control_L` and `v`."""
-        symbols = [ctypes.c_ulong(self._x.XStringToKeysym(key.encode())) for key in keys]
-        codes = [self._x.XKeysymToKeycode(self._display, symbol) for symbol in symbols]
-        for code, down in [*((code, 1) for code in codes), *((code, 0) for code in reversed(codes))]:
-            self._test.XTestFakeKeyEvent(self._display, code, down, ctypes.c_ulong(0))
-        self._x.XSync(self._display, 0)
-
     def point(self, at: tuple[int, int]) -> None:
         """Move the pointer."""
         self._test.XTestFakeMotionEvent(self._display, -1, *at, ctypes.c_ulong(0))
-        self._x.XSync(self._display, 0)
-
-    def click(self) -> None:
-        """Press and release the left button."""
-        for down in (1, 0):
-            self._test.XTestFakeButtonEvent(self._display, 1, down, ctypes.c_ulong(0))
-        self._x.XSync(self._display, 0)
-
-    def focus(self) -> None:
-        """Give the keys to the window under the pointer."""
-        window, others = ctypes.c_ulong(), [ctypes.byref(ctypes.c_ulong()) for _ in range(6)]
-        root = ctypes.c_ulong(self._x.XDefaultRootWindow(self._display))
-        self._x.XQueryPointer(self._display, root, others[0], ctypes.byref(window), *others[1:])
-        self._x.XSetInputFocus(self._display, window, 1, ctypes.c_ulong(0))
         self._x.XSync(self._display, 0)
 
     def wait(self, expected: dict[Area, bytes], begun: float) -> list[float]:
@@ -91,7 +68,7 @@ class Screen:
         since: dict[Area, float] = {}
         end = time.perf_counter() + TIMEOUT
         while len(since) < len(expected) or time.perf_counter() - max(since.values()) - begun < _STILL:
-            time.sleep(POLL)
+            time.sleep(_POLL)
             for area, pixels in expected.items():
                 if self.pixels(area) == pixels:
                     since.setdefault(area, time.perf_counter() - begun)
@@ -107,7 +84,7 @@ class Screen:
         while self.pixels(area) == before:
             if time.perf_counter() > end:
                 raise TimeoutError(f"{area} looks as before")
-            time.sleep(POLL)
+            time.sleep(_POLL)
         return time.perf_counter()
 
     def learn(self, areas: tuple[Area, ...], seconds: float) -> dict[Area, bytes]:

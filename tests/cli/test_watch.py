@@ -24,6 +24,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from tests.conftest import Refused
+from tests.support.adding import store_at
 from tests.support.postgres_server import PostgresServer
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import SECONDS
@@ -232,9 +233,7 @@ def test_a_position_before_changes_that_are_not_stored_is_refused(refused: Refus
 
 def test_an_older_copy_in_the_place_of_the_file_ends_it(watch: Callable[..., Watch], tmp_path: Path) -> None:
     file, copy = paths.database_file(), tmp_path / "copy.db"
-    with closing(Store(file)) as store:
-        add(store, 1, "Fern")
-    shutil.copy(file, copy)
+    shutil.copy(store_at(file, "Fern"), copy)
     with closing(Store(file)) as store:
         add(store, 2, "Rose")
         since = position(store)

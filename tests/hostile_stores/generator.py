@@ -14,6 +14,9 @@ from pathlib import Path
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from tests.support.adding import store_at
 
+#: Makes a file at a path, beside the victim.
+Make = Callable[[Path, Path], object]
+
 _MAGIC = bytes.fromhex("d9d505f920a163d7")
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
 
@@ -36,8 +39,18 @@ def store(path: Path, *statements: str, version: int = SCHEMA_VERSION) -> None:
             database.execute(statement)
 
 
-def changed(*statements: str, version: int = SCHEMA_VERSION) -> Callable[[Path, Path], None]:
+def changed(*statements: str, version: int = SCHEMA_VERSION) -> Make:
     return lambda path, _victim: store(path, *statements, version=version)
+
+
+def beside(name: str, make: Make, mode: str = "DELETE") -> Make:
+    """A store in rollback mode, as each backup is, or in WAL mode, and what `make` puts beside it; {} is its name."""
+
+    def made(path: Path, victim: Path) -> None:
+        store(path, f"PRAGMA journal_mode = {mode}")
+        make(path.with_name(name.format(path.name)), victim)
+
+    return made
 
 
 def hot_journal(path: Path, victim: Path) -> None:
@@ -54,37 +67,6 @@ def hot_journal(path: Path, victim: Path) -> None:
     path.with_name(f"{path.name}-journal").write_bytes(head + record + tail)
 
 
-def linked_journal(path: Path, victim: Path) -> None:
-    store(path)
-    path.with_name(f"{path.name}-journal").symlink_to(victim)
-
-
-def pipe_beside(ending: str) -> Callable[[Path, Path], None]:
-    def make(path: Path, _victim: Path) -> None:
-        store(path, "PRAGMA journal_mode = WAL")
-        os.mkfifo(path.with_name(path.name + ending))
-
-    return make
-
-
-def linked_side_file(ending: str, *, mode: str = "DELETE", to_folder: bool = False) -> Callable[[Path, Path], None]:
-    """A link beside a store, which is in rollback mode, as each backup is, or in WAL mode."""
-
-    def make(path: Path, victim: Path) -> None:
-        store(path, f"PRAGMA journal_mode = {mode}")
-        path.with_name(path.name + ending).symlink_to(victim.parent if to_folder else victim)
-
-    return make
-
-
-def hard_linked_side_file(ending: str) -> Callable[[Path, Path], None]:
-    def make(path: Path, victim: Path) -> None:
-        store(path)
-        os.link(victim, path.with_name(path.name + ending))
-
-    return make
-
-
 def linked_backups(path: Path, victim: Path) -> None:
     """The folder of backups is another one of the user, with files named like temporary ones, or links."""
     store(path)
@@ -93,16 +75,6 @@ def linked_backups(path: Path, victim: Path) -> None:
     os.utime(temporary, (0, 0))
     path.with_name(f"{path.name}-backups").symlink_to(victim.parent)
     victim.with_name(f"{path.name}-20200101-000000-000-1-auto.db").symlink_to(victim)
-
-
-def linked_lock(path: Path, victim: Path) -> None:
-    store(path)
-    path.with_name(f".{path.name}.lock").symlink_to(victim)
-
-
-def hard_linked_lock(path: Path, victim: Path) -> None:
-    store(path)
-    os.link(victim, path.with_name(f".{path.name}.lock"))
 
 
 def pipe(path: Path, _victim: Path) -> None:
@@ -128,16 +100,21 @@ def link_to_victim(path: Path, victim: Path) -> None:
     path.symlink_to(victim)
 
 
+def link_to_folder(path: Path, victim: Path) -> None:
+    path.symlink_to(victim.parent)
+
+
+def hard_link_to_victim(path: Path, victim: Path) -> None:
+    os.link(victim, path)
+
+
 def hard_link(path: Path, _victim: Path) -> None:
     store(path)
     os.link(path, path.with_name("second name.db"))
 
 
-def content(data: bytes) -> Callable[[Path, Path], None]:
-    def make(path: Path, _victim: Path) -> None:
-        path.write_bytes(data)
-
-    return make
+def content(data: bytes) -> Make:
+    return lambda path, _victim: path.write_bytes(data)
 
 
 def hostile_log(path: Path, _victim: Path) -> None:
@@ -153,14 +130,14 @@ def hostile_log(path: Path, _victim: Path) -> None:
     path.with_name(f"{path.name}-wal").write_bytes(log)
 
 
-def random_log(path: Path, _victim: Path) -> None:
-    store(path, "PRAGMA journal_mode = WAL")
-    path.with_name(f"{path.name}-wal").write_bytes(b"\x5a" * 40_000)
-
-
 def open_to_all(path: Path, _victim: Path) -> None:
     store(path)
     path.chmod(0o666)
+
+
+def other_database(path: Path, _victim: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, tag TEXT)")
 
 
 def header_only(path: Path, _victim: Path) -> None:
@@ -169,10 +146,10 @@ def header_only(path: Path, _victim: Path) -> None:
 
 
 #: Files that must be refused everywhere, with nothing changed.
-REFUSED: dict[str, Callable[[Path, Path], None]] = {
+REFUSED: dict[str, Make] = {
     "hot journal": hot_journal,
-    "linked journal": linked_journal,
-    **{f"pipe as {ending}": pipe_beside(ending) for ending in ("-journal", "-wal", "-shm")},
+    "linked journal": beside("{}-journal", link_to_victim),
+    **{f"pipe as {ending}": beside("{}" + ending, pipe, "WAL") for ending in ("-journal", "-wal", "-shm")},
     "pipe": pipe,
     "socket": unix_socket,
     "folder": folder,
@@ -182,7 +159,7 @@ REFUSED: dict[str, Callable[[Path, Path], None]] = {
     "text": content(b"my diary, no database at all" * 100),
     "zeros": content(bytes(8192)),
     "header and no page": header_only,
-    "other database": lambda path, _victim: _other_database(path),
+    "other database": other_database,
     "newer": changed(f"PRAGMA user_version = {SCHEMA_VERSION + 1}"),
     "far newer": changed("PRAGMA user_version = 2147483647"),
     "version 0": changed("PRAGMA user_version = 0"),
@@ -224,7 +201,7 @@ REFUSED: dict[str, Callable[[Path, Path], None]] = {
 }
 
 #: Stores whose schema is right, but not one row: nothing may be taken from them.
-BAD_ROWS: dict[str, Callable[[Path, Path], None]] = {
+BAD_ROWS: dict[str, Make] = {
     "kind of source": changed("INSERT INTO source VALUES (7, 'evil', '')", version=2),
     "source is no text": changed("INSERT INTO source VALUES (7, x'00', '')", version=2),
     "source not Unicode": changed("INSERT INTO source VALUES (7, 'form', CAST(x'ff' AS TEXT), '')"),
@@ -244,14 +221,14 @@ BAD_ROWS: dict[str, Callable[[Path, Path], None]] = {
 }
 
 #: Odd, but every row can be taken over.
-HARMLESS: dict[str, Callable[[Path, Path], None]] = {
+HARMLESS: dict[str, Make] = {
     "plain index in lower case": changed("create index own on plant (name collate nocase, tag desc)"),
     "plain index": changed("CREATE INDEX own ON plant (name COLLATE NOCASE, tag DESC)"),
     "analyzed": changed("ANALYZE"),
     "order at the end": changed("UPDATE plant SET seq = 9223372036854775807", version=2),
     "order below zero": changed("UPDATE plant SET seq = -5", version=2),
     "searched text that lies": changed("UPDATE plant SET searched_name = 'cactus'"),
-    "random log": random_log,
+    "random log": beside("{}-wal", content(b"\x5a" * 40_000), "WAL"),
     "first version": changed(version=1),
     "all rights": open_to_all,
     "WAL without log": changed("PRAGMA journal_mode = WAL"),
@@ -281,7 +258,7 @@ _TOUCHED = "UPDATE plant SET change = 1"
 _FAR = 2**63 - 1
 
 
-def edited(image: str, *others: str) -> Callable[[Path, Path], None]:
+def edited(image: str, *others: str) -> Make:
     """A store whose only plant was edited by change 1; `image` is what comes after the key of its before-image."""
     return changed(_EDIT, _TOUCHED, f"{_IMAGE} (1, 1, 1, {image})", *others)
 
@@ -289,7 +266,7 @@ def edited(image: str, *others: str) -> Callable[[Path, Path], None]:
 _FINE = "'Old', NULL, NULL, 1, 10000, 1, 0, 'old', NULL, NULL"
 
 #: Stores whose history no PlantDesk has written; the plant itself is right.
-BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
+BAD_HISTORIES: dict[str, Make] = {
     "right": edited(_FINE),
     "number at the end": changed(f"{_CHANGE} ({_FAR}, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)"),
     "number near the end": changed(f"{_CHANGE} ({2**62}, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)"),
@@ -375,22 +352,17 @@ BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
 }
 
 #: Something beside a store that is right: the store may be opened or refused, but what it points to is not touched.
-SIDE_FILES: dict[str, Callable[[Path, Path], None]] = {
-    "linked log": linked_side_file("-wal"),
-    "linked index": linked_side_file("-shm"),
-    "linked log of a store in WAL mode": linked_side_file("-wal", mode="WAL"),
-    "linked index of a store in WAL mode": linked_side_file("-shm", mode="WAL"),
-    "log linked to a folder": linked_side_file("-wal", to_folder=True),
-    "index linked to a folder": linked_side_file("-shm", to_folder=True),
-    "hard-linked log": hard_linked_side_file("-wal"),
-    "hard-linked index": hard_linked_side_file("-shm"),
-    "hard-linked journal": hard_linked_side_file("-journal"),
+SIDE_FILES: dict[str, Make] = {
+    "linked log": beside("{}-wal", link_to_victim),
+    "linked index": beside("{}-shm", link_to_victim),
+    "linked log of a store in WAL mode": beside("{}-wal", link_to_victim, "WAL"),
+    "linked index of a store in WAL mode": beside("{}-shm", link_to_victim, "WAL"),
+    "log linked to a folder": beside("{}-wal", link_to_folder),
+    "index linked to a folder": beside("{}-shm", link_to_folder),
+    "hard-linked log": beside("{}-wal", hard_link_to_victim),
+    "hard-linked index": beside("{}-shm", hard_link_to_victim),
+    "hard-linked journal": beside("{}-journal", hard_link_to_victim),
     "linked folder of backups": linked_backups,
-    "linked lock": linked_lock,
-    "hard-linked lock": hard_linked_lock,
+    "linked lock": beside(".{}.lock", link_to_victim),
+    "hard-linked lock": beside(".{}.lock", hard_link_to_victim),
 }
-
-
-def _other_database(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, tag TEXT)")

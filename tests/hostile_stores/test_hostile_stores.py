@@ -25,11 +25,10 @@ from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
-from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
+from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES, Make
+from tests.support.adding import store_at
 from tests.support.samples import some
 from tests.support.waiting import SECONDS
-
-Make = Callable[[Path, Path], None]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
 
@@ -49,14 +48,19 @@ def victim(folder: Path) -> Path:
 
 
 @pytest.fixture
+def path(folder: Path, victim: Path, make: Make) -> Path:
+    """The hostile file."""
+    path = folder / "garden.db"
+    make(path, victim)
+    return path
+
+
+@pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A store of the user's own, with two plants, in another folder."""
     path = tmp_path / "own" / "plants.db"
     path.parent.mkdir()
-    with closing(Store(path)) as store:
-        for plant_id in (1, 2):
-            store.add(new_plant({"id": plant_id, "name": "Own"}), COMMAND).result(SECONDS)
-    return path
+    return store_at(path, "Own", "Own")
 
 
 def tree(folder: Path) -> dict[str, tuple[int, str]]:
@@ -107,9 +111,7 @@ USES: dict[str, Callable[[Path, Path], object]] = {
 
 
 @cases(REFUSED)
-def test_a_hostile_file_is_refused_and_nothing_is_touched(folder: Path, victim: Path, own: Path, make: Make) -> None:
-    path = folder / "garden.db"
-    make(path, victim)
+def test_a_hostile_file_is_refused_and_nothing_is_touched(folder: Path, path: Path, own: Path) -> None:
     before, own_plants = tree(folder), plants(own)
     # A file whose header is that of a store gets its lock file; SQLite makes an index to read a log.
     may_appear = {"garden.db-shm", ".garden.db.lock"} if has_own_header(path) else set()
@@ -126,9 +128,7 @@ def test_a_hostile_file_is_refused_and_nothing_is_touched(folder: Path, victim: 
 
 
 @cases(BAD_ROWS)
-def test_no_row_is_taken_from_a_store_with_a_bad_one(folder: Path, victim: Path, own: Path, make: Make) -> None:
-    path = folder / "garden.db"
-    make(path, victim)
+def test_no_row_is_taken_from_a_store_with_a_bad_one(folder: Path, path: Path, own: Path) -> None:
     before, own_plants = tree(folder), plants(own)
     for use in ("preview", "restore", "restore to nothing"):
         with pytest.raises(BackupUnusableError, match=r"garden\.db"):
@@ -139,9 +139,7 @@ def test_no_row_is_taken_from_a_store_with_a_bad_one(folder: Path, victim: Path,
 
 
 @cases(BAD_ROWS, HARMLESS)
-def test_a_store_with_odd_rows_is_opened_and_works(folder: Path, victim: Path, make: Make) -> None:
-    path = folder / "garden.db"
-    make(path, victim)
+def test_a_store_with_odd_rows_is_opened_and_works(path: Path) -> None:
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         for plant_id in (50, 51):
             store.add(new_plant({"id": plant_id, "name": "New"}), COMMAND).result(SECONDS)
@@ -155,10 +153,8 @@ def test_a_store_with_odd_rows_is_opened_and_works(folder: Path, victim: Path, m
 @pytest.mark.parametrize("is_checked", [True, False], ids=["checked", "too large to check"])
 @cases(BAD_HISTORIES)
 def test_a_bad_history_ends_in_a_message(
-    folder: Path, victim: Path, own: Path, make: Make, monkeypatch: pytest.MonkeyPatch, *, is_checked: bool
+    path: Path, own: Path, monkeypatch: pytest.MonkeyPatch, *, is_checked: bool
 ) -> None:
-    path = folder / "garden.db"
-    make(path, victim)
     if not is_checked:  # as for a file above 16 MiB that was opened before
         monkeypatch.setattr(opening, "check_whole", lambda _: None)
     try:
@@ -210,9 +206,7 @@ def _outcome(future: Future[Any]) -> BaseException | None:
 
 
 @cases(HARMLESS)
-def test_the_rows_of_an_odd_store_are_restored(folder: Path, victim: Path, own: Path, make: Make) -> None:
-    path = folder / "garden.db"
-    make(path, victim)
+def test_the_rows_of_an_odd_store_are_restored(folder: Path, path: Path, own: Path) -> None:
     before = tree(folder)
     for target in (own, own.with_name("new.db")):
         FileBackups(target).restore(path)
@@ -227,11 +221,9 @@ def test_the_rows_of_an_odd_store_are_restored(folder: Path, victim: Path, own: 
 
 
 @cases(SIDE_FILES)
-def test_what_is_beside_a_store_leads_to_no_other_file(folder: Path, victim: Path, own: Path, make: Make) -> None:
-    path = folder / "garden.db"
-    victim.chmod(0o755)
+def test_what_is_beside_a_store_leads_to_no_other_file(folder: Path, victim: Path, path: Path, own: Path) -> None:
     folder.chmod(0o755)
-    make(path, victim)
+    victim.chmod(0o755)
     mine = {name: what for name, what in tree(folder).items() if "my only" in name or "notes" in name}
     for use in USES.values():
         with suppress(StoreError):

@@ -1,12 +1,11 @@
 """Hostile stores in the window: their rows are shown as text, whatever they hold, and nothing unexpected happens."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED
+from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED, Make
 from tests.support.program_desk import Show
 from tests.support.samples import some
 
@@ -19,7 +18,7 @@ _REFUSED = ("pipe", "link loop", "hot journal", "view for plants", "trigger on p
 
 
 @pytest.mark.parametrize("make", some(_SHOWN.values(), 4, _SHOWN))
-def test_odd_rows_are_shown(show: Show, tmp_path: Path, make: Callable[[Path, Path], None]) -> None:
+def test_odd_rows_are_shown(show: Show, tmp_path: Path, make: Make) -> None:
     path = tmp_path / "garden.db"
     make(path, tmp_path / "victim")
     with show(path) as desk:

@@ -76,24 +76,15 @@ def bash(folder: Path) -> Press:
         command = ["bash", "--noprofile", "--rcfile", str(folder.parent / "start"), "-i"]
         environment = {**os.environ, "TERM": "dumb", "HISTFILE": ""}
         found = []
-        with (
-            Terminal() as terminal,
-            subprocess.Popen(
-                command,
-                stdin=terminal.end,
-                stdout=subprocess.PIPE,
-                stderr=terminal.end,
-                text=True,
-                start_new_session=True,
-                env=environment,
-            ) as process,
-        ):
-            terminal.printed_until(_READY)  # only now is Tab a key and no character
-            terminal.type(f"{typed}\t\necho {_END}\n")
-            assert process.stdout is not None
-            while (line := process.stdout.readline().rstrip("\n")) != _END:
-                found.append(line.removeprefix("<").removesuffix(">"))
-            process.kill()
+        with Terminal() as terminal:
+            ends = {"stdin": terminal.end, "stdout": subprocess.PIPE, "stderr": terminal.end}
+            with subprocess.Popen(command, **ends, text=True, start_new_session=True, env=environment) as process:
+                terminal.printed_until(_READY)  # only now is Tab a key and no character
+                terminal.type(f"{typed}\t\necho {_END}\n")
+                assert process.stdout is not None
+                while (line := process.stdout.readline().rstrip("\n")) != _END:
+                    found.append(line.removeprefix("<").removesuffix(">"))
+                process.kill()
         return found
 
     return press
@@ -167,17 +158,16 @@ OFFERED = [
 @needs("fish")
 @pytest.mark.parametrize(("typed", "offered"), OFFERED)
 def test_fish_completes(typed: str, offered: set[str], folder: Path) -> None:
-    (folder.parent / "completion").write_text(completions.completion("fish"), encoding="utf-8")
     assert fish(folder, typed) == offered
 
 
 @needs("fish")
 def test_fish_completes_backups(folder: Path) -> None:
-    (folder.parent / "completion").write_text(completions.completion("fish"), encoding="utf-8")
     assert fish(folder, "plantdesk restore plants.db-") == {backup_name()}
 
 
 def fish(folder: Path, typed: str) -> set[str]:
+    (folder.parent / "completion").write_text(completions.completion("fish"), encoding="utf-8")
     command = ["fish", "--no-config", "-c", f"source {folder.parent}/completion; complete -C {typed!r}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""

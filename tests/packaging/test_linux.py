@@ -17,7 +17,7 @@ import pytest
 import project
 from bundle import elf
 from linux import completions, manual, tar, tree
-from plantdesk import APP_ID, URL_SCHEME, __version__
+from plantdesk import APP_ID, HOME_PAGE, URL_SCHEME, __version__
 from plantdesk.cli import options
 from plantdesk.store import DESK_FILE_SUFFIX
 from tests.test_readme import commands
@@ -25,7 +25,8 @@ from tests.test_readme import commands
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
 STEM = project.RESOURCES / APP_ID
 NEEDS_GETTEXT = pytest.mark.skipif(
-    None in (shutil.which("msgfmt"), shutil.which("appstreamcli")), reason="gettext or appstream are not installed"
+    None in map(shutil.which, ("msgfmt", "appstreamcli", "desktop-file-validate")),
+    reason="gettext, appstream or desktop-file-utils are not installed",
 )
 
 
@@ -53,6 +54,7 @@ def test_the_versions_agree() -> None:
     described = ET.parse(f"{STEM}.metainfo.xml").getroot().find("releases/release")  # noqa: S314 - our own file
     assert described is not None
     assert project.VERSION == version == described.get("version") == __version__
+    assert (project.HOME_PAGE, project.APP_ID) == (HOME_PAGE, APP_ID)
     assert day == described.get("date")
 
 
@@ -95,18 +97,15 @@ def test_the_metainfo_follows_the_quality_guidelines_of_flathub() -> None:
 
 
 @NEEDS_GETTEXT
-@pytest.mark.skipif(shutil.which("desktop-file-validate") is None, reason="desktop-file-utils is not installed")
-def test_the_desktop_entry_is_valid(tmp_path: Path) -> None:
-    file = tmp_path / f"{APP_ID}.desktop"
-    tree.translate("desktop", file)
-    assert subprocess.run(["desktop-file-validate", file], capture_output=True, check=True).stdout == b""
-
-
-@NEEDS_GETTEXT
-def test_the_metainfo_is_valid(tmp_path: Path) -> None:
-    file = tmp_path / f"{APP_ID}.metainfo.xml"
-    tree.translate("xml", file)
-    subprocess.run(["appstreamcli", "validate", "--no-net", file], check=True)
+@pytest.mark.parametrize(
+    ("kind", "suffix", "command"),
+    [("desktop", "desktop", "desktop-file-validate"), ("xml", "metainfo.xml", "appstreamcli validate --no-net")],
+)
+def test_desktop_entry_and_metainfo_are_valid(tmp_path: Path, kind: str, suffix: str, command: str) -> None:
+    file = tmp_path / f"{APP_ID}.{suffix}"
+    tree.translate(kind, file)
+    done = subprocess.run([*command.split(), file], capture_output=True, check=True)
+    assert kind == "xml" or done.stdout == b""
 
 
 @pytest.mark.slow  # a release has all translations

@@ -16,7 +16,7 @@ import build
 import dev
 import project
 from bundle import freeze
-from plantdesk import APP_ID, HOME_PAGE, __version__
+from plantdesk import __version__
 from plantdesk.platform import windows
 from windows import installer
 
@@ -88,10 +88,6 @@ def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen
 
 def test_the_installer_looks_for_the_mutex_that_the_program_holds() -> None:
     assert f'!define RUNNING_MUTEX "{windows.MUTEX_NAME}"' in SCRIPT.read_text(encoding="utf-8")
-
-
-def test_the_same_facts_are_everywhere() -> None:
-    assert (HOME_PAGE, APP_ID, __version__) == (project.HOME_PAGE, project.APP_ID, project.VERSION)
 
 
 def test_the_size_is_that_of_the_files(frozen: Path) -> None:

@@ -4,7 +4,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from plantdesk.cli.main import main
 from plantdesk.platform import output, paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.programs import post, runtimes
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 _WITHOUT = (
     "import sys; sys.stdin = sys.stdout = sys.stderr = None; from plantdesk.cli.main import main; sys.exit(main({}))"
@@ -114,12 +113,11 @@ def test_the_window_accepts_a_plant_by_its_api(command: list[str]) -> None:
 
 
 def port_of(window: subprocess.Popen[bytes]) -> int:
-    end = time.monotonic() + SECONDS
-    while not (found := list(runtimes(paths.runtime_folder()))):
+    def look() -> list[int]:
         assert window.poll() is None, "the window has ended"
-        assert time.monotonic() < end, "the API never started"
-        time.sleep(0.05)  # between two looks at what another process does
-    return int(found[0]["port"])
+        return [int(each["port"]) for each in runtimes(paths.runtime_folder())]
+
+    return until(look, "the API starts")[0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="nothing asks a program without a window and a console to end there")

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -27,12 +28,16 @@ closes_streams = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell cl
 needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 
 
+def run_into(output: TextIO, *arguments: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "plantdesk", *arguments]
+    done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
 def run_into_full(*arguments: str) -> tuple[int, str]:
     """Run a command with output to a full disk; return its exit code and standard error."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        command = [sys.executable, "-m", "plantdesk", *arguments]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stderr
+        return run_into(full, *arguments)
 
 
 def tokens() -> list[str]:
@@ -64,9 +69,7 @@ def run_into_nobody(*arguments: str) -> tuple[int, str]:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:
-        command = [sys.executable, "-m", "plantdesk", *arguments]
-        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stderr
+        return run_into(pipe, *arguments)
 
 
 runs = pytest.mark.parametrize(
@@ -116,13 +119,10 @@ def test_a_plant_whose_id_cannot_be_printed_is_reported_as_added(run: Callable[.
 # --- token create --output -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_umask")
 def test_a_token_is_written_alone_to_a_private_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "garden.token"
-    before = os.umask(0)
-    try:
-        assert main(["token", "create", "garden-sync", "--output", str(file)]) == 0
-    finally:
-        os.umask(before)
+    assert main(["token", "create", "garden-sync", "--output", str(file)]) == 0
     assert capfd.readouterr() == ("", "")
     with closing(Store(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
         assert checker.source(file.read_text().removesuffix("\n")).label == "garden-sync"

@@ -1,11 +1,10 @@
 """Hostile and defective clients: many connections at a time, in their own process.
 
-    python -m tests.support.attackers PORT CONNECTIONS SECONDS [ATTACK …] < TOKEN
+    python -m tests.support.attackers PORT CONNECTIONS < TOKEN
 
-Each connection is used for one attack, then another is opened in its place. After these seconds, once each attack was
-made, prints a line, and ends when standard input, whose first line is the token, is closed. Then prints, as JSON, how
-often each attack was made and what was answered to it: the number of an Error body, 200, "closed" where nothing was
-said, or "WRONG: …".
+Each connection is used for one attack, then another is opened in its place. Once each attack was made, prints a line,
+and ends when standard input, whose first line is the token, is closed. Then prints, as JSON, how often each attack was
+made and what was answered to it: the number of an Error body, 200, "closed" where nothing was said, or "WRONG: …".
 """
 
 import asyncio
@@ -253,10 +252,10 @@ def _number(answer: Answer) -> str:
     return str(int(answer.number))
 
 
-async def attack(target: Target, connections: int, seconds: float, names: list[str]) -> dict[str, dict[str, int]]:
-    """Attack for some seconds, until each attack was made and standard input ends; return the responses by attack."""
+async def attack(target: Target, connections: int) -> dict[str, Counter[str]]:
+    """Attack until each attack was made and standard input ends; return the responses by attack."""
     responses: dict[str, Counter[str]] = defaultdict(Counter)
-    made = {name: asyncio.Event() for name in names}
+    made = {name: asyncio.Event() for name in ATTACKS}
 
     async def again_and_again(name: str) -> None:
         while True:
@@ -266,13 +265,12 @@ async def attack(target: Target, connections: int, seconds: float, names: list[s
                 responses[name]["closed"] += 1
             made[name].set()
 
-    async with _ending(again_and_again(name) for name in itertools.islice(itertools.cycle(names), connections)):
-        await asyncio.sleep(seconds)
+    async with _ending(again_and_again(name) for name in itertools.islice(itertools.cycle(ATTACKS), connections)):
         for each in made.values():
             await each.wait()
         print("each attack was made", flush=True)
         await asyncio.to_thread(sys.stdin.read)
-    return {name: dict(responses[name]) for name in names}
+    return responses
 
 
 @contextlib.asynccontextmanager
@@ -288,9 +286,8 @@ async def _ending(running: Iterator[object]) -> AsyncIterator[None]:
 
 def main() -> None:
     """Parse the arguments, attack, and print the responses."""
-    port, connections, seconds, *names = sys.argv[1:]
-    target = Target(int(port), sys.stdin.readline().strip())
-    print(json.dumps(asyncio.run(attack(target, int(connections), float(seconds), names or list(ATTACKS)))))
+    port, connections = map(int, sys.argv[1:])
+    print(json.dumps(asyncio.run(attack(Target(port, sys.stdin.readline().strip()), connections))))
 
 
 if __name__ == "__main__":

@@ -109,6 +109,11 @@ class Desk:
         """Wait until a condition holds, also on a busy machine."""
         self.qtbot.waitUntil(condition)
 
+    def activate(self) -> None:
+        """Make the window the active one, as a window manager does when a dialog closes."""
+        self.window.activateWindow()
+        self.until(self.window.isActiveWindow)
+
     # --- keys ---
 
     @property

@@ -1,5 +1,6 @@
 """Opens each dialog of a window, for tests and pictures that look at all of them."""
 
+from contextlib import closing
 from pathlib import Path
 
 from PySide6.QtGui import QAction
@@ -46,10 +47,8 @@ def fill(store: Store) -> None:
     plants = [{"id": number, "name": name, **({"tag": tag} if tag else {})} for number, (name, tag) in _numbered()]
     for plant in plants:
         store.add(new_plant(plant), FORM).result()
-    reader = store.reader()
-    row = reader.plant(2)
-    reader.close()
-    assert row is not None
+    with closing(store.reader()) as reader:
+        row = reader.rows([2])[2]
     store.apply([edited(row, note="Beside the tap, in its own pot: runs.")], FORM).result()
     store.apply([SetTag(Selection(ids=[1]), "kitchen")], FORM).result()
 
@@ -150,10 +149,7 @@ class Dialogs:
         return self._shown("Print labels…", LabelDialog)
 
     def _tag(self) -> QDialog:
-        table = self.desk.the(PlantTableView)
-        self.desk.until(lambda: table.model().rowCount() > 0)
-        table.setFocus()
-        table.selectAll()
+        self._table().selectAll()
         next(each for each in self.desk.window.findChildren(QAction) if "Change tag" in plain(each.text())).trigger()
         return self._visible(TagDialog)
 
@@ -197,15 +193,19 @@ class Dialogs:
         return box
 
     def _select(self) -> None:
-        table = self.desk.the(PlantTableView)
-        self.desk.until(lambda: table.model().rowCount() > 0)
-        table.setFocus()
+        table = self._table()
 
         def is_selected() -> bool:
             table.setCurrentIndex(table.model().index(1, 1))  # again where the rows were read anew meanwhile
             return len(table.selected_ids()) == 1
 
         self.desk.until(is_selected)
+
+    def _table(self) -> PlantTableView:
+        table = self.desk.the(PlantTableView)
+        self.desk.until(lambda: table.model().rowCount() > 0)
+        table.setFocus()
+        return table
 
     def _shown(self, command: str, kind: type[QDialog]) -> QDialog:
         self.desk.action(command).trigger()

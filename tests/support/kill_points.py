@@ -151,30 +151,29 @@ def _back_up(desk: Desk) -> None:
         FileBackups(store.path, store.file).make_after(0)
 
 
-def _restore(desk: Desk) -> None:
+def _restore_backup(desk: Desk) -> None:
     backup = next(each for each in Backups(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
     arm()
     FileBackups(desk.path).restore(backup.path)
+
+
+def _restore(desk: Desk) -> None:
+    _restore_backup(desk)
     with closing(Store(desk.path)) as store:
         desk.add(store, 1000)
 
 
-def _replace(desk: Desk) -> None:
+def _replace(desk: Desk, lose: Callable[[Desk], object] = lambda desk: desk.other.replace(desk.path)) -> None:
     with closing(Store(desk.path)) as store:
         desk.add(store, 1000)
         FileBackups(desk.path).make()
-        desk.other.replace(desk.path)
+        lose(desk)
         arm()
         desk.add(store, 2000)
 
 
 def _lose_log(desk: Desk) -> None:
-    with closing(Store(desk.path)) as store:
-        desk.add(store, 1000)
-        FileBackups(desk.path).make()
-        desk.path.with_name("plants.db-wal").unlink()
-        arm()
-        desk.add(store, 2000)
+    _replace(desk, lambda desk: desk.path.with_name("plants.db-wal").unlink())
 
 
 def _change(desk: Desk) -> None:
@@ -198,10 +197,8 @@ def _check_change(store: Store) -> None:
 
 
 def _restore_and_undo(desk: Desk) -> None:
-    backup = next(each for each in Backups(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
     with closing(Store(desk.path)) as store:
-        arm()
-        FileBackups(desk.path).restore(backup.path)
+        _restore_backup(desk)
         store.undo(None, COMMAND).result(SECONDS)
 
 

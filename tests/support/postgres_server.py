@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,22 +91,20 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Stop the server as an administrator does, in the mode that ends all connections."""
-        if self._process is not None and self._process.poll() is None:
-            with suppress(subprocess.CalledProcessError):
-                command = [program("pg_ctl"), "-D", self._data, "stop", "-m", "fast", "-w"]
-                subprocess.run(command, user=self._user, cwd=self.folder, check=True, capture_output=True)
+        self._end("fast")
         self.kill()
 
     def kill(self) -> None:
         """Let the server end without writing anything more, if it runs."""
+        self._end("immediate")
         if self._process is not None:
-            with suppress(subprocess.CalledProcessError):
-                if self._process.poll() is None:
-                    command = [program("pg_ctl"), "-D", self._data, "stop", "-m", "immediate", "-w"]
-                    subprocess.run(command, user=self._user, cwd=self.folder, check=True, capture_output=True)
-            if self._process.poll() is None:
-                self._process.kill()
+            self._process.kill()
             self._process.wait()
+
+    def _end(self, mode: str) -> None:
+        if self._process is not None and self._process.poll() is None:
+            command = [program("pg_ctl"), "-D", self._data, "stop", "-m", mode, "-w"]
+            subprocess.run(command, user=self._user, cwd=self.folder, check=False, capture_output=True)
 
     def url(self, database: str, port: int | None = None) -> str:
         """Return the address of a database."""

@@ -17,12 +17,11 @@ from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.messages import InfoBar
-from tests.support.desk import Desk
+from tests.ui.conftest import PlantsDesk
 
 
-class ProgramDesk(Desk):
+class ProgramDesk(PlantsDesk):
     """The running window program."""
 
     def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
@@ -42,10 +41,6 @@ class ProgramDesk(Desk):
     def bar(self) -> InfoBar:
         """The one that is shown, if there is one."""
         return self.the(InfoBar)
-
-    @property
-    def table(self) -> PlantTableView:
-        return self.the(PlantTableView)
 
     def until_store(self, name: str) -> None:
         """Wait until the window shows another store, and use its widgets from now on."""
@@ -67,13 +62,6 @@ class ProgramDesk(Desk):
 
     def until_bar(self, *, shown: bool) -> None:
         self.until(lambda: self.bar.isVisible() is shown)
-
-    def names(self) -> list[str]:
-        model = self.table.model()
-        return [model.index(row, 1).data() for row in range(model.rowCount())]
-
-    def sees(self, *names: str) -> None:
-        self.until(lambda: self.names() == list(names))
 
 
 _WINDOW = WindowRequest()

@@ -4,22 +4,21 @@ import http.client
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from plantdesk.store.sqlite.store import Store
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 #: What each way to run it is started with.
 SERVE, WINDOW = ("serve",), ()
 _ROOT = Path(__file__).parents[2]
-_PATIENCE = 60.0
 
 
 class Home:
@@ -42,16 +41,12 @@ class Home:
 
     def port(self, process: subprocess.Popen[str]) -> int:
         """Wait until that process serves, and return its port."""
-        until = time.monotonic() + _PATIENCE
-        while (found := self._port(process.pid)) is None:
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            assert time.monotonic() < until
-            time.sleep(0.02)
-        return found
 
-    def _port(self, pid: int) -> int | None:
-        found = (runtime for runtime in runtimes(self.runtime_folder) if runtime["pid"] == pid)
-        return next((int(runtime["port"]) for runtime in found), None)
+        def look() -> list[int]:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            return [int(each["port"]) for each in runtimes(self.runtime_folder) if each["pid"] == process.pid]
+
+        return until(look, "it serves")[0]
 
 
 def runtimes(folder: Path) -> Iterator[dict[str, Any]]:
@@ -73,7 +68,7 @@ def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]
             yield process
         except subprocess.TimeoutExpired as error:
             process.send_signal(getattr(signal, "SIGABRT", signal.SIGTERM))  # faulthandler writes where it waits
-            process.wait(_PATIENCE)
+            process.wait(SECONDS)
             for file in home.folder.rglob("*-crash.log"):
                 error.add_note(file.read_text(encoding="utf-8", errors="replace"))
             raise
@@ -96,6 +91,13 @@ def post(port: int, token: str, plant: dict[str, object]) -> Posted:
         connection.request("POST", "/plants", json.dumps(plant), headers)
         answer = connection.getresponse()
         return Posted(answer.status, answer.headers["Retry-After"], json.load(answer))
+
+
+def ids_in(database: Path) -> set[int]:
+    """Return the ids of the plants in a whole file."""
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return {plant_id for (plant_id,) in connection.execute("SELECT id FROM plant")}
 
 
 def is_open_to_all(folder: Path) -> bool:

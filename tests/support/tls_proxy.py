@@ -37,67 +37,37 @@ def make_certificate(folder: Path, name: str, authority: Path | None = None) -> 
     return certificate
 
 
-class _TlsProxy:
-    """Forwards connections to a port of 127.0.0.1, after the request for TLS."""
-
-    def __init__(self, server: int, context: ssl.SSLContext) -> None:
-        self._server, self._context = server, context
-        self.port = 0
-        self._loop = asyncio.new_event_loop()
-        self._is_listening = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-        self._is_listening.wait()
-
-    def close(self) -> None:
-        """End everything."""
-        self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join()
-
-    def _run(self) -> None:
-        self._loop.set_exception_handler(lambda _loop, _context: None)  # a client that refuses the certificate
-        self._task = self._loop.create_task(self._listen())
-        with suppress(asyncio.CancelledError):
-            self._loop.run_until_complete(self._task)
-        for each in asyncio.all_tasks(self._loop):
-            each.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
-
-    async def _listen(self) -> None:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self._is_listening.set()
-        async with server:
-            await server.serve_forever()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError), contextlib.closing(writer):
-            if await reader.readexactly(len(_SSL_REQUEST)) != _SSL_REQUEST:
-                return
-            writer.write(b"S")
-            await writer.start_tls(self._context)
-            to_server = await asyncio.open_connection("127.0.0.1", self._server)
-            await asyncio.gather(_pass_on(reader, to_server[1]), _pass_on(to_server[0], writer))
-
-
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
+    with suppress(OSError), contextlib.closing(writer):
         while data := await reader.read(_SIZE):
             writer.write(data)
             await writer.drain()
-    writer.close()
 
 
 @contextmanager
 def tls_proxy_to(server: int, certificate: Path, clients: Path | None = None) -> Iterator[int]:
     """Run a proxy with a certificate, and return its port; `clients` must have certificates of that authority."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError), contextlib.closing(writer):
+            if await reader.readexactly(len(_SSL_REQUEST)) != _SSL_REQUEST:
+                return
+            writer.write(b"S")
+            await writer.start_tls(context)
+            to_server = await asyncio.open_connection("127.0.0.1", server)
+            await asyncio.gather(_pass_on(reader, to_server[1]), _pass_on(to_server[0], writer))
+
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=clients)
     context.load_cert_chain(certificate, certificate.with_suffix(".key"))
     if clients is not None:
         context.verify_mode = ssl.CERT_REQUIRED
-    proxy = _TlsProxy(server, context)
-    try:
-        yield proxy.port
-    finally:
-        proxy.close()
+    with asyncio.Runner() as runner:  # ends what still runs
+        loop = runner.get_loop()
+        loop.set_exception_handler(lambda _loop, _context: None)  # a client that refuses the certificate
+        listening = runner.run(asyncio.start_server(serve, "127.0.0.1", 0))
+        thread = threading.Thread(target=loop.run_forever, daemon=True)
+        thread.start()
+        yield listening.sockets[0].getsockname()[1]
+        listening.close()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()

@@ -24,6 +24,12 @@ def stored() -> Plants:
         return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
 
 
+def import_files(*arguments: str) -> Plants:
+    """Import files, and return all plants."""
+    assert main(["import", *arguments]) == 0
+    return stored()
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     def write(content: str | bytes, name: str = "plants.csv") -> str:
@@ -37,8 +43,7 @@ def write(tmp_path: Path) -> Write:
 @pytest.fixture
 def imported(write: Write) -> Imported:
     def imported(content: str | bytes, *options: str, name: str = "plants.csv") -> Plants:
-        assert main(["import", write(content, name), *options]) == 0
-        return stored()
+        return import_files(write(content, name), *options)
 
     return imported
 

@@ -10,7 +10,7 @@ from plantdesk.cli.main import main
 from plantdesk.transfer.columns import _FIELD_OF, _HEADERS, Columns, layout_of
 from plantdesk.transfer.name_parts import plain
 from tests.conftest import Refused
-from tests.transfer.conftest import Imported, Write, names_of, stored, write_workbook
+from tests.transfer.conftest import Imported, Write, import_files, names_of, stored, write_workbook
 
 _DARWIN_CORE = "genus,specificEpithet,taxonRank,infraspecificEpithet"
 
@@ -117,8 +117,7 @@ def test_a_title_above_the_header_is_found(
     write: Write, text: str, rows: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = write(text + "7{}Fern\n".format("\t" if "\t" in text else ";"))
-    assert main(["import", file, "--json"]) == 0
-    assert [row[:2] for row in stored()] == [(7, "Fern")]
+    assert [row[:2] for row in import_files(file, "--json")] == [(7, "Fern")]
     printed = capfd.readouterr()
     assert json.loads(printed.out)["files"][0]["title_rows"] == rows
     assert f"{rows} row" in printed.err
@@ -128,8 +127,7 @@ def test_a_title_above_the_header_is_found(
 @pytest.mark.parametrize("options", [[], ["--skip-lines", "1"]], ids=["found", "skipped"])
 def test_a_title_above_the_header_of_a_workbook_is_left_out(tmp_path: Path, options: list[str]) -> None:
     file = write_workbook(tmp_path / "plants.xlsx", [["My plants"], [], ["id", "name"], [8, "Ivy"]])
-    assert main(["import", file, *options]) == 0
-    assert [row[:2] for row in stored()] == [(8, "Ivy")]
+    assert [row[:2] for row in import_files(file, *options)] == [(8, "Ivy")]
 
 
 @pytest.mark.parametrize(
@@ -261,8 +259,7 @@ def test_the_summary_says_how_each_file_was_read(
     ],
 )
 def test_codes_are_no_ids(write: Write, content: str, name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", write(content, name), "--json"]) == 0
-    assert [row[:2] for row in stored()] == [(1, "Fern"), (2, "Ivy"), (3, "Rose")]
+    assert [row[:2] for row in import_files(write(content, name), "--json")] == [(1, "Fern"), (2, "Ivy"), (3, "Rose")]
     printed = capfd.readouterr()
     assert "ID: codes such as PL0001, not numbers: new IDs; --map note=ID keeps them in the note" in printed.err
     assert json.loads(printed.out)["files"][0]["codes"] == {"column": "ID", "example": "PL0001"}
@@ -396,7 +393,7 @@ def test_a_header_in_the_middle_is_no_plant(write: Write, capsys: pytest.Capture
     for text in ("name,tag\nFern,hall\nname,tag\nIvy,hall\n", "Genus,Species\nAcer,rubrum\nGenus,Species\n"):
         assert main(["import", write(text)]) == 0
         assert "1 blank" in capsys.readouterr().err
-    assert [name for _, name, *_ in stored()] == ["Fern", "Ivy", "Acer rubrum"]
+    assert names_of(stored()) == ["Fern", "Ivy", "Acer rubrum"]
 
 
 def test_a_header_that_is_repeated_is_found() -> None:
@@ -408,7 +405,7 @@ def test_a_header_that_is_repeated_is_found() -> None:
 def test_objects_may_have_the_parts_of_a_name(write: Write) -> None:
     objects = '{"genus": "Acer", "species": "rubrum"}\n{"species": "rubrum", "genus": null}\n'
     assert main(["import", "--skip-invalid", write(objects, "plants.jsonl")]) == 1
-    assert [name for _, name, *_ in stored()] == ["Acer rubrum"]
+    assert names_of(stored()) == ["Acer rubrum"]
 
 
 def test_members_that_only_the_last_objects_have_are_read(imported: Imported) -> None:
@@ -454,6 +451,5 @@ def test_a_part_that_is_missing_is_named(write: Write, refused: Refused) -> None
 def test_lines_that_end_with_cr_alone_are_first_read_as_mac_roman(
     write: Write, encoding: str, names: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["import", write(f"name\r{names}".encode(encoding))]) == 0
-    assert [name for _, name, *_ in stored()] == names.splitlines()
+    assert names_of(import_files(write(f"name\r{names}".encode(encoding)))) == names.splitlines()
     assert f"CSV; {encoding}, a guess, as in “{names.splitlines()[0]}”" in capfd.readouterr().err

@@ -140,11 +140,7 @@ def test_a_link_to_itself_is_reported(tmp_path: Path, refused: Refused) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="named pipes are POSIX")
 @pytest.mark.parametrize(
     ("command", "begin"),
-    [
-        ("export {} --format csv", b"id,name"),
-        ("export {} --format xlsx", b"PK\x03\x04"),
-        ("labels {}", b"%PDF-"),
-    ],
+    [("export {} --format csv", b"id,name"), ("export {} --format xlsx", b"PK\x03\x04"), ("labels {}", b"%PDF-")],
 )
 def test_a_pipe_is_written_to(tmp_path: Path, command: str, begin: bytes) -> None:
     os.mkfifo(pipe := tmp_path / "pipe")

@@ -26,7 +26,7 @@ from plantdesk.transfer.text import FileError
 from tests.conftest import Refused
 from tests.support.adding import store_at
 from tests.support.waiting import SECONDS
-from tests.transfer.conftest import Plants, Write, stored
+from tests.transfer.conftest import Plants, Write, import_files, names_of, stored
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, and changes of open files, are POSIX")
 symlinks = pytest.mark.skipif(sys.platform == "win32", reason="symlinks need a right there, and wine makes none")
@@ -62,31 +62,25 @@ KINDS_OF_CSV = {
 
 @pytest.mark.parametrize("content", KINDS_OF_CSV.values(), ids=KINDS_OF_CSV)
 def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
-    assert main(["import", write(content)]) == 0
-    assert stored() == AS_READ
+    assert import_files(write(content)) == AS_READ
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        (
-            "a.json",
-            '[{"id": 1, "name": "Röse", "tag": "bed"},\n{"id": 7.0, "name": "Fern", "tag":null, "note":"wet"}]',
-        ),
+        ("a.json", '[{"id": 1, "name": "Röse", "tag": "bed"},\n{"id": 7.0, "name": "Fern", "tag":null, "note":"wet"}]'),
         ("a.jsonl", '{"id": 1, "name": "Röse", "tag": "bed", "x": [1]}\n\n{"id": 7, "name": "Fern", "note": "wet"}'),
         ("a.json", '[{"id": "1", "name": "Röse", "tag": "bed"}, {"id": "7.0", "name": "Fern", "note": "wet"}]'),
         ("a.tsv", "id\tname\ttag\tnote\n1\tRöse\tbed\t\n7\tFern\t\twet\n"),
     ],
 )
 def test_other_formats_are_read(write: Write, name: str, content: str) -> None:
-    assert main(["import", write(content, name)]) == 0
-    assert stored() == AS_READ
+    assert import_files(write(content, name)) == AS_READ
 
 
 def test_an_empty_text_in_quotes_is_none_without(write: Write) -> None:
     file = write('id,name,tag,note\n1,"-","",""\n2,"a ""b""",,\n3,"two\nlines","","x, y"\n')
-    assert main(["import", file]) == 0
-    assert stored() == [(1, "-", "", None), (2, 'a "b"', None, None), (3, "two\nlines", "", "x, y")]
+    assert import_files(file) == [(1, "-", "", None), (2, 'a "b"', None, None), (3, "two\nlines", "", "x, y")]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "\u00a0\u3000", "\u200b", "\u2800"])
@@ -105,8 +99,9 @@ def test_a_blank_name_is_missing(write: Write, refused: Refused, form: str, name
 
 def test_columns_can_be_mapped(write: Write) -> None:
     file = write("name,common\nMonstera deliciosa,Swiss cheese plant\n")
-    assert main(["import", file, "--map", "name=Common", "--map", "note=name", "--tag", "office"]) == 0
-    assert stored() == [(1, "Swiss cheese plant", "office", "Monstera deliciosa")]
+    assert import_files(file, "--map", "name=Common", "--map", "note=name", "--tag", "office") == [
+        (1, "Swiss cheese plant", "office", "Monstera deliciosa")
+    ]
 
 
 def test_invalid_rows_refuse_the_file_and_can_be_skipped(
@@ -219,8 +214,10 @@ def test_the_counts_add_up_to_the_rows(write: Write, capfd: pytest.CaptureFixtur
 
 
 def test_without_a_header_the_longest_of_the_first_rows_counts(write: Write) -> None:
-    assert main(["import", write("1,Fern\n2,Ivy,bed\n"), "--no-header", "--map", "name=2", "--map", "tag=3"]) == 0
-    assert stored() == [(1, "Fern", None, None), (2, "Ivy", "bed", None)]
+    assert import_files(write("1,Fern\n2,Ivy,bed\n"), "--no-header", "--map", "name=2", "--map", "tag=3") == [
+        (1, "Fern", None, None),
+        (2, "Ivy", "bed", None),
+    ]
 
 
 def test_a_dry_run_creates_no_database(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
@@ -230,8 +227,7 @@ def test_a_dry_run_creates_no_database(write: Write, capfd: pytest.CaptureFixtur
 
 
 def test_cells_that_are_all_quoted_are_none_when_empty(write: Write) -> None:
-    assert main(["import", write('"id","name","tag"\n"1","Fern",""\n')]) == 0
-    assert stored() == [(1, "Fern", None, None)]
+    assert import_files(write('"id","name","tag"\n"1","Fern",""\n')) == [(1, "Fern", None, None)]
 
 
 def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
@@ -341,8 +337,9 @@ def test_json_that_is_no_array_is_refused(write: Write, content: str, message: s
 def test_numbers_of_json_are_texts_as_they_are_written(write: Write) -> None:
     texts = ["1.50", "-0.0", "1e3", "9007199254740993.0", "99999999999999999999", "7"]
     objects = [f'{{"id": {at}.0, "name": {text}, "tag": {text}, "note": {text}}}' for at, text in enumerate(texts)]
-    assert main(["import", write(f"[{', '.join(objects)}]", "a.json")]) == 0
-    assert stored() == [(at, text, text, text) for at, text in enumerate(texts)]
+    assert import_files(write(f"[{', '.join(objects)}]", "a.json")) == [
+        (at, text, text, text) for at, text in enumerate(texts)
+    ]
 
 
 @pytest.mark.parametrize("value", ["true", "false", "{}", "[1]"])
@@ -419,8 +416,7 @@ def test_other_things_than_files(tmp_path: Path, refused: Refused) -> None:
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
     with subprocess.Popen(["sh", "-c", f"printf 'name\\nFern\\n' > '{pipe}'"]):
-        assert main(["import", str(pipe)]) == 0
-    assert [name for _, name, *_ in stored()] == ["Fern"]
+        assert names_of(import_files(str(pipe))) == ["Fern"]
 
 
 @pytest.mark.parametrize(
@@ -461,7 +457,7 @@ def test_standard_input_is_read() -> None:
     command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "jsonl"]
     done = subprocess.run(command, input=b'{"name": "Fern"}\n', capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert [name for _, name, *_ in stored()] == ["Fern"]
+    assert names_of(stored()) == ["Fern"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -593,8 +589,7 @@ def test_the_tag_of_an_option_is_checked(tmp_path: Path, refused: Refused) -> No
 def test_a_file_may_have_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     file = tmp_path / "\udcff.csv"
     file.write_text("name\nFern\n")
-    assert main(["import", str(file)]) == 0
-    assert [name for _, name, *_ in stored()] == ["Fern"]
+    assert names_of(import_files(str(file))) == ["Fern"]
 
 
 @posix
@@ -614,7 +609,7 @@ def test_the_temporary_file_of_a_killed_import_is_removed_a_day_later() -> None:
     os.utime(temporary, (1, 1))
     assert main(["add", "--name", "Rose"]) == 0
     assert not [*folder.glob(".plants.db.*.new*")]
-    assert [name for _, name, *_ in stored()] == ["Ivy", "Rose"]
+    assert names_of(stored()) == ["Ivy", "Rose"]
 
 
 def test_objects_without_a_name_can_be_mapped(write: Write, refused: Refused) -> None:

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.cli.main import main
 from plantdesk.transfer.text import FileError
 from tests.conftest import Refused
 from tests.support.pasting import pasted_plants
-from tests.transfer.conftest import stored
+from tests.transfer.conftest import import_files
 
 OPEN_GARDEN_PLANNER = (
     "name,type,variety_cultivar,planting_date,current_spread_cm,current_height_cm,position_x_cm,position_y_cm,notes,"
@@ -23,8 +22,7 @@ OPEN_GARDEN_PLANNER = (
 def test_the_plant_list_of_open_garden_planner_is_read(tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
     file.write_bytes(OPEN_GARDEN_PLANNER.encode())
-    assert main(["import", str(file)]) == 0
-    assert stored() == [(1, "Apple 1", "Tree", 'by the wall, "old"'), (2, "Aster", "Perennial", None)]
+    assert import_files(str(file)) == [(1, "Apple 1", "Tree", 'by the wall, "old"'), (2, "Aster", "Perennial", None)]
 
 
 MARKDOWN = "| name | tag |\n|:---|---|\n| [Aster](https://a.b/c) | bed 4 |\n"
@@ -53,8 +51,10 @@ def test_quotes_of_darwin_core_are_text(tmp_path: Path) -> None:
         '50\tx:2\tRosa\tRosa canina\t\t"Alt\t7',
     ]
     file.write_text("\n".join([header, *rows]), encoding="utf-8")
-    assert main(["import", str(file), "--map", "id=gbifID", "--map", "note=locality"]) == 0
-    assert stored() == [(49, "Betula pendula", None, '"Alter" Wald, Süd'), (50, "Rosa canina", None, '"Alt')]
+    assert import_files(str(file), "--map", "id=gbifID", "--map", "note=locality") == [
+        (49, "Betula pendula", None, '"Alter" Wald, Süd'),
+        (50, "Rosa canina", None, '"Alt'),
+    ]
 
 
 def test_observations_of_inaturalist_are_read(tmp_path: Path) -> None:
@@ -64,5 +64,4 @@ def test_observations_of_inaturalist_are_read(tmp_path: Path) -> None:
         '7,2026-05-01,research,,"Bed 4, sunny","Ulm, DE",Dog Rose,Rosa canina,Dog-rose,53438\n',
         encoding="utf-8",
     )
-    assert main(["import", str(file)]) == 0
-    assert stored() == [(7, "Rosa canina", None, "Bed 4, sunny")]
+    assert import_files(str(file)) == [(7, "Rosa canina", None, "Bed 4, sunny")]

@@ -33,12 +33,17 @@ from tests.conftest import Refused
 from tests.support.adding import store_at
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
-from tests.transfer.conftest import stored, write_workbook
+from tests.transfer.conftest import import_files, names_of, stored, write_workbook
 
 SHEET = "xl/worksheets/sheet1.xml"
 ROW = b'<row><c t="inlineStr"><is><t>name</t></is></c></row>'
 HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 END = b"</sheetData></worksheet>"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "plants.xlsx"
 
 
 def parts(file: Path) -> dict[str, bytes]:
@@ -66,8 +71,7 @@ def test_a_sheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
         [],
         [900719925474099, "a_x000D_\nb", 1.5, dt.datetime(2026, 3, 1, 12, 30)],  # noqa: DTZ001
     ]
-    assert main(["import", write_workbook(tmp_path / "plants.xlsx", rows, {"C5": "000"})]) == 0
-    assert stored() == [
+    assert import_files(write_workbook(tmp_path / "plants.xlsx", rows, {"C5": "000"})) == [
         (7, "Aster", "bed 4", "2026-03-01"),
         (8, "Ivy", "12", None),
         (900719925474100, "4711", "007", "TRUE"),
@@ -75,9 +79,8 @@ def test_a_sheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
     ]
 
 
-def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
+def test_what_a_spreadsheet_saves_is_read(file: Path) -> None:
     """Shared texts with runs and a phonetic guide, a row without cells, and hints about the size that are wrong."""
-    file = tmp_path / "plants.xlsx"
     write_workbook(file, [["id", "name"], [1, "x"], [2, "y"]])
     namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     texts = (
@@ -94,8 +97,7 @@ def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
     types = parts(file)["[Content_Types].xml"].decode()
     types = types.replace("</Types>", f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>')
     with_part(file, "[Content_Types].xml", types.encode())
-    assert main(["import", with_part(file, SHEET, sheet.encode())]) == 0
-    assert stored() == [(1, "Rose ", None, None)]
+    assert import_files(with_part(file, SHEET, sheet.encode())) == [(1, "Rose ", None, None)]
 
 
 @pytest.mark.parametrize("suffix", [".xlsx", ".xlsm"])
@@ -115,12 +117,10 @@ def test_what_else_a_sheet_has_is_left_out(tmp_path: Path, suffix: str) -> None:
     sheet.page_setup.orientation = "landscape"
     sheet.print_area = "A1:B3"
     book.save(file)
-    assert main(["import", str(file)]) == 0
-    assert stored() == [(7, "Aster", None, None), (8, "Ivy", None, None)]
+    assert import_files(str(file)) == [(7, "Aster", None, None), (8, "Ivy", None, None)]
 
 
-def test_other_sheets_with_a_text_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_other_sheets_with_a_text_are_counted(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
     book = openpyxl.Workbook()
     for name, cells in (("Sheet", ["name"]), ("Beds", ["bed"]), ("Empty", []), ("Seeds", [1])):
         sheet = book[name] if name in book.sheetnames else book.create_sheet(name)
@@ -133,25 +133,21 @@ def test_other_sheets_with_a_text_are_counted(tmp_path: Path, capfd: pytest.Capt
     assert json.loads(printed.out)["files"][0]["other_tables"] == 2
 
 
-def test_a_damaged_sheet_that_is_not_read_harms_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_a_damaged_sheet_that_is_not_read_harms_nothing(file: Path) -> None:
     book = openpyxl.Workbook()
     for row in (["name"], ["Aster"]):
         book["Sheet"].append(row)
     book.create_sheet("Other")
     book.save(file)
     with_part(file, "xl/worksheets/sheet2.xml", b"<")
-    assert main(["import", str(file)]) == 0
-    assert stored() == [(1, "Aster", None, None)]
+    assert import_files(str(file)) == [(1, "Aster", None, None)]
 
 
-def test_shared_texts_may_be_missing(tmp_path: Path) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_shared_texts_may_be_missing(file: Path) -> None:
     write_workbook(file, [["x"]])
     with_part(file, "xl/sharedStrings.xml", None)
     with_part(file, SHEET, HEAD + ROW + ROW.replace(b"name", b"Aster") + END)
-    assert main(["import", str(file)]) == 0
-    assert stored() == [(1, "Aster", None, None)]
+    assert import_files(str(file)) == [(1, "Aster", None, None)]
 
 
 @pytest.mark.parametrize(
@@ -176,20 +172,16 @@ def test_shared_texts_may_be_missing(tmp_path: Path) -> None:
         ("9" * 5000, "0", "9" * 5000),
     ],
 )
-def test_numbers_have_formats(tmp_path: Path, number: str, code: str, text: str) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_numbers_have_formats(file: Path, number: str, code: str, text: str) -> None:
     write_workbook(file, [["name"], [1]], {"A2": code})
     sheet = parts(file)[SHEET].replace(b"<v>1</v>", f"<v>{number}</v>".encode())
-    assert main(["import", with_part(file, SHEET, sheet)]) == 0
-    assert [name for _, name, _, _ in stored()] == [text]
+    assert names_of(import_files(with_part(file, SHEET, sheet))) == [text]
 
 
-def test_dates_may_begin_in_1904(tmp_path: Path) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_dates_may_begin_in_1904(file: Path) -> None:
     write_workbook(file, [["name"], [0]], {"A2": "yyyy"})
     book = parts(file)["xl/workbook.xml"].replace(b"<workbookPr ", b'<workbookPr date1904="1" ')
-    assert main(["import", with_part(file, "xl/workbook.xml", book)]) == 0
-    assert [name for _, name, _, _ in stored()] == ["1904-01-01"]
+    assert names_of(import_files(with_part(file, "xl/workbook.xml", book))) == ["1904-01-01"]
 
 
 def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
@@ -208,19 +200,17 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
     assert [[row.cells for row in batch.rows] for batch in read("far.xlsx")] == [[["name"], ["x"]]]
 
 
-def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path) -> None:
+def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path, file: Path) -> None:
     with closing(Store(paths.database_file())) as store:
         plants = [{"id": 1, "name": "a", "tag": ""}, {"id": 2, "name": "b"}]
         store.apply([Insert(new_plant(each)) for each in plants], FORM).result(SECONDS)
-    file = tmp_path / "plants.xlsx"
     assert main(["export", str(file)]) == 0
     sheet = openpyxl.load_workbook(file).active
     assert sheet is not None
     assert not any(sheet["C"][at].value for at in (1, 2))
     assert main(["import", str(file), "--database", str(tmp_path / "other.db"), "--dry-run"]) == 0
     assert main(["delete", "1", "2", "--yes"]) == 0
-    assert main(["import", str(file)]) == 0
-    assert stored() == [(1, "a", "", None), (2, "b", None, None)]
+    assert import_files(str(file)) == [(1, "a", "", None), (2, "b", None, None)]
 
 
 def test_refused_rows_are_named_by_the_row_of_the_sheet(tmp_path: Path, refused: Refused) -> None:
@@ -228,8 +218,7 @@ def test_refused_rows_are_named_by_the_row_of_the_sheet(tmp_path: Path, refused:
     assert "plants.xlsx, line 3: The ID must be a whole number." in refused("import", file)
 
 
-def test_a_workbook_comes_through_a_pipe(tmp_path: Path) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_a_workbook_comes_through_a_pipe(file: Path) -> None:
     write_workbook(file, [["name"], ["Aster"]])
     command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "xlsx"]
     done = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
@@ -242,11 +231,10 @@ def test_a_workbook_comes_through_a_pipe(tmp_path: Path) -> None:
     assert [row[:2] for row in sheet.iter_rows(values_only=True)] == [("id", "name"), (1, "Aster")]
 
 
-def test_formulas_and_numbers_stay_texts_in_excel(tmp_path: Path) -> None:
+def test_formulas_and_numbers_stay_texts_in_excel(file: Path) -> None:
     plants = [(1, "=1+1"), (2, "#N/A"), (3, "007"), (2**60, "Aster")]
     with closing(Store(paths.database_file())) as store:
         store.apply([Insert(new_plant({"id": each, "name": name})) for each, name in plants], FORM).result(SECONDS)
-    file = tmp_path / "plants.xlsx"
     assert main(["export", str(file)]) == 0
     sheet = openpyxl.load_workbook(file).active
     assert sheet is not None
@@ -255,10 +243,9 @@ def test_formulas_and_numbers_stay_texts_in_excel(tmp_path: Path) -> None:
 
 
 def test_what_excel_cannot_hold_is_refused(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], refused: Refused, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, file: Path, capfd: pytest.CaptureFixture[str], refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_at(paths.database_file(), "Ivy", "x" * 40_000)
-    file = tmp_path / "plants.xlsx"
     assert main(["export", str(file)]) == 1
     assert (
         "The name of plant 2, row 3, is longer than the 32,767 characters of an Excel cell. Export as CSV"
@@ -288,9 +275,8 @@ BAD = {
 
 @pytest.mark.parametrize(("part", "content", "message"), BAD.values(), ids=BAD)
 def test_bad_workbooks_are_refused_in_bounded_memory(
-    tmp_path: Path, part: str, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
+    file: Path, part: str, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "plants.xlsx"
     write_workbook(file, [["name"]])
     name = with_part(file, part, content)
     del content
@@ -412,8 +398,7 @@ def test_rows_are_the_same_in_pieces_of_any_size(rows: list[bytes], piece: int, 
         (b"id,name\n1,Aster\n", "not an Excel workbook"),
     ],
 )
-def test_other_files_are_no_workbooks(tmp_path: Path, content: bytes, message: str, refused: Refused) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_other_files_are_no_workbooks(file: Path, content: bytes, message: str, refused: Refused) -> None:
     file.write_bytes(content)
     assert message in refused("import", str(file))
 
@@ -424,8 +409,7 @@ def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str], 
         first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": "-"})
         store.apply([Insert(first, "sunny"), Insert(second)], FORM).result(SECONDS)
     before = {each.name for each in tmp_path.iterdir()} | {"home"}
-    assert main(["import", str(other)]) == 0
-    assert stored() == [(7, "Aster", "", "sunny"), (2, "-", None, None)]
+    assert import_files(str(other)) == [(7, "Aster", "", "sunny"), (2, "-", None, None)]
     assert {each.name for each in tmp_path.iterdir()} == before
     assert main(["import", str(other), "--dry-run"]) == 0
     assert "0 new, 2 unchanged" in capfd.readouterr().err
@@ -437,8 +421,7 @@ def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str], 
 
 def test_cells_beyond_the_header_are_reported_and_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows: list[list[object]] = [["id", "name"], [1, "Fern", None, "sum"], [2, "Ivy"], [None, None, None, None, 7]]
-    assert main(["import", write_workbook(tmp_path / "a.xlsx", rows)]) == 0
-    assert stored() == [(1, "Fern", None, None), (2, "Ivy", None, None)]
+    assert import_files(write_workbook(tmp_path / "a.xlsx", rows)) == [(1, "Fern", None, None), (2, "Ivy", None, None)]
     printed = capfd.readouterr().err
     assert "not read: “column D”, “column E”" in printed
     assert "2 new, 0 unchanged, 0 clashing, 0 invalid, 1 blank" in printed
@@ -451,8 +434,10 @@ def test_a_sheet_with_a_header_alone_has_no_plants(tmp_path: Path, capfd: pytest
 
 def test_a_sheet_without_a_header_is_as_wide_as_its_first_rows(tmp_path: Path) -> None:
     file = write_workbook(tmp_path / "a.xlsx", [[1, "Fern"], [2, "Ivy", "bed"]])
-    assert main(["import", file, "--no-header", "--map", "id=1", "--map", "name=2", "--map", "tag=3"]) == 0
-    assert stored() == [(1, "Fern", None, None), (2, "Ivy", "bed", None)]
+    assert import_files(file, "--no-header", "--map", "id=1", "--map", "name=2", "--map", "tag=3") == [
+        (1, "Fern", None, None),
+        (2, "Ivy", "bed", None),
+    ]
 
 
 def test_a_formula_without_a_value_is_reported_and_never_an_empty_cell(
@@ -470,13 +455,11 @@ def test_a_formula_without_a_value_is_reported_and_never_an_empty_cell(
     ]
     assert "2 invalid" in errors
     assert main(["import", file, "--skip-invalid"]) == 1
-    assert [name for _, name, *_ in stored()] == ["Rose"]
+    assert names_of(stored()) == ["Rose"]
 
 
-def test_a_formula_whose_value_is_an_empty_text_is_an_empty_cell(tmp_path: Path) -> None:
-    file = tmp_path / "plants.xlsx"
+def test_a_formula_whose_value_is_an_empty_text_is_an_empty_cell(file: Path) -> None:
     write_workbook(file, [("name", "tag")])
     cells = b'<row><c t="inlineStr"><is><t>Fern</t></is></c><c t="str"><f>""</f><v></v></c></row>'
     heading = ROW.replace(b"</row>", b'<c t="inlineStr"><is><t>tag</t></is></c></row>')
-    assert main(["import", with_part(file, SHEET, HEAD + heading + cells + END)]) == 0
-    assert stored() == [(1, "Fern", None, None)]
+    assert import_files(with_part(file, SHEET, HEAD + heading + cells + END)) == [(1, "Fern", None, None)]

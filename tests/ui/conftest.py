@@ -1,6 +1,7 @@
 """Widgets with the real look, over real stores."""
 
 import contextlib
+import itertools
 import sqlite3
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem
 from pytestqt.qtbot import QtBot
 from shiboken6 import getAllValidWrappers
 
+from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
@@ -170,13 +172,23 @@ def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator
     workspace.release_store()
 
 
+def unreachable(*_: object, **__: object) -> None:
+    """Fail as a method of a reader does whose store is away."""
+    raise StoreUnreachableError
+
+
+def open_store(workspace: Workspace, store: Store) -> None:
+    """Fill the window, and show the plants of a store."""
+    workspace.complete()
+    workspace.appear()
+    workspace.set_store(store)
+
+
 @pytest.fixture
 def add(store: Store) -> Adder:
     """Add plants of these names, with ids in their order, and wait until they are durable."""
-    reader = store.reader()
-    first = reader.next_free_id()
-    reader.close()
-    ids = iter(range(first, first + 10**9))
+    with contextlib.closing(store.reader()) as reader:
+        ids = itertools.count(reader.next_free_id())
 
     def add_plants(*names: str, tag: str | None = None) -> list[PlantRow]:
         values = {} if tag is None else {"tag": tag}

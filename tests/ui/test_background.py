@@ -1,5 +1,4 @@
 import threading
-from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QObject
@@ -116,23 +115,25 @@ def test_a_long_task_delays_neither_short_ones_nor_the_end(qtbot: QtBot) -> None
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 
-def endless(started: threading.Event) -> Callable[[PlantReader, Task], None]:
+def ask_endless(bridge: Bridge, queries: StoreQueries) -> list[object]:
+    """Ask for what takes for ever, and wait until it runs; return the list for its answer."""
+    started, received = threading.Event(), list[object]()
+
     def query(reader: PlantReader, _task: Task) -> None:
         started.set()
         assert isinstance(reader, Reader)
         with translate_errors():
             reader._connection.execute(ENDLESS).fetchone()  # noqa: SLF001  a query that never ends by itself
 
-    return query
+    queries.ask(bridge, query, received.append, received.append)
+    assert started.wait(SECONDS)
+    return received
 
 
 def test_a_cancelled_query_is_interrupted_and_the_next_one_runs(
     qtbot: QtBot, bridge: Bridge, queries: StoreQueries
 ) -> None:
-    started = threading.Event()
-    received: list[object] = []
-    queries.ask(bridge, endless(started), received.append, received.append)
-    assert started.wait(SECONDS)
+    received = ask_endless(bridge, queries)
     queries.cancel()
     queries.ask(bridge, next_free_id, received.append)
     qtbot.waitUntil(lambda: bool(received))
@@ -140,10 +141,7 @@ def test_a_cancelled_query_is_interrupted_and_the_next_one_runs(
 
 
 def test_closing_interrupts_the_query_that_runs(bridge: Bridge, queries: StoreQueries) -> None:
-    started = threading.Event()
-    received: list[object] = []
-    queries.ask(bridge, endless(started), received.append, received.append)
-    assert started.wait(SECONDS)
+    received = ask_endless(bridge, queries)
     queries.close()
     queries.close()
     assert received == []

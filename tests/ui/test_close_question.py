@@ -15,6 +15,7 @@ from plantdesk.ui.widgets.dialog import FileDialog, MessageBox
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
+from tests.ui.conftest import open_store
 
 
 class ImportingDesk(Desk):
@@ -38,8 +39,7 @@ class ImportingDesk(Desk):
         self._other_program.rollback()
 
     def press_close(self) -> None:
-        self.window.activateWindow()  # no window manager does it when a dialog closes
-        self.until(self.window.isActiveWindow)
+        self.activate()
         self.qtbot.keyClick(self.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
     @property
@@ -67,8 +67,7 @@ def desk(
     file = tmp_path / "one.csv"
     file.write_text("name\nAster\n", encoding="utf-8")
     monkeypatch.setattr(FileDialog, "files_to_open", lambda *_: [str(file)])
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     return ImportingDesk(qtbot, bare, other_program, file)
 
 

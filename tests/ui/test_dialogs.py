@@ -35,6 +35,7 @@ from tests.support.contrast import contrast
 from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 from tests.support.samples import some
+from tests.ui.conftest import open_store
 
 NAMES = (
     *("about", "shortcuts", "history", "api", "token", "expanded", "revoke", "restore"),
@@ -76,8 +77,7 @@ class Window(Desk):
 @pytest.fixture
 def window(qtbot: QtBot, bare: Workspace, bridge: Bridge, theme: Theme, store: Store, tmp_path: Path) -> Window:
     fill(store)
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     return Window(qtbot, bare, bridge, Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path))
 
 
@@ -293,6 +293,5 @@ def test_after_a_replacement_the_list_has_the_focus_where_ctrl_z_takes_it_back(w
     window.open("replace")
     window.press(Qt.Key.Key_Return)
     window.until(lambda: "Replaced in 4 plants" in window.toast.text)
-    window.window.activateWindow()  # no window manager does it offscreen
-    window.until(window.window.isActiveWindow)
+    window.activate()
     assert window.focused is window.the(PlantTableView)

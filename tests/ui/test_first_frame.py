@@ -24,7 +24,7 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace
 from tests.support.api_switch import ApiSwitch
 from tests.support.desk import Desk
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, open_store
 
 
 class Frame(Desk):
@@ -66,8 +66,7 @@ def test_the_first_frame_has_the_last_layout(
     add("Aloe", tag="kitchen")
     store.add(new_plant({"id": 12_345_678_901, "name": "Basil", "tag": "bed 4"}), COMMAND).result()
     before = Frame(qtbot, theme, bridge, tmp_path)
-    before.workspace.complete()
-    before.workspace.set_store(store)
+    open_store(before.workspace, store)
     before.until(lambda: before.columns[Column.SOURCE] > 0 and "kitchen" in before.entries)
     before.until(lambda: before.field("ID").placeholderText().endswith("902"))  # for which the field has grown
     before.field("Search by name, tag or ID").setText("-dill")
@@ -96,8 +95,7 @@ def test_what_is_half_typed_is_in_the_first_frame(
 ) -> None:
     texts = ["77", "half a name", "hall"]
     before = Frame(qtbot, theme, bridge, tmp_path)
-    before.workspace.complete()
-    before.workspace.set_store(store)
+    open_store(before.workspace, store)
     before.button("Pin").click()
     for field, text in zip((before.id, before.name, before.tag), texts, strict=True):
         field.setText(text)

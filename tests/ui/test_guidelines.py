@@ -11,7 +11,7 @@ from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, menus_of
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, open_store
 
 #: Pixels of a target of the mouse, as WCAG 2.2 has it; Microsoft asks for 16.
 SMALLEST_TARGET = 24
@@ -22,8 +22,7 @@ TEXTS = (paths.resources_folder() / "languages" / "plantdesk.pot").read_text(enc
 def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> Desk:
     """The window with a plant."""
     add("Aloe")
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     return Desk(qtbot, bare.window())
 
 

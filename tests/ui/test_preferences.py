@@ -14,8 +14,12 @@ from tests.support.disks import mounted
 _A, _B = Path("/plants/a.db"), Path("/plants/b.db")
 
 
-def test_windows_keep_what_others_have_changed(tmp_path: Path) -> None:
-    file = tmp_path / "settings.json"
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "settings.json"
+
+
+def test_windows_keep_what_others_have_changed(file: Path) -> None:
     window_a, window_b = Preferences(file), Preferences(file)
     window_b.change_store(str(_B), searches=["dry"])
     window_a.change(theme="dark")
@@ -84,10 +88,9 @@ def test_a_file_that_is_damaged_while_the_window_is_open_changes_nothing(
 
 
 def test_what_could_not_be_saved_is_not_lost_by_following(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    file: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "_LOCK_TIMEOUT", 0.05)
-    file = tmp_path / "settings.json"
     window_a, window_b = Preferences(file), Preferences(file)
     window_b.change(language="de")
     window_a.follow(window_a)
@@ -100,8 +103,7 @@ def test_what_could_not_be_saved_is_not_lost_by_following(
     assert Preferences(file).settings.text_scale == 1.5
 
 
-def test_no_change_is_lost_when_windows_write_at_once(tmp_path: Path) -> None:
-    file = tmp_path / "settings.json"
+def test_no_change_is_lost_when_windows_write_at_once(file: Path) -> None:
 
     def write(window: int) -> None:
         preferences = Preferences(file)
@@ -118,10 +120,9 @@ def test_no_change_is_lost_when_windows_write_at_once(tmp_path: Path) -> None:
 
 
 def test_a_change_is_kept_in_memory_while_the_file_islocked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(settings, "_LOCK_TIMEOUT", 0.05)
-    file = tmp_path / "settings.json"
     preferences = Preferences(file)
     with settings.locked(file):
         preferences.change(theme="dark")

@@ -39,25 +39,14 @@ from plantdesk.ui.translation import Translator, name_of
 from tests.support.desk import Desk, menus_of
 from tests.support.dialogs import Dialogs, fill
 from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, unmarked
+from tests.ui.conftest import open_store
 from tests.ui.test_dialogs import NAMES
 
 #: What the user, files and the system have written; formats and names that no language changes.
 DATA = {
-    *(
-        "Salvia",
-        "nemorosa",
-        "Mentha",
-        "piperita",
-        "Monstera",
-        "deliciosa",
-        "kitchen",
-        "Kitchen",
-        "bed",
-        "Aster",
-        "Rose",
-        "Ivy",
-    ),
-    *("Fern", "Thyme", "sunny", "twelve", "Beside the tap, in its own pot: runs.", "greenhouse", "plants.db", "plants"),
+    *("Salvia", "nemorosa", "Mentha", "piperita", "Monstera", "deliciosa", "kitchen", "Kitchen", "bed"),
+    *("Aster", "Rose", "Ivy", "Fern", "Thyme"),
+    *("sunny", "twelve", "Beside the tap, in its own pot: runs.", "greenhouse", "plants.db", "plants"),
     *("CSV", "TSV", "JSON", "JSON Lines", "Excel", "UTF-8", "API", "PlantDesk", "HTTP", "POST", "curl"),
     *("Python", "SQLite", "Libraries", "System", "AM", "PM", "id", "name", "tag", "note", "English", "Ctrl"),
     *("Enter", "Shift", "Space"),
@@ -83,8 +72,7 @@ def window(request: pytest.FixtureRequest, qtbot: QtBot, store: Store, theme: Th
     request.getfixturevalue("language")  # before the first text
     bare = request.getfixturevalue("bare")
     fill(store)
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     return Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path)
 
 

@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, menus_of, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDesk, open_store
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 FORM_STOPS = [
@@ -91,9 +91,7 @@ def _spoken(widget: QWidget) -> str:
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WindowDesk:
     add("Aloe", "Basil", "Cactus")
-    bare.complete()
-    bare.appear()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = WindowDesk(qtbot, bridge, bare)
     desk.until_rows(3)
     desk.server_is(On("http://127.0.0.1:8721", 8721))
@@ -148,9 +146,7 @@ def test_tab_goes_through_the_window_as_one_reads_it(desk: WindowDesk) -> None:
 
 def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
     desk.type(desk.id, "2")
-    desk.name.setText("Dill")
-    desk.name.setFocus()
-    desk.press(Qt.Key.Key_Return)
+    desk.add("Dill")
     unsaved = ["Plants that are not saved", "Use the next free ID", "Edit", "Discard"]
     expected = [*FORM_STOPS, *unsaved, *TABLE_STOPS, *STATUS_STOPS]
     desk.until(lambda: desk.tab_stops() == expected)
@@ -183,9 +179,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
     if not is_kept:
         (tmp_path / unsaved_file.NAME).mkdir()  # nothing can be remembered
     desk.id.setText("2")
-    desk.name.setText("Dill")
-    desk.name.setFocus()
-    desk.press(Qt.Key.Key_Return)
+    desk.add("Dill")
     desk.until(lambda: "Discard" in desk.buttons())
     assert not desk.window.close()
     question = Desk(desk.qtbot, desk.the(MessageBox))
@@ -240,9 +234,7 @@ def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: Windo
 def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDesk) -> None:
     desk.search.setText("basil")
     desk.until_rows(1)
-    desk.name.setText("Dill")
-    desk.name.setFocus()
-    desk.press(Qt.Key.Key_Return)
+    desk.add("Dill")
     desk.says("Added “Dill”. It does not match the search.")
     assert desk.search.text() == "basil"
     desk.button("Show it").setFocus()

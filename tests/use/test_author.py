@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.support.programs import post
-from tests.use.user import Screen, User, until
+from tests.support.waiting import until
+from tests.use.user import Screen, User
 
 Plants = list[tuple[str, str | None]]
 

@@ -3,7 +3,8 @@
 import random
 from pathlib import Path
 
-from tests.use.user import Screen, User, until
+from tests.support.waiting import until
+from tests.use.user import Screen, User
 
 ROWS = 20_000
 NAMES = ["Ficus benjamina", "Monstera deliciosa", "Süßkartoffel", "Épinard", "Rosa 'Gertrude Jekyll'", "Basil, sweet"]

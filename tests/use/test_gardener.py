@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.use.user import Screen, User, until
+from tests.support.waiting import until
+from tests.use.user import Screen, User
 
 SPECIES = [
     "Salvia nemorosa 'Caradonna'",

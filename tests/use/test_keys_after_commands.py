@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.adding import store_at
-from tests.use.user import Screen, User, until
+from tests.support.waiting import until
+from tests.use.user import Screen, User
 
 COUNT = 10
 

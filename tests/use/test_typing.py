@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,9 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each, plant
 from tests.support.disks import mounted, tmpfs
-from tests.use.user import Screen, User, until
+from tests.support.programs import post
+from tests.support.waiting import until
+from tests.use.user import Screen, User
 
 #: They begin as what is typed, in other cases, with and without more: none may change it.
 KNOWN = ["zamioculcas 01 tuff basil", "Zamioculcas 02 Tuff bAsil red", "Z", "Zamioculcas 1", "tuff", "Zámioculcas 04"]
@@ -57,18 +58,11 @@ def posting(user: User, per_second: float) -> Iterator[list[int]]:
     statuses: list[int] = []
     stopped = threading.Event()
 
-    def post() -> None:
-        connection = HTTPConnection("127.0.0.1", port)
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    def add() -> None:
         while not stopped.wait(1 / per_second):
-            body = f'{{"id": {len(statuses)}, "name": "by a script"}}'
-            connection.request("POST", "/plants", body, headers)
-            answer = connection.getresponse()
-            answer.read()
-            statuses.append(answer.status)
-        connection.close()
+            statuses.append(post(port, token, {"id": len(statuses), "name": "by a script"}).status)
 
-    thread = threading.Thread(target=post)
+    thread = threading.Thread(target=add)
     thread.start()
     yield statuses
     stopped.set()

@@ -7,30 +7,20 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from tests.support.programs import Home
+from tests.support.waiting import until
 
 Plant = tuple[int, str, str | None]
 
-Result = TypeVar("Result")
-
 _ROOT = Path(__file__).parents[2]
-#: Seconds for which something is waited for, and between two looks.
+#: Seconds until a program or command ends, and between two looks at a place.
 _PATIENCE, _LOOK = 60.0, 0.05
-
-
-def until(look: Callable[[], Result], what: object = "") -> Result:
-    """Look until there is something, and return it."""
-    end = time.monotonic() + _PATIENCE
-    while not (found := look()):
-        assert time.monotonic() < end, f"not within {_PATIENCE:.0f} s: {what or look}"
-        time.sleep(_LOOK)
-    return found
 
 
 class Screen:

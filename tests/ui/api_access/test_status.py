@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -188,10 +189,8 @@ def test_a_snippet_adds_a_plant_even_where_a_proxy_is_set(
         [*command, text], env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert "Aloe vera" in done.stdout, done.stderr
-    reader = store.reader()
-    row = reader.plant(41)
-    reader.close()
-    assert row is not None
+    with closing(store.reader()) as reader:
+        row = reader.rows([41])[41]
     assert (row.name, row.tag, row.source.label) == ("Aloe vera", "succulent", "greenhouse")
 
 

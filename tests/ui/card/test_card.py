@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import DeleteAll, Edit, SetTag, edited
-from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -28,7 +28,7 @@ from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDesk, unreachable
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -101,18 +101,15 @@ class CardDesk(PlantsDesk):
         self.write("Mine")
         self.change(other)
 
-    def row(self, plant_id: int) -> PlantRow:
+    def rows(self) -> dict[int, PlantRow]:
         with closing(self.store.reader()) as reader:
-            row = reader.plant(plant_id)
-        assert row is not None
-        return row
+            return reader.rows([1, 2, 3])
+
+    def row(self, plant_id: int) -> PlantRow:
+        return self.rows()[plant_id]
 
     def has_note(self, plant_id: int, note: str | None) -> None:
-        self.until(lambda: self.row(plant_id).note == note)
-
-    def ids(self) -> set[int]:
-        with closing(self.store.reader()) as reader:
-            return set(reader.rows([1, 2, 3]))
+        self.until(lambda: (plant_id, note) in {(row.id, row.note) for row in self.rows().values()})
 
     def change(self, *edits: Edit) -> None:
         """Change plants as another program does."""
@@ -257,7 +254,7 @@ def test_of_two_notes_the_user_chooses_one(desk: CardDesk, button: str, kept: st
 def test_a_note_is_kept_while_the_other_version_cannot_be_read(desk: CardDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.write_beside(edited(desk.row(1), note="Theirs"))
     with monkeypatch.context() as fault:
-        fault.setattr(Reader, "plant", _unreachable)
+        fault.setattr(Reader, "plant", unreachable)
         desk.table.setFocus()
         desk.until(lambda: bool(desk.bars))
         assert "“Mine”" in desk.bars[0].text
@@ -265,10 +262,6 @@ def test_a_note_is_kept_while_the_other_version_cannot_be_read(desk: CardDesk, m
     desk.until(lambda: any("“Theirs”" in bar.text for bar in desk.bars))
     desk.button("Keep mine").click()
     desk.has_note(1, "Mine")
-
-
-def _unreachable(*_: object) -> None:
-    raise StoreUnreachableError
 
 
 def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: CardDesk) -> None:
@@ -302,7 +295,7 @@ def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk:
     desk.until(lambda: desk.context.undo_stack.next_undo is not None)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.until(lambda: desk.ids() == {2, 3})
+    desk.until(lambda: desk.rows().keys() == {2, 3})
 
 
 def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDesk, store: Store) -> None:
@@ -319,7 +312,7 @@ def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: Card
     desk.until(lambda: bool(desk.bars))
     desk.button("Leave it deleted").click()
     desk.until(lambda: not desk.bars)
-    assert desk.ids() == {2, 3}
+    assert desk.rows().keys() == {2, 3}
 
 
 def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -> None:
@@ -464,8 +457,6 @@ def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
 
 
 def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDesk) -> None:
-    from plantdesk.domain.errors import StoreReadOnlyError
-
     desk.open_card()
     desk.context.bridge.health_changed.emit(StoreReadOnlyError())
     assert desk.note.isReadOnly()
@@ -542,5 +533,5 @@ def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(desk: Card
     desk.select(1)
     desk.shows("ID 2")
     assert desk.note.toPlainText() == ""
-    assert desk.ids() == {1, 2, 3}
+    assert desk.rows().keys() == {1, 2, 3}
     assert desk.table.selected_ids().tolist() == [2]

@@ -20,6 +20,7 @@ from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.workspace import Workspace
 from tests.support.adding import plant
 from tests.support.desk import Desk
+from tests.ui.conftest import open_store
 
 PLANTS = [
     (1, "Aloe vera", "kitchen"),
@@ -90,9 +91,7 @@ class Session(Desk):
 @pytest.fixture
 def session(qtbot: QtBot, bare: Workspace, store: Store) -> Session:
     store.apply([Insert(plant(*values)) for values in PLANTS], FORM).result()
-    bare.complete()
-    bare.appear()
-    bare.set_store(store)
+    open_store(bare, store)
     return Session(qtbot, bare, store)
 
 

@@ -213,8 +213,7 @@ def test_what_others_have_changed_meanwhile_stays_and_is_said(
     replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
     replaced.sees("Replace in 3 plants")
     with closing(store.reader()) as reader:
-        row = reader.plant(1)
-    assert row is not None
+        row = reader.rows([1])[1]
     store.apply([edited(row, name="Salvia nemerosa alba")], COMMAND).result()
     replaced.desk.press(Qt.Key.Key_Return)
     replaced.window.until(

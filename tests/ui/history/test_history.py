@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import DeleteAll, Edit, Insert, SetTag, edited
-from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, PlantRow, Source
 from plantdesk.domain.selections import Selection
@@ -23,7 +22,7 @@ from plantdesk.ui.history.feature import History, HistoryDialog
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, unreachable
 
 
 class HistoryDesk(Desk):
@@ -48,9 +47,9 @@ class HistoryDesk(Desk):
     def change(self, *edits: Edit, source: Source = COMMAND) -> None:
         self.store.apply(edits, source).result()
 
-    def row(self, plant_id: int) -> PlantRow | None:
+    def plants(self) -> dict[int, PlantRow]:
         with closing(self.store.reader()) as reader:
-            return reader.plant(plant_id)
+            return reader.rows([1, 2, 3])
 
     def open(self) -> None:
         self.choose("Edit", "History…")
@@ -118,9 +117,7 @@ def test_a_key_undoes_a_change_and_redoes_it(desk: HistoryDesk, key: Qt.Key) -> 
     desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for “Basil”")
     desk.enter(2, key)
     desk.shows("Today", "Delete “Aloe”", "Undone: Set the tag “office” for “Basil”")
-    row = desk.row(2)
-    assert row is not None
-    assert row.tag is None
+    assert desk.plants()[2].tag is None
     desk.enter(2, key)
     desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for “Basil”")
     desk.enter(2, key)
@@ -152,7 +149,7 @@ def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDesk) 
     desk.until(lambda: desk.toast.text == "Undone: Delete “Aloe”.")
     desk.context.undo_stack.redo()
     desk.shows("Today", "Delete “Aloe”")
-    assert desk.row(1) is None
+    assert 1 not in desk.plants()
     desk.enter(1)
     desk.shows("Today", "Undone: Delete “Aloe”")
     desk.until(lambda: desk.toast.text == "Undone: Delete “Aloe”.")
@@ -160,20 +157,18 @@ def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDesk) 
     desk.until(lambda: desk.toast.text == "Redone: Delete “Aloe”.")
     assert desk.context.undo_stack.next_redo is None
     Desk(desk.qtbot, desk.toast).button("Undo").click()
-    desk.until(lambda: desk.row(1) is not None)
+    desk.until(lambda: 1 in desk.plants())
 
 
 def test_the_undo_of_an_addition_is_called_so(desk: HistoryDesk) -> None:
-    row = desk.row(1)
-    assert row is not None
-    desk.context.undo_stack.push(AddedPlant(row))
+    desk.context.undo_stack.push(AddedPlant(desk.plants()[1]))
     desk.context.undo_stack.undo()
     desk.open()
     desk.shows("Today", "Took back “Aloe”")
     desk.enter(1)
     desk.shows("Today", "Added “Aloe” again")
     desk.until(lambda: desk.toast.text == "Added “Aloe” again.")
-    assert desk.row(1) is not None
+    assert 1 in desk.plants()
     desk.enter(1)
     desk.shows("Today", "Took back “Aloe”")
     desk.until(lambda: desk.toast.text == "Took back “Aloe”.")
@@ -192,9 +187,7 @@ def test_several_plants_that_were_added_together_are_taken_back(desk: HistoryDes
 
 
 def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
-    row = desk.row(1)
-    assert row is not None
-    desk.change(edited(row, name="100%"), source=FORM)
+    desk.change(edited(desk.plants()[1], name="100%"), source=FORM)
     desk.change(DeleteAll(Selection(ids=[2])))
     desk.open()
     search, box = desk.dialog.findChildren(QLineEdit)[0], desk.dialog.findChildren(QComboBox)[0]
@@ -247,7 +240,7 @@ def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDesk, monkey
     desk.lists(201)
     model = desk.changes.model()
     with monkeypatch.context() as fault:
-        fault.setattr(Reader, "history_entries", _unreachable)
+        fault.setattr(Reader, "history_entries", unreachable)
         desk.changes.scrollToBottom()
         desk.until(lambda: model.canFetchMore(QModelIndex()))
     desk.changes.scrollToTop()
@@ -255,26 +248,22 @@ def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDesk, monkey
     desk.lists(251)
 
 
-def _unreachable(*_: object, **__: object) -> None:
-    raise StoreUnreachableError
-
-
-def test_what_cannot_be_undone_is_reported_in_the_window(desk: HistoryDesk) -> None:
-    desk.change(SetTag(Selection(ids=[1]), "office"))
-    desk.change(SetTag(Selection(ids=[1]), "kitchen"))
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        ((SetTag(Selection(ids=[1]), "office"), SetTag(Selection(ids=[1]), "kitchen")), "changed or deleted since"),
+        ((DeleteAll(Selection(ids=[3])), Insert(NewPlant(id=3, name="Another"))), "in use: 3 → 4."),
+    ],
+)
+def test_what_an_undo_leaves_or_brings_back_under_another_id_is_said(
+    desk: HistoryDesk, edits: tuple[Edit, ...], said: str
+) -> None:
+    for edit in edits:
+        desk.change(edit)
     desk.open()
     desk.lists(3)
     desk.enter(2)
-    desk.until(lambda: any("changed or deleted since" in text for text in desk.dialog_texts()))
-
-
-def test_an_undo_says_under_which_ids_plants_are_back(desk: HistoryDesk) -> None:
-    desk.change(DeleteAll(Selection(ids=[3])))
-    desk.change(Insert(NewPlant(id=3, name="Another")))
-    desk.open()
-    desk.lists(3)
-    desk.enter(2)
-    desk.until(lambda: any("in use: 3 → 4." in text for text in desk.dialog_texts()))
+    desk.until(lambda: any(said in text for text in desk.dialog_texts()))
 
 
 def test_ctrl_h_opens_one_window_and_closing_the_store_closes_it(desk: HistoryDesk) -> None:

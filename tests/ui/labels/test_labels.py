@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import segno
-from PySide6.QtCore import QLocale, QRect, Qt, QUrl
-from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
+from PySide6.QtCore import QLocale, QRect, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QToolButton
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, Table
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, open_store
 
 _PER_MM = 10
 
@@ -146,7 +146,7 @@ def desk(
 
 
 def test_labels_are_saved_as_a_pdf_and_opened(
-    desk: LabelDesk, add: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: LabelDesk, add: Adder, tmp_path: Path, opened_files: list[str]
 ) -> None:
     add("Aster", "Ivy", "Rose", tag="bed 4")
     dialog = desk.open(3, 1)
@@ -158,15 +158,8 @@ def test_labels_are_saved_as_a_pdf_and_opened(
     desk.save(dialog, tmp_path / "labels.pdf")
     desk.until(lambda: "labels.pdf" in desk.toast.text)
     assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
-    opened: list[str] = []
-
-    def open_url(url: QUrl) -> bool:
-        opened.append(url.toLocalFile())
-        return True
-
-    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     desk.button("Open").click()
-    assert opened == [str(tmp_path / "labels.pdf")]
+    assert opened_files == [str(tmp_path / "labels.pdf")]
 
 
 def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_printed(desk: LabelDesk, add: Adder) -> None:
@@ -245,8 +238,7 @@ def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDesk, a
     assert line.property("invalid") == "false"
     dialog.button("Cancel").click()
     desk.until(lambda: not desk.widget.findChildren(LabelDialog))
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     dialog = desk.open(1)
     assert dialog.field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
     assert dialog.the(QComboBox, "Sheet").currentText() == chosen
@@ -279,8 +271,7 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
 
 def test_without_a_selection_there_is_a_message_until_there_is_one(qtbot: QtBot, bare: Workspace, store: Store) -> None:
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = Desk(qtbot, bare.window())
     table = desk.the(PlantTableView)
     desk.until(lambda: table.model().rowCount() == 1)

@@ -6,15 +6,7 @@ from typing import cast
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QDesktopServices
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QLabel,
-    QScrollArea,
-    QSpinBox,
-    QSystemTrayIcon,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea, QSpinBox, QSystemTrayIcon, QWidget
 
 from plantdesk.domain.server_state import Failed, On, PortInUseError
 from plantdesk.platform.settings import ThemeMode

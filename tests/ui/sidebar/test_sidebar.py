@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, click_in
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDesk, open_store
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 NONE = Qt.KeyboardModifier.NoModifier
@@ -129,9 +129,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk
     add("Basil")
     for plant_id, name, tag in ((10, "Cactus", "kitchen"), (11, "Dill", "hall")):
         store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(SECONDS)
-    bare.complete()
-    bare.appear()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = SidebarDesk(qtbot, bare)
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
     qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
@@ -180,9 +178,7 @@ def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_pr
 
 def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> None:
     add("Aloe")
-    bare.complete()
-    bare.appear()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = SidebarDesk(qtbot, bare)
     qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "No tag": "1"})
 

@@ -15,7 +15,7 @@ from plantdesk.ui.sidebar.view import ENTRY_ROLE
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.workspace import Workspace
-from tests.ui.conftest import Adder
+from tests.ui.conftest import Adder, open_store
 from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
 
 CONTROL, NONE = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
@@ -59,8 +59,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDesk:
         ("Elder", "hall"),
     ):
         add(name, tag=tag)
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = TreeDesk(qtbot, bare, store)
     desk.shows_tree(*TREE)
     desk.until(lambda: desk.table.model().rowCount() == 5)

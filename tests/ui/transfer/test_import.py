@@ -54,8 +54,7 @@ def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the
     desk.run_import("Imported 1 plant")
     desk.open_import(file)
     desk.start_import()
-    desk.window.activateWindow()  # no window manager does it when a dialog closes
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     desk.qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     desk.until_toast("plants-2026.csv")
     desk.until(lambda: [each[1] for each in desk.plants()] == ["Cactus"])

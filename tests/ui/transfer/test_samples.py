@@ -16,6 +16,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
+from tests.ui.conftest import open_store
 
 ADD, REMOVE = "Add 20 sample plants", "Remove 20 sample plants"
 
@@ -23,19 +24,15 @@ ADD, REMOVE = "Add 20 sample plants", "Remove 20 sample plants"
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
     """The window with an empty store."""
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = Desk(qtbot, bare.window())
     desk.until(lambda: ADD in desk.buttons() and desk.button(ADD).isVisible())
     return desk
 
 
 def rows(store: Store) -> list[PlantRow]:
-    reader = store.reader()
-    try:
+    with contextlib.closing(store.reader()) as reader:
         return list(reader.rows(range(1, 30)).values())
-    finally:
-        reader.close()
 
 
 def add_samples(desk: Desk) -> None:

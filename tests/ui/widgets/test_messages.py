@@ -170,11 +170,7 @@ def test_a_screen_reader_announces_the_sentence_and_the_buttons(line: MessageLin
     line.show_message(Tone.OK, "Added.", ("Show it", nothing))
     line.show_message(Tone.OK, "Copied.")
     line.clear()
-    assert spoken == [
-        "ID 1 is taken. Buttons: “Use 2”, “Show that plant”.",
-        "Added. Button: “Show it”.",
-        "Copied.",
-    ]
+    assert spoken == ["ID 1 is taken. Buttons: “Use 2”, “Show that plant”.", "Added. Button: “Show it”.", "Copied."]
 
 
 # --- bars -------------------------------------------------------------------------------------------------------------

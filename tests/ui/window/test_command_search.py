@@ -15,6 +15,7 @@ from plantdesk.ui.window.commands import HelpCommands
 from plantdesk.ui.window.help_dialogs import CommandSearch
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, rows_of
+from tests.ui.conftest import open_store
 
 
 class SearchDesk(Desk):
@@ -38,8 +39,7 @@ class SearchDesk(Desk):
 
     def find(self, text: str) -> list[list[str]]:
         """Open the dialog, type a text, and return text and key of each command that is listed."""
-        self.window.activateWindow()
-        self.until(self.window.isActiveWindow)
+        self.activate()
         QTest.keyClick(
             self.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         )
@@ -121,8 +121,7 @@ def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(desk: Search
 def test_a_setting_is_found_by_its_words_and_shown(
     qtbot: QtBot, bare: Workspace, store: Store, words: str, found: str
 ) -> None:
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = Desk(qtbot, bare.window())
     for _ in range(2):
         desk.choose("Help", "Find a command…")

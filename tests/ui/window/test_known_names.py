@@ -17,6 +17,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.known_names import NamesDialog
 from plantdesk.ui.workspace import Workspace
+from tests.ui.conftest import open_store
 from tests.ui.plants.test_fast_entry import EntryDesk
 
 LISTED = ["Salvia nemorosa", "Salvia officinalis", "Salvia pratensis", "Monstera deliciosa", "Monstera adansonii"]
@@ -53,8 +54,7 @@ class ListDesk(EntryDesk):
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, store: Store, tmp_path: Path) -> ListDesk:
     store.add(new_plant({"id": 1, "name": "Monstera deliciosa", "tag": "office"}), FORM).result()
-    bare.complete()
-    bare.set_store(store)
+    open_store(bare, store)
     desk = ListDesk(qtbot, bare, store, tmp_path)
     desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
     return desk

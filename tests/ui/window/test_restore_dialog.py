@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import closing
 
 import pytest
 from PySide6.QtCore import Qt
@@ -19,7 +20,6 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController, RestoreDialog
 from tests.support.desk import Desk
-from tests.support.waiting import MILLISECONDS
 from tests.ui.conftest import Adder
 
 
@@ -44,19 +44,17 @@ class BackupDesk(Desk):
             shown = self.dialog.texts()
             assert all(any(text in each for each in shown) for text in texts), shown
 
-        self.qtbot.waitUntil(seen, timeout=MILLISECONDS)
+        self.until(seen)
 
     def until_toast(self, text: str) -> None:
-        self.qtbot.waitUntil(lambda: self.toast.isVisible() and text in self.toast.text, timeout=MILLISECONDS)
+        self.until(lambda: self.toast.isVisible() and text in self.toast.text)
 
     def undo(self) -> None:
         self.button("Undo").click()
 
     def ids(self) -> list[int]:
-        reader = self.store.reader()
-        found = sorted(reader.rows(range(100)))
-        reader.close()
-        return found
+        with closing(self.store.reader()) as reader:
+            return sorted(reader.rows(range(100)))
 
 
 @pytest.fixture
@@ -110,7 +108,7 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Ba
     dialog = desk.open()
     table = dialog.findChildren(QTableView)[0]
     desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
-    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=MILLISECONDS)
+    desk.until(desk.dialog.button("Restore").isEnabled)
     assert table.hasFocus()
     desk.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert desk.dialog.button("Restore").hasFocus()
@@ -120,8 +118,7 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Ba
     desk.until_toast("Restored 2 plants.")
     assert desk.ids() == [1, 2]
     desk.undo()
-    desk.qtbot.waitUntil(lambda: len(desk.ids()) == 3)
-    assert desk.ids() == [1, 2, 3]
+    desk.until(lambda: desk.ids() == [1, 2, 3])
 
 
 def test_a_damaged_backup_has_a_warning(desk: BackupDesk, add: Adder) -> None:
@@ -138,13 +135,13 @@ def test_a_damaged_backup_has_a_warning(desk: BackupDesk, add: Adder) -> None:
 @pytest.mark.usefixtures("backup")
 def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: BackupDesk) -> None:
     dialog = desk.open()
-    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=MILLISECONDS)
+    desk.until(desk.dialog.button("Restore").isEnabled)
     desk.dialog.button("Restore").click()
     with desk.qtbot.waitSignal(dialog.destroyed):
         desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     desk.until_toast("Restored 2 plants.")
     desk.undo()
-    desk.qtbot.waitUntil(lambda: len(desk.ids()) == 3)
+    desk.until(lambda: len(desk.ids()) == 3)
 
 
 @pytest.mark.usefixtures("backup")
@@ -159,7 +156,7 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
                 dialog.reject()
         desk.open()
         desk.says("holds 2 plants")
-        desk.qtbot.waitUntil(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+        desk.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
     assert raised == []
     assert caplog.records == []
 
@@ -201,7 +198,7 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, b
     released.set()
     received: list[int] = []
     bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
-    desk.qtbot.waitUntil(lambda: received == [1])
+    desk.until(lambda: received == [1])
     desk.says("“other.db” holds 2 plants")
 
 
@@ -226,10 +223,10 @@ def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDesk, backup: 
     dialog = desk.open()
     desk.says("holds 2 plants", "All of them come back, which cannot be undone.")
     assert not any("taken back" in text for text in desk.dialog.texts())
-    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=MILLISECONDS)
+    desk.until(desk.dialog.button("Restore").isEnabled)
     desk.dialog.button("Restore").click()
     desk.until_toast("Restored 2 plants.")
     assert "Tokens are not valid" in desk.toast.text
-    desk.qtbot.waitUntil(lambda: not isValid(dialog))
-    desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=MILLISECONDS)
+    desk.until(lambda: not isValid(dialog))
+    desk.until(lambda: desk.ids() == [1, 2])
     assert backup.path.exists()

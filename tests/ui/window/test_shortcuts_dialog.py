@@ -29,13 +29,45 @@ from tests.support.desk import Desk
 from tests.ui.conftest import Adder
 
 
-def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowContext) -> None:
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext) -> Desk:
+    """The window with the commands of Help."""
     HelpCommands(context)
+    return Desk(qtbot, context.page)
+
+
+class ManualDesk(Desk):
+    """The manual, which is open."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.qtbot, desk.the(ManualDialog))
+        self.pages, self.text, self.search = self.the(QListWidget), self.the(QTextBrowser), self.the(QLineEdit)
+
+    def listed(self) -> list[str]:
+        return [self.pages.item(row).text() for row in self._rows()]
+
+    def selected(self) -> str:
+        return self.text.textCursor().selectedText().casefold()
+
+    def found(self) -> set[str]:
+        """Press Enter ten times on each page, as the search goes round; return what is selected then."""
+        found = set()
+        for row in self._rows():
+            self.pages.setCurrentRow(row)
+            for _ in range(10):
+                self.qtbot.keyClick(self.search, Qt.Key.Key_Return)
+                found.add(self.selected())
+        return found
+
+    def _rows(self) -> list[int]:
+        return [row for row in range(self.pages.count()) if not self.pages.isRowHidden(row)]
+
+
+def test_every_command_with_a_key_is_listed_once(desk: Desk, context: WindowContext) -> None:
     context.menus.add(Section.FILE_BACKUPS, "&Water…", print, "Ctrl+W")
     context.menus.add(Section.VIEW_APPEARANCE, "&Larger", print, "Ctrl++")
-    desk = Desk(qtbot, context.page)
     desk.choose("Help", "Keyboard shortcuts")
-    listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
+    listed = Desk(desk.qtbot, desk.the(ShortcutsDialog)).texts()
     assert [listed.count(text) for text in ("Water", "W", "Keyboard shortcuts", "/")] == [1, 1, 1, 1]
     assert "About PlantDesk" not in listed
     assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
@@ -44,25 +76,19 @@ def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowCo
 
 
 def test_commands_are_listed_without_what_they_act_on(
-    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+    desk: Desk, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
 ) -> None:
-    HelpCommands(context)
     EditCommands(context).set_store(OpenStore(store, queries))
     context.undo_stack.push(AddedPlant(add("Fern")[0]))
-    desk = Desk(qtbot, context.page)
     context.menus.add(Section.EDIT_PLANTS, "&Delete plant", print, "Del").setText("&Delete 8 plants")
     assert desk.action("Undo Add “Fern”").isEnabled()
     desk.choose("Help", "Keyboard shortcuts")
-    listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
+    listed = Desk(desk.qtbot, desk.the(ShortcutsDialog)).texts()
     commands = [text for text in listed if text.startswith(("Undo", "Redo", "Delete"))]
     assert commands == ["Undo", "Redo", "Delete plant"]
 
 
-def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(
-    qtbot: QtBot, context: WindowContext
-) -> None:
-    HelpCommands(context)
-    desk = Desk(qtbot, context.page)
+def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(desk: Desk) -> None:
     desk.choose("Help", "Keyboard shortcuts")
     dialog = desk.the(ShortcutsDialog)
     labels = {label.text(): label.mapTo(dialog, QPoint()) for label in dialog.findChildren(QLabel)}
@@ -76,17 +102,11 @@ def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(
     assert bar.value() == min(bar.maximum(), bar.pageStep())
 
 
-def test_the_manual_has_its_pages_and_their_links_lead_on(qtbot: QtBot, context: WindowContext) -> None:
-    HelpCommands(context)
-    desk = Desk(qtbot, context.page)
+def test_the_manual_has_its_pages_and_their_links_lead_on(desk: Desk) -> None:
     desk.choose("Help", "Manual")
-    dialog = desk.the(ManualDialog)
-    pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
-    assert [pages.item(row).text() for row in range(pages.count())][:3] == [
-        "Summary",
-        "The window",
-        "Commands",
-    ]
+    opened = ManualDesk(desk)
+    pages, text = opened.pages, opened.text
+    assert opened.listed()[:3] == ["Summary", "The window", "Commands"]
     assert "Ctrl+Z" in text.toPlainText()
     for _ in range(2):
         QTest.keyClick(pages, Qt.Key.Key_Down)
@@ -105,76 +125,43 @@ def title_of(page: str) -> str:
     return manual.page(page).partition("\n")[0].removeprefix("# ")
 
 
-def searched(
-    qtbot: QtBot, context: WindowContext, words: str
-) -> tuple[ManualDialog, QListWidget, QTextBrowser, QLineEdit]:
-    """Open the manual and search it; return the dialog, its pages, its text and the field."""
-    HelpCommands(context)
-    desk = Desk(qtbot, context.page)
+def test_the_manual_is_searched_over_all_pages(desk: Desk) -> None:
     desk.choose("Help", "Manual")
-    dialog = desk.the(ManualDialog)
-    search = Desk(qtbot, dialog).field("Search the manual")
-    Desk(qtbot, dialog).type(search, words)
-    return dialog, dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0], search
+    opened = ManualDesk(desk)
+    opened.type(opened.search, "u+0000")
+    assert opened.listed() == [title_of(name) for name in manual.PAGES if "U+0000" in manual.page(name)]
+    assert opened.found() == {"u+0000"}
+    opened.type(opened.search, "xyzzy")
+    assert "The manual does not contain “xyzzy”." in opened.texts()
+    opened.qtbot.keyClick(opened.search, Qt.Key.Key_Escape)
+    assert not opened.search.text()
+    assert opened.listed() == ["Summary", *map(title_of, manual.PAGES)]
 
 
-def listed(pages: QListWidget) -> list[str]:
-    return [pages.item(row).text() for row in range(pages.count()) if not pages.isRowHidden(row)]
-
-
-def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowContext) -> None:
-    dialog, pages, text, search = searched(qtbot, context, "u+0000")
-    hits = [title_of(name) for name in manual.PAGES if "U+0000" in manual.page(name)]
-    assert listed(pages) == hits
-    for row in range(pages.count()):
-        if not pages.isRowHidden(row):
-            pages.setCurrentRow(row)
-            for _ in range(10):  # it goes round
-                qtbot.keyClick(search, Qt.Key.Key_Return)
-                assert text.textCursor().selectedText().casefold() == "u+0000"
-    Desk(qtbot, dialog).type(search, "xyzzy")
-    assert "The manual does not contain “xyzzy”." in Desk(qtbot, dialog).texts()
-    qtbot.keyClick(search, Qt.Key.Key_Escape)
-    assert not search.text()
-    assert listed(pages) == ["Summary", *map(title_of, manual.PAGES)]
-
-
-def test_several_words_are_found_on_pages_that_have_all_of_them(qtbot: QtBot, context: WindowContext) -> None:
-    dialog, pages, text, search = searched(qtbot, context, "reader Barcode")
+def test_several_words_are_found_on_pages_that_have_all_of_them(desk: Desk) -> None:
+    desk.choose("Help", "Manual")
+    opened = ManualDesk(desk)
+    opened.type(opened.search, "reader Barcode")
     texts = {name: manual.page(name).casefold() for name in manual.PAGES}
-    assert listed(pages) == [title_of(name) for name, each in texts.items() if "reader" in each and "barcode" in each]
-    assert text.textCursor().selectedText().casefold() in {"reader", "barcode"}
-    search.clear()
-    Desk(qtbot, dialog).type(search, "barcode reader")
-    selected = set()
-    for row in range(pages.count()):
-        if not pages.isRowHidden(row):
-            pages.setCurrentRow(row)
-            for _ in range(10):
-                qtbot.keyClick(search, Qt.Key.Key_Return)
-                selected.add(text.textCursor().selectedText().casefold())
-    assert "barcode reader" in selected
+    assert opened.listed() == [title_of(each) for each, text in texts.items() if "reader" in text and "barcode" in text]
+    assert opened.selected() in {"reader", "barcode"}
+    opened.type(opened.search, "barcode reader")
+    assert "barcode reader" in opened.found()
 
 
-def test_the_manual_and_the_shortcuts_have_a_key_each(qtbot: QtBot, context: WindowContext) -> None:
-    HelpCommands(context)
-    desk = Desk(qtbot, context.page)
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+def test_the_manual_and_the_shortcuts_have_a_key_each(desk: Desk) -> None:
+    desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_F1)
-    manual = desk.the(ManualDialog)
-    desk.until(manual.isActiveWindow)
-    search, text = Desk(qtbot, manual).field("Search the manual"), Desk(qtbot, manual).the(QTextBrowser)
-    assert manual.focusWidget() is search
-    Desk(qtbot, manual).the(QListWidget).setCurrentRow(1)
-    QTest.keyClick(search, Qt.Key.Key_PageDown)
-    assert text.verticalScrollBar().value() > 0
-    QTest.keyClick(search, Qt.Key.Key_Escape)
+    opened = ManualDesk(desk)
+    desk.until(opened.search.hasFocus)
+    opened.pages.setCurrentRow(1)
+    QTest.keyClick(opened.search, Qt.Key.Key_PageDown)
+    assert opened.text.verticalScrollBar().value() > 0
+    QTest.keyClick(opened.search, Qt.Key.Key_Escape)
     desk.until(lambda: not any(each.isVisible() for each in desk.window.findChildren(ManualDialog)))
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
+    desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
-    listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
+    listed = Desk(desk.qtbot, desk.the(ShortcutsDialog)).texts()
     assert [listed[listed.index(name) - 1] for name in ("Manual", "Keyboard shortcuts")] == ["F1", "/"]
 
 
@@ -190,28 +177,23 @@ def test_the_summary_names_the_language_of_the_other_pages_only_where_it_is_anot
     finally:
         languages.use(Catalogue())
         qapp.removeTranslator(translator)
-    dialog = Desk(qtbot, context.page).the(ManualDialog)
-    dialog.findChildren(QListWidget)[0].setCurrentRow(0)
-    shown = dialog.findChildren(QTextBrowser)[0].toPlainText()
-    assert ("Englis" in shown) == (language == "de")  # or “Englisch”, once the remark is translated
+    opened = ManualDesk(Desk(qtbot, context.page))
+    opened.pages.setCurrentRow(0)
+    assert ("Englis" in opened.text.toPlainText()) == (language == "de")  # or “Englisch”, once the remark is translated
 
 
-def test_what_is_new_is_a_page_of_the_manual(qtbot: QtBot, context: WindowContext) -> None:
-    commands = HelpCommands(context)
-    desk = Desk(qtbot, context.page)
-    desk.choose("Help", "What is new")
-    commands.show_page("news")
-    (dialog,) = context.page.findChildren(ManualDialog)
-    text = dialog.findChildren(QTextBrowser)[0].toPlainText()
+def test_what_is_new_is_a_page_of_the_manual(desk: Desk) -> None:
+    for _ in range(2):
+        desk.action("What is new").trigger()
+    assert len(desk.window.findChildren(ManualDialog)) == 1
+    text = ManualDesk(desk).text.toPlainText()
     assert text.startswith("What is new")
     assert "Use PlantDesk in German, French or Spanish: Settings > Language." in text
 
 
-def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: WindowContext) -> None:
-    HelpCommands(context)
-    desk = Desk(qtbot, context.page)
+def test_a_diagnosis_without_private_data_can_be_copied(desk: Desk, context: WindowContext) -> None:
     desk.choose("Help", "About PlantDesk")
-    about = Desk(qtbot, desk.the(AboutDialog))
+    about = Desk(desk.qtbot, desk.the(AboutDialog))
     about.button("Copy diagnosis").click()
     diagnosis = QGuiApplication.clipboard().text()
     assert diagnosis == about.the(QPlainTextEdit).toPlainText()
