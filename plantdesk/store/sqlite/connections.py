@@ -2,7 +2,7 @@
 
 WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. Against
 TRUNCATE + EXTRA, the other mode that survives a power cut, it made 6 to 8 times as many commits a second, and beside a
-search in half a million plants its longest took 6 ms instead of 142 (tests/benchmarks/journal.py).
+search in half a million plants its longest took 6 ms instead of 142.
 
 The page cache has SQLite's default of 2 MB, which fits into the processor's: with 32 MiB the sort of a million ids took
 twice as long, and each connection that had read the file kept 30 MB.
