@@ -79,7 +79,7 @@ class AddPlantController(QObject):
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         slow = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
         self._opening.timeout.connect(partial(form.message.set_hint, slow))
-        self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
+        self._completion = NameCompletion(form, names)
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
         self.unsaved = UnsavedPlants(form.theme, self.queue)
         form.add_below(self.unsaved)

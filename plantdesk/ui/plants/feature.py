@@ -208,7 +208,7 @@ class Plants(Feature):
         """Open the small window for a new plant."""
         lasting = _lasting(None if self.opened is None else self.opened.store.write_error)
         refusal = "" if lasting is None else error_text(lasting)
-        self._quick.open(token, self._form.tags.stringList(), refusal)
+        self._quick.show_form(token, self._form.tags.stringList(), refusal)
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
@@ -219,8 +219,9 @@ class Plants(Feature):
     def _quick(self) -> QuickEntry:
         from plantdesk.ui.plants.quick_entry import QuickEntry
 
-        quick = QuickEntry(self.context, self._add_controller.queue, self)
-        quick.done.connect(self.quick_done)
+        quick = QuickEntry(self.context, self._add_controller.queue)
+        self.destroyed.connect(quick.deleteLater)
+        quick.ended.connect(self.quick_done)
         quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=address_of(plant_id))))
         quick.set_store(None if self.opened is None else self.opened.queries)
         self.queries_changed.connect(quick.set_store)

@@ -17,7 +17,7 @@ from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.selections import KnownName
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.feature import WindowContext
-from plantdesk.ui.plants.form_fields import NameField, TagField
+from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
@@ -51,20 +51,12 @@ class NameCompletion(QObject):
     spelling. These are not filled in: the user has to choose them.
     """
 
-    def __init__(
-        self,
-        theme: Theme,
-        name: NameField,
-        tag: TagField,
-        parent: QObject,
-        below: QWidget | None = None,
-        names: Callable[[], KnownNames | None] = lambda: None,
-    ) -> None:
+    def __init__(self, form: PlantForm, names: Callable[[], KnownNames | None], below: QWidget | None = None) -> None:
         """Offer names under the field, or `below` a small window; `names`, called on another thread, returns a list."""
-        super().__init__(parent)
-        self._theme, self._below = theme, below
-        self._name = name
-        self._tag = tag
+        super().__init__(form)
+        self._theme, self._below = form.theme, below
+        self._name, self._tag = form.name_field, form.tag_field
+        name = self._name
         self._offers: Sequence[KnownName] = ()
         self._current = -1
         self._recent: list[tuple[str, str | None]] = []
@@ -79,12 +71,12 @@ class NameCompletion(QObject):
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setWrapAround(False)
         self._completer.setWidget(name)
-        self._delegate = NameDelegate(theme, self)
+        self._delegate = NameDelegate(form.theme, self)
         self._list = CompleterPopup(self._completer, name, self._delegate).view
         self._list.setAccessibleName(self.tr("Known names"))
         self._completer.highlighted[QModelIndex].connect(self._on_highlighted)  # type: ignore[index]
         self._list.clicked.connect(self._on_clicked)  # not `activated`: Enter submits
-        name.typed.connect(self._on_typed)
+        name.textEdited.connect(self._on_typed)
         name.recall_requested.connect(self._on_recall_requested)
         name.fill_taken.connect(self.settle)
         name.fill_refused.connect(self._refuse)
@@ -115,8 +107,8 @@ class NameCompletion(QObject):
         self._tag.take_fill()
         self._hide()
 
-    @Slot(str)
-    def _on_typed(self, _text: str) -> None:
+    @Slot()
+    def _on_typed(self) -> None:
         self._recalled = 0
         self._pause.stop()
         if self._tag.is_filled:
