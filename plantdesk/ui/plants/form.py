@@ -78,13 +78,11 @@ class PlantForm(QFrame):
         self._connect()
 
     def _connect(self) -> None:
-        """Connect the fields, and handle Ctrl+Enter in ID and Tag as in Name."""
         self._settling.timeout.connect(self.draft_due)
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
         self.name_field.returnPressed.connect(self._on_name_entered)
         self.tag_field.returnPressed.connect(self._on_return)
-        self.name_field.keep_requested.connect(self._on_keep_requested)
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self._show_scanned_id)
         for key in ENTER_KEYS:
