@@ -218,7 +218,7 @@ class RememberedPlants(QObject):
         found = [from_json(each) for each in (unsaved if isinstance(unsaved, list) else [])]
         draft = from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
         if draft is not None and self._form.is_empty:
-            self._form.restore(draft.texts)
+            self._form.fill(draft.texts)
         else:
             found.append(draft)
         self._queue.submit(*(each for each in found if each is not None))

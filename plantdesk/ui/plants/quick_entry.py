@@ -55,9 +55,9 @@ class QuickEntry(Dialog):
         queue.changed.connect(self._report_end)
         queue.changed.connect(self._remember)
         context.bridge.changed.connect(self._ask_next_id)
-        texts = context.preferences.of_store(context.location.key).get("quick")
-        if isinstance(texts, list) and all(isinstance(each, str) for each in texts):
-            form.restore(texts)
+        match context.preferences.of_store(context.location.key).get("quick"):
+            case [str(), str(), str()] as texts:
+                form.fill(texts)
 
     def _set_up_window(self) -> None:
         if sys.platform == "win32":
@@ -124,6 +124,7 @@ class QuickEntry(Dialog):
         else:
             self._queue.discard([submission])
             self.form.fill(submission.texts)
+            self.form.focus_name()
             self._is_open = True
             bring_to_front(self)
             self._show_refusal(error)
