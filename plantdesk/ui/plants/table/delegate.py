@@ -185,12 +185,6 @@ class RowDelegate(QStyledItemDelegate):
             self._paint_content(painter, option, inner, row, Column(index.column()))
         painter.restore()
 
-    @override
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        size = super().sizeHint(option, index)
-        size.setHeight(self._theme.metrics.row)
-        return size
-
     def _paint_content(
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, row: PlantRow, column: Column
     ) -> None:

@@ -36,7 +36,6 @@ _ROW_FLAGS = (  # a constant, as Qt requests it three times for each cell that i
     | Qt.ItemFlag.ItemIsDragEnabled
     | Qt.ItemFlag.ItemNeverHasChildren
 )
-_ALIGNMENT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _PREFETCH_ROWS = 100
 _MAX_PAGE = 2000
 #: The least pause until the next query of the order; twice the time that the last one took, if that is longer.
@@ -48,7 +47,6 @@ _TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
     Qt.ItemDataRole.ToolTipRole: tool_tip,
     Qt.ItemDataRole.AccessibleTextRole: spoken_text,
 }
-_ROLES = {*_TEXTS, PLANT_ROLE, Qt.ItemDataRole.TextAlignmentRole}
 
 
 class PlantModel(QAbstractTableModel):
@@ -218,15 +216,12 @@ class PlantModel(QAbstractTableModel):
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or role not in _ROLES:
+        if not index.isValid() or role not in {*_TEXTS, PLANT_ROLE}:
             return None
-        column = Column(index.column())
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _ALIGNMENT
         row = self._row(index.row())
         if role == PLANT_ROLE:
             return row
-        return _TEXTS[role](row, column) if row is not None else PENDING
+        return _TEXTS[role](row, Column(index.column())) if row is not None else PENDING
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -236,8 +231,6 @@ class PlantModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
             return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _ALIGNMENT
         title = column_title(Column(section))
         if role == Qt.ItemDataRole.DisplayRole and section == self.shown_query.column:
             return f"{title} {'↓' if self.shown_query.descending else '↑'}"
