@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.imports import ImportRow, OnConflict
@@ -73,13 +73,13 @@ class Window:
         if case.column is None:
             self._browser.search_field.setText(case.search)
         else:
-            self._browser.sort_by(case.column, descending=False)
+            self._browser.table.sortByColumn(case.column, Qt.SortOrder.AscendingOrder)
         self.wait(self._shows_rows)
         first = time.perf_counter() - start
         self.wait(lambda: self._browser.model.complete)
         every = time.perf_counter() - start
         self._browser.search_field.clear()
-        self._browser.sort_by(Column.ADDED, descending=True)
+        self._browser.table.sortByColumn(Column.ADDED, Qt.SortOrder.DescendingOrder)
         self.wait(lambda: self._shows_rows() and self._browser.model.complete)
         return first, every
 

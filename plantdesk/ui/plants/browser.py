@@ -20,7 +20,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
+from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M, S
 from plantdesk.ui.theme.theme import Theme
@@ -69,16 +69,15 @@ class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
     `added_hidden(row)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence about what was
-    copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed. `order_changed(order)`:
-    the user sorted the table. `plants_shown`: the first rows are there, or why there are none. `welcome_shown(shown)`:
-    the page of an empty store is shown now, or no longer; it offers samples if `offers_samples` is true.
+    copied; `copy_refused(text)`: why nothing was. `order_changed(order)`: the user sorted the table. `plants_shown`:
+    the first rows are there, or why there are none. `welcome_shown(shown)`: the page of an empty store is shown now, or
+    no longer; it offers samples if `offers_samples` is true.
     """
 
     order_changed = Signal(str)
     added_hidden = Signal(object)
     copied = Signal(str)
     copy_refused = Signal(str)
-    failed = Signal(object)
     plants_shown = Signal()
     welcome_shown = Signal(bool)
 
@@ -146,15 +145,11 @@ class PlantBrowser(QFrame):
         if not self.table.keeper.seek(plant_id) or self.model.busy:  # the rows may be those of an earlier search
             self.search_bar.clear()
 
-    def sort_by(self, column: Column, *, descending: bool) -> None:
-        """Sort the table."""
-        order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
-        self.table.sortByColumn(column, order)
-
     def set_order(self, order: str) -> None:
         """Sort by a column in its usual direction: newest first, largest ID first, the others from A to Z."""
         column = next(each for each in Column if each.order == order)
-        self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
+        is_descending = column in {Column.ADDED, Column.ID}
+        self.table.sortByColumn(column, Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder)
 
     def copy_selection(self, form: Format | None = None) -> None:
         """Put the selected rows on the clipboard, in the background, in the format of a file; None: a spreadsheet."""
@@ -200,7 +195,6 @@ class PlantBrowser(QFrame):
         self._failed_page.set_text(error_text(error))
         self.search_field.set_searching(is_searching=False)
         self._show_state()
-        self.failed.emit(error)
 
     @Slot()
     def _on_clear_clicked(self) -> None:
@@ -211,21 +205,16 @@ class PlantBrowser(QFrame):
         #: The page that replaces the table while the store is empty.
         self.welcome = WelcomePage(self._theme)
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
-        self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
+        self._no_match_page.add_button(self.tr("Show all plants")).clicked.connect(self._on_clear_clicked)
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
-        self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
+        self._failed_page.add_button(self.tr("Try again"), "refresh-cw").clicked.connect(self.model.retry)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.search_bar)
         self._pages = QStackedLayout()
         self._pages.currentChanged.connect(self._on_page_changed)
-        pages = QVBoxLayout()  # as a stacked layout has no margins
-        pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
-        add_layout(pages, self._pages)
-        add_layout(layout, pages, 1)  # before its pages are added: the first one is shown, and must not be a window
+        pages = fill(QVBoxLayout(), self._pages, margins=mirrored(self, _HANG, 0, 0, 0))  # a stacked layout has none
+        # Before its pages are added: the first one is shown, and must not be a window.
+        fill(QVBoxLayout(self), self.search_bar, (pages, 1), margins=0, spacing=0)
         for page in (self.table, self._no_match_page, self._failed_page, self.welcome):
             self._pages.addWidget(page)
 
@@ -246,8 +235,6 @@ class PlantBrowser(QFrame):
         self._copier.refused.connect(self.copy_refused)
         self.table.name_typed.connect(self.model.find_name)
         self.model.name_found.connect(self.table.keeper.seek)
-        self._clear_button.clicked.connect(self._on_clear_clicked)
-        self._retry_button.clicked.connect(self.model.retry)
         self._announce_timer.timeout.connect(self._on_announce_due)
 
     @Slot()

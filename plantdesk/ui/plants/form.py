@@ -191,11 +191,9 @@ class PlantForm(QFrame):
 
     # --- errors ---
 
-    def show_errors(self, fields: Iterable[str], text: str, *actions: MessageAction) -> None:
+    def show_errors(self, fields: Sequence[str], text: str, *actions: MessageAction) -> None:
         """Mark the invalid fields and show `text`, without moving the cursor."""
-        marked = set(fields)
-        for name in FieldName:
-            self._mark(name, invalid=name in marked)
+        self._mark(fields)
         self.message.show_message(Tone.ERROR, text, *actions)
 
     def focus_field(self, name: str) -> None:
@@ -206,8 +204,7 @@ class PlantForm(QFrame):
 
     def clear_errors(self) -> None:
         """Remove the marks from all fields."""
-        for name in FieldName:
-            self._mark(name, invalid=False)
+        self._mark([])
 
     def close_message(self) -> None:
         """Remove the message; if one of its buttons has the focus, move the focus to Name."""
@@ -289,8 +286,9 @@ class PlantForm(QFrame):
             self.emptied.emit()
         return filled
 
-    def _mark(self, name: FieldName, *, invalid: bool) -> None:
-        set_properties(self._fields()[name], invalid=str(invalid).lower())
+    def _mark(self, invalid: Sequence[str]) -> None:
+        for name, field in self._fields().items():
+            set_properties(field, invalid=str(name in invalid).lower())
 
     @Slot()
     def _on_id_entered(self) -> None:

@@ -200,7 +200,7 @@ def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_t
     qtbot.waitUntil(lambda: browser.model.is_current and browser.model.rowCount() == 1100)
     click_row(table, 2)
     click_row(table, 4, CONTROL)
-    browser.sort_by(Column.ID, descending=False)
+    browser.table.sortByColumn(Column.ID, Qt.SortOrder.AscendingOrder)
     qtbot.waitUntil(lambda: browser.model.is_current and browser.model.id_at(0) == 1)
     assert selected(table) == [1096, 1098]
     assert browser.model.id_at(table.currentIndex().row()) == 1096
@@ -382,7 +382,7 @@ def test_a_new_row_is_marked_wherever_the_order_puts_it(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder, theme: Theme
 ) -> None:
     with qtbot.waitSignal(browser.model.rows_replaced):
-        browser.sort_by(Column.NAME, descending=False)
+        browser.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     add("Fern 10 bis")
     qtbot.waitUntil(lambda: visible_names(table)[1:3] == ["Fern 10", "Fern 10 bis"])
     assert theme.colors.accent in colors(table, 2, Column.ID)
