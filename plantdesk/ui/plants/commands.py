@@ -15,6 +15,7 @@ from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection, Term
+from plantdesk.transfer.formats import Format
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.feature import OpenStore, PlantChanges, WindowContext
 from plantdesk.ui.menus import Section, check
@@ -81,9 +82,10 @@ class SelectionCommands(QObject):
         self._delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         for action in (self._delete, self._duplicate):  # afterwards the next plant, or the copy, is selected
             action.setAutoRepeat(False)
-        copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
+        copies = ((self.tr("Copy as C&SV"), Format.CSV), (self.tr("Copy as &JSON"), Format.JSON))
         self._copies = [
-            add(Section.EDIT_COPIES, text, partial(self._copy_as, form), in_menu=False) for text, form in copies
+            add(Section.EDIT_COPIES, text, partial(browser.copy_selection, form), in_menu=False)
+            for text, form in copies
         ]
         self.show_selection(0)
         context.bridge.health_changed.connect(self._on_health_changed)
@@ -202,11 +204,6 @@ class SelectionCommands(QObject):
         dialog.chosen.connect(self.set_tag)
         dialog.open()
 
-    def _copy_as(self, form: str) -> None:
-        from plantdesk.transfer.formats import Format
-
-        self._browser.copy_selection(Format(form))
-
 
 def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
     rows = sorted(reader.rows(ids).items())
@@ -214,9 +211,7 @@ def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[in
 
 
 class ViewCommands(QObject):
-    """`changed`: one of the switches is set."""
-
-    changed = Signal()
+    """Commands for what form and table show."""
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
@@ -233,8 +228,6 @@ class ViewCommands(QObject):
         text = self.tr("&Keep tag for the next plant")
         self.keep_tag_command = switch(text, lambda on: tag_field.set_pinned(pinned=on))
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
-        for command in (self.compact_command, self.keep_tag_command):
-            command.toggled.connect(self.changed)
         titles, title = map(column_title, SIZED), self.tr("Col&umns")
         columns = menus.add_switches(Section.VIEW_COLUMNS, title, titles, self._on_columns_chosen)
         self._columns = dict(zip(SIZED, columns, strict=True))

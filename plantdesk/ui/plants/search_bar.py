@@ -14,7 +14,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import Contains, Counts, Term
-from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
+from plantdesk.ui.filters import filter_icon, filter_text, is_filter, moved_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import quoted, translated
@@ -43,10 +43,10 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class FilterChips(QToolBar):
     """A row of filters, each of which removes itself when pressed. Left and Right move between them.
 
-    `removed(position)`: the user removed a filter.
+    `removed(term)`: the user removed a filter.
     """
 
-    removed = Signal(int)
+    removed = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -76,8 +76,8 @@ class FilterChips(QToolBar):
         for action in self.actions():
             self.removeAction(action)
             action.deleteLater()
-        for at, term in enumerate(self._filters):
-            self._add(term).triggered.connect(partial(self.removed.emit, at))
+        for term in self._filters:
+            self._add(term).triggered.connect(partial(self.removed.emit, term))
         self.setVisible(bool(self._filters))
         if focused is not None and self._filters:
             at = min(focused, len(self._filters) - 1)
@@ -113,7 +113,7 @@ class FilterChips(QToolBar):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         focused = self._focused()
         if focused is not None and event.key() in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
-            self.removed.emit(focused)
+            self.removed.emit(self._filters[focused])
         else:
             super().keyPressEvent(event)
 
@@ -198,6 +198,12 @@ class SearchBar(QWidget):
         """Show other filters; what is typed stays."""
         self.filters = tuple(dict.fromkeys(filters))
         self._update()
+
+    @Slot(str, object)
+    def replace_tag(self, old: str, new: str | None) -> None:
+        """Update the filters after a tag was renamed, or removed (None)."""
+        filters = [moved_filter(term, old, new) for term in self.filters]
+        self.set_filters([each for each in filters if each is not None])
 
     def set_counts(self, counts: Counts) -> None:
         """Offer the tags and sources of these plants as completions."""
@@ -346,9 +352,8 @@ class SearchBar(QWidget):
         if any(map(is_filter, parse_terms(self.field.text()))):
             self.set_search(f"{search_text(self.filters)} {self.field.text()}")
 
-    @Slot(int)
-    def _on_removed(self, position: int) -> None:
-        left = [each for at, each in enumerate(self.filters) if at != position]
-        if not left:
+    @Slot(object)
+    def _on_removed(self, term: Term) -> None:
+        if len(self.filters) == 1:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.set_filters(left)
+        self.set_filters([each for each in self.filters if each != term])
