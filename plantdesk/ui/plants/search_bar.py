@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
@@ -51,7 +51,7 @@ class FilterChips(QToolBar):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._filters: Sequence[Term] = ()
+        self._filters: tuple[Term, ...] = ()
         self._group = QButtonGroup(self)  # moves the focus by Left and Right
         self._group.setExclusive(False)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -64,10 +64,11 @@ class FilterChips(QToolBar):
         self.setContentsMargins(*mirrored(self, 0, 0, _MORE_MARGIN, 0))
         theme.changed.connect(self._show)
 
-    def set_filters(self, filters: Sequence[Term]) -> None:
+    def set_filters(self, filters: tuple[Term, ...]) -> None:
         """Show other filters; the focus stays at its position."""
-        self._filters = filters
-        self._show()
+        if filters != self._filters:
+            self._filters = filters
+            self._show()
 
     @Slot()
     def _show(self) -> None:
@@ -138,7 +139,6 @@ class SearchBar(QWidget):
         #: The whole search: the filters, then what is typed, without an unfinished term.
         self.text = ""
         self._typed = ""
-        self._is_setting = False
         self._count: tuple[int | None, int | None] | None = None, None
         #: The time of day of the count if it is not the current one.
         self.time = ""
@@ -151,7 +151,7 @@ class SearchBar(QWidget):
         self._count_label.setFont(tabular())
         self._set_up_buttons()
         self._lay_out()
-        self.field.textChanged.connect(self._on_text_changed)
+        self.field.textChanged.connect(self._update)
         self.field.returnPressed.connect(self._on_return)
         self.field.scanned.connect(self.clear)  # what is scanned replaces the search
         self.field.last_filter_unwanted.connect(lambda: self.set_filters(self.filters[:-1]))
@@ -166,8 +166,12 @@ class SearchBar(QWidget):
     def set_search(self, text: str) -> None:
         """Show another search: its words in the field, its other terms as chips."""
         terms = parse_terms(text)
-        self.filters = tuple(dict.fromkeys(filter(is_filter, terms)))
-        self._set_text(search_text(term for term in terms if not is_filter(term)))
+        self._show_search(filter(is_filter, terms), search_text(term for term in terms if not is_filter(term)))
+
+    def _show_search(self, filters: Iterable[Term], text: str) -> None:
+        self.filters = tuple(dict.fromkeys(filters))
+        self.field.setText(text)
+        self._update()
 
     def as_json(self) -> dict[str, str]:
         """Return the search, and the part of it that is in the field, as members of a JSON object."""
@@ -179,8 +183,7 @@ class SearchBar(QWidget):
         if not typed or not search.endswith(typed):
             self.set_search(search)
             return
-        self.filters = tuple(filter(is_filter, parse_terms(search.removesuffix(typed))))
-        self._set_text(typed)
+        self._show_search(filter(is_filter, parse_terms(search.removesuffix(typed))), typed)
 
     @Slot(object, bool)
     def choose(self, term: Term | None, add: bool) -> None:
@@ -276,13 +279,7 @@ class SearchBar(QWidget):
         super().resizeEvent(event)
         self._show_count()
 
-    def _set_text(self, text: str) -> None:
-        """Set the text of the field together with the filters, so that the search changes once."""
-        self._is_setting = True
-        self.field.setText(text)
-        self._is_setting = False
-        self._update()
-
+    @Slot()
     def _update(self) -> None:
         self._chips.set_filters(self.filters)
         self._typed = _UNFINISHED.sub("", self.field.text()).strip()
@@ -334,15 +331,9 @@ class SearchBar(QWidget):
         self.field.setMinimumWidth(scaled(_MIN_SEARCH))
         self.field.setMaximumWidth(scaled(_MAX_SEARCH))
 
-    @Slot()
-    def _on_text_changed(self) -> None:
-        if not self._is_setting:
-            self._update()
-
     @Slot(object, str)
     def _on_completed(self, term: Term, rest: str) -> None:
-        self.filters = tuple(dict.fromkeys((*self.filters, term)))
-        self._set_text(rest)
+        self._show_search((*self.filters, term), rest)
 
     @Slot()
     def _on_return(self) -> None:
