@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QMenu
 
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import Text, prevents_changes
-from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection, Term
 from plantdesk.transfer.formats import Format
-from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.background import Task
 from plantdesk.ui.feature import OpenStore, PlantChanges, WindowContext
 from plantdesk.ui.menus import Section, check
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -72,8 +72,7 @@ class SelectionCommands(QObject):
         #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
         self.save_notes: Callable[[], Mapping[int, str]] = dict
         self._is_copying = False
-        self._store: PlantStore | None = None
-        self._queries: StoreQueries | None = None
+        self._opened: OpenStore | None = None
         add = context.menus.add
         self._edit_name = add(Section.EDIT_PLANTS, "", partial(editing.start, Column.NAME), "F2")
         self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T")
@@ -105,7 +104,7 @@ class SelectionCommands(QObject):
 
     def set_store(self, opened: OpenStore | None) -> None:
         """Change the plants of this store; None: there is none."""
-        self._store, self._queries = opened or (None, None)
+        self._opened = opened
         self.end_copying()
 
     @Slot(int)
@@ -117,7 +116,7 @@ class SelectionCommands(QObject):
         self._edit_tag.setText(translated(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
         self._duplicate.setText(translated(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
         self._delete.setText(translated(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
-        may_change = self._store is None or not prevents_changes(self._store.change_error)
+        may_change = self._opened is None or not prevents_changes(self._opened.store.change_error)
         for action in (self._edit_name, self._edit_tag, self._delete):
             action.setEnabled(count > 0 and may_change)
         self._duplicate.setEnabled(0 < count <= MAX_QUANTITY)
@@ -134,11 +133,11 @@ class SelectionCommands(QObject):
 
         The keys that follow are for the copies, which are selected when they are added.
         """
-        if self._queries is not None:
+        if self._opened is not None:
             self._is_copying = True
             self._context.keys.hold()
             read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
-            self._queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
+            self._opened.queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
 
     def _on_not_copied(self, error: Exception) -> None:
         self.end_copying()
@@ -172,21 +171,21 @@ class SelectionCommands(QObject):
         box.open()
 
     def _delete_plants(self, ids: array[int]) -> None:
-        if self._store is not None and ids and self._changes.may_change(self._store):
+        if self._opened is not None and ids and self._changes.may_change(self._opened.store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = translated(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
-            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
+            self._changes.apply(self._opened.store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
 
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
         """Give the selected plants a tag, or none."""
-        if self._store is not None and (ids := self._browser.table.selected_ids()):
+        if self._opened is not None and (ids := self._browser.table.selected_ids()):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
             progress = translated(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
-            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
+            self._changes.apply(self._opened.store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
     def change_tag(self) -> None:
         """Edit the tag of the selected plant, or ask for one tag for all selected plants."""
@@ -235,8 +234,9 @@ class ViewCommands(QObject):
             action.setChecked(True)
         text = self.tr("New &plants (top of the list)")
         menus.add(Section.VIEW_PLANTS, text, browser.table.jump_to_top, "Ctrl+Home")
-        browser.order_changed.connect(partial(check, self.orders))
-        browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
+        header = browser.table.horizontalHeader()
+        header.sortIndicatorChanged.connect(lambda section: check(self.orders, Column(section).order))
+        header.customContextMenuRequested.connect(self._open_header_menu)
 
     def show_table(self) -> None:
         """Check the commands of what the table shows."""

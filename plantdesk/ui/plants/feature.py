@@ -275,8 +275,8 @@ class Plants(Feature):
         browser.welcome_shown.connect(toast.set_upper)
         browser.table.selection_count_changed.connect(self.status.show_selection)
         toast.covering.connect(browser.table.set_covered)
-        browser.copied.connect(toast.show_message)
-        browser.copy_refused.connect(toast.show_problem)
+        browser.copier.copied.connect(toast.show_message)
+        browser.copier.refused.connect(toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(lambda undone: browser.select_soon(undone.ids))
         self._add_controller.plant_added.connect(browser.reveal_added)
@@ -287,7 +287,7 @@ class Plants(Feature):
             field.scanned.connect(partial(self._show_plant, takes_focus=False))
         for changed in (
             browser.table.horizontalHeader().sectionResized,
-            browser.order_changed,
+            browser.table.horizontalHeader().sortIndicatorChanged,
             browser.search_bar.changed,
             self.view.compact_command.toggled,
             self.view.keep_tag_command.toggled,

@@ -35,7 +35,7 @@ def filled(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Pla
 
 def open_store(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
     browser.set_store(store)
-    qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
+    qtbot.waitUntil(lambda: browser.model.rows.is_complete)
 
 
 def names(browser: PlantBrowser) -> list[str]:
@@ -145,7 +145,7 @@ def test_after_a_search_that_failed_once_new_plants_are_shown_again(
 
 def test_a_copy_that_fails_is_reported(qtbot: QtBot, filled: PlantBrowser, failing: Failing) -> None:
     filled.table.selectAll()
-    with failing(), qtbot.waitSignal(filled.copy_refused) as refused:
+    with failing(), qtbot.waitSignal(filled.copier.refused) as refused:
         filled.copy_selection()
     assert refused.args == ["The plant store cannot be reached (SQLITE_ERROR). Check its disk and folder."]
 
@@ -200,7 +200,7 @@ def test_it_is_shown_at_the_end_of_the_list_to_which_it_is_added(
 ) -> None:
     filled.table.sortByColumn(Column.ADDED, order)
     add(*(f"Fern {number}" for number in range(60)))
-    qtbot.waitUntil(lambda: filled.model.rowCount() > 60 and filled.model.complete)
+    qtbot.waitUntil(lambda: filled.model.rowCount() > 60 and filled.model.rows.is_complete)
     filled.table.scrollToBottom()
     for count in range(filled.model.rowCount() + 1, filled.model.rowCount() + 4):
         (row,) = add("Moss")

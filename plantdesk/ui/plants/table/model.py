@@ -52,7 +52,7 @@ _TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
 class PlantModel(QAbstractTableModel):
     """The plants of a store that a query finds. Belongs to the GUI thread; store errors are signalled, never raised.
 
-    `state_changed`: another query was requested, or `rowCount()`, `total` or `complete` changed.
+    `state_changed`: another query was requested, or `rows` changed.
     `rows_replaced(same_query)`: all rows were replaced. `name_found(plant_id)` answers `find_name`. `failed(error)`: a
     query failed.
     """
@@ -67,7 +67,8 @@ class PlantModel(QAbstractTableModel):
         self._bridge = bridge
         #: The query that was requested last, and the query of the rows.
         self.query = self.shown_query = Query()
-        self._rows = RowOrder()
+        #: The order of the rows, and what is known of it.
+        self.rows = RowOrder()
         self._worker: Worker | None = None
         self._queries: StoreQueries | None = None
         self._pause = QTimer(self, singleShot=True)
@@ -75,31 +76,6 @@ class PlantModel(QAbstractTableModel):
         self._cache: PageCache | None = None
         self._draft: PlantRow | None = None
         self._missing: set[int] = set()
-
-    @property
-    def total(self) -> int | None:
-        """The number of plants in the store, None until it is known."""
-        return self._rows.total
-
-    @property
-    def complete(self) -> bool:
-        """Whether all rows of the query are loaded, so that their number is known."""
-        return self._rows.is_complete
-
-    @property
-    def is_current(self) -> bool:
-        """Whether all rows are loaded, and nothing is known to have changed since."""
-        return self._rows.is_current
-
-    @property
-    def busy(self) -> bool:
-        """Whether the rows are still those of the previous query."""
-        return self._rows.state is RowsState.LOADING
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether the query failed, so that the rows are another query's or incomplete."""
-        return self._rows.state is RowsState.FAILED
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
@@ -128,7 +104,7 @@ class PlantModel(QAbstractTableModel):
     def refresh(self) -> None:
         """Compare the rows with the store; afterwards they are current."""
         if self._cache is not None:
-            self._apply_edits(self._rows.apply(Changes(needs_reload=True)))
+            self._apply_edits(self.rows.apply(Changes(needs_reload=True)))
 
     def retry(self) -> None:
         """Repeat now what failed; this also happens automatically, every two seconds."""
@@ -144,7 +120,7 @@ class PlantModel(QAbstractTableModel):
             self._cache.expire()
             self._repaint_all()  # painting requests what is missing
         self._cache.put((*changes.added, *changes.updated))
-        self._apply_edits(self._rows.apply(changes))
+        self._apply_edits(self.rows.apply(changes))
         self._repaint({row.id for row in changes.updated})
 
     def show_draft(self, row: PlantRow | None) -> None:
@@ -171,30 +147,22 @@ class PlantModel(QAbstractTableModel):
         self._worker.close()
         self._cache = self._queries = self._worker = None
         self.beginResetModel()
-        self._rows = RowOrder()
+        self.rows = RowOrder()
         self.endResetModel()
         self.state_changed.emit()
 
     def read(self, first: int, last: int) -> None:
         """Request rows that will be painted soon, so that most are loaded by then."""
-        cache = self._cache
-        missing = [each for each in self.ids_between(first, last) if cache is not None and cache.is_missing(each)]
-        if cache is not None and missing:
-            cache.ask(missing)
-        else:
-            self._repaint_all()
+        self._missing.update(range(first, last + 1))
+        self._ask_for_page()
 
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""
-        return self._rows.ids[row]
+        return self.rows.ids[row]
 
     def ids_between(self, first: int, last: int) -> array[int]:
         """Return the ids of the rows from `first` to `last`, both included."""
-        return self._rows.ids[first : last + 1]
-
-    def row_of(self, plant_id: int) -> int | None:
-        """Return the row of a plant, None if it is not loaded. Takes 10 ms at a million rows."""
-        return self._rows.row_of(plant_id)
+        return self.rows.ids[first : last + 1]
 
     def loaded_row(self, plant_id: int) -> PlantRow | None:
         """Return the row of a plant if it is loaded, with long texts cut."""
@@ -203,12 +171,12 @@ class PlantModel(QAbstractTableModel):
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
         """Return the row numbers of those plants that are in the table. Takes 70 ms at a million rows."""
         requested = frozenset(plant_ids)
-        return {each: row for row, each in enumerate(self._rows.ids) if each in requested} if requested else {}
+        return {each: row for row, each in enumerate(self.rows.ids) if each in requested} if requested else {}
 
     @override
     def rowCount(self, parent: Index | None = None) -> int:
         inner = parent is not None and parent.isValid()
-        return 0 if inner else len(self._rows.ids)
+        return 0 if inner else len(self.rows.ids)
 
     @override
     def columnCount(self, parent: Index | None = None) -> int:
@@ -247,11 +215,12 @@ class PlantModel(QAbstractTableModel):
         missing, self._missing = sorted(self._missing), set()
         if self._cache is None or not missing:
             return
-        ids, cache = self._rows.ids, self._cache
+        ids, cache = self.rows.ids, self._cache
         rows: Iterable[int] = range(max(missing[0] - _PREFETCH_ROWS, 0), min(missing[-1] + _PREFETCH_ROWS, len(ids)))
         if missing[-1] - missing[0] > _MAX_PAGE:  # more than one screen: only the single rows are read
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
-        cache.ask([ids[row] for row in rows if cache.is_missing(ids[row])])
+        if requested := [ids[row] for row in rows if cache.is_missing(ids[row])]:
+            cache.ask(requested)
 
     @Slot()
     def _repaint_all(self) -> None:
@@ -272,29 +241,29 @@ class PlantModel(QAbstractTableModel):
     def _ask(self, state: RowsState) -> None:
         if self._queries is not None:
             view = self.query.view
-            self._rows.begin(state, view)
+            self.rows.begin(state, view)
             read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
             done, failed = partial(self._on_order_read, monotonic()), self._on_order_failed
             self._queries.ask(self, read, done, failed, progress=self._on_order_begun)
 
     @Slot()
     def _ask_if_needed(self) -> None:
-        match self._rows.needed_query:
+        match self.rows.needed_query:
             case RowsState.LOADING:
                 self._load()
             case RowsState.REFRESHING as state:
                 self._ask(state)
 
     def _on_order_begun(self, ids: array[int]) -> None:
-        self._apply_edits(self._rows.show_first(ids))
+        self._apply_edits(self.rows.show_first(ids))
 
     def _on_order_read(self, asked_at: float, answer: tuple[array[int], int]) -> None:
         self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - asked_at))))
-        self._apply_edits(self._rows.show_all(*answer))
+        self._apply_edits(self.rows.show_all(*answer))
 
     def _on_order_failed(self, error: Exception) -> None:
         self._pause.start(_RETRY_DELAY_MS)
-        self._rows.fail()
+        self.rows.fail()
         self.state_changed.emit()
         self.failed.emit(error)
 
@@ -309,16 +278,16 @@ class PlantModel(QAbstractTableModel):
         match edit:
             case Insertion(row, ids):
                 self.beginInsertRows(QModelIndex(), row, row + len(ids) - 1)
-                self._rows.ids[row:row] = ids
+                self.rows.ids[row:row] = ids
                 self.endInsertRows()
             case Removal(row, size):
                 self.beginRemoveRows(QModelIndex(), row, row + size - 1)
-                del self._rows.ids[row : row + size]
+                del self.rows.ids[row : row + size]
                 self.endRemoveRows()
             case Replacement(ids, same_query):
                 self.beginResetModel()
                 self._missing.clear()
-                self._rows.ids = ids
+                self.rows.ids = ids
                 self.shown_query = self.shown_query if same_query else self.query
                 self.endResetModel()
                 self.rows_replaced.emit(same_query)
@@ -331,14 +300,14 @@ class PlantModel(QAbstractTableModel):
         """Paint the row of a changed plant; of several, all rows."""
         if len(plant_ids) > 1:
             self._repaint_all()
-        elif plant_ids and (row := self.row_of(*plant_ids)) is not None:
+        elif plant_ids and (row := self.rows.row_of(*plant_ids)) is not None:
             self.dataChanged.emit(self.index(row, 0), self.index(row, len(Column) - 1))
 
     def _row(self, row: int) -> PlantRow | None:
         """Return what is known of a row; if it has to be read, note that."""
         if self._cache is None:
             return None
-        plant_id = self._rows.ids[row]
+        plant_id = self.rows.ids[row]
         if self._cache.is_missing(plant_id):
             if not self._missing:
                 QTimer.singleShot(0, self, self._ask_for_page)  # after all of them are painted

@@ -9,6 +9,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QOb
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from plantdesk.ui.plants.table.model import PlantModel
+from plantdesk.ui.plants.table.row_order import RowsState
 
 _Flag = QItemSelectionModel.SelectionFlag
 _Hint = QAbstractItemView.ScrollHint
@@ -48,8 +49,9 @@ class SelectionKeeper(QObject):
 
     def seek(self, plant_id: int) -> bool:
         """Select a plant and scroll to it, now or when a query finds it; return whether it is in the rows now."""
-        row = self._model.row_of(plant_id)
-        self._requested_id = plant_id if row is None or self._model.busy else None
+        row = self._model.rows.row_of(plant_id)
+        is_loading = self._model.rows.state is RowsState.LOADING
+        self._requested_id = plant_id if row is None or is_loading else None
         if row is not None:
             self._go_to(row)
         return row is not None
@@ -57,7 +59,7 @@ class SelectionKeeper(QObject):
     def keep_visible(self, plant_id: int) -> None:
         """Scroll to a plant now, and whenever its row moves while it is the current one."""
         self._visible_id = plant_id
-        if (row := self._model.row_of(plant_id)) is not None:
+        if (row := self._model.rows.row_of(plant_id)) is not None:
             self._table.scrollTo(self._model.index(row, 0))
 
     def select(self, plant_ids: Collection[int]) -> None:
@@ -100,7 +102,7 @@ class SelectionKeeper(QObject):
     @Slot(bool)
     def _on_rows_replaced(self, same_query: bool) -> None:
         self._table.updateGeometries()
-        self._is_filling = not self._model.complete
+        self._is_filling = not self._model.rows.is_complete
         self._returning = self._returning if same_query else ()
         self._select_again()
         if self._go_to_requested():
@@ -115,7 +117,7 @@ class SelectionKeeper(QObject):
 
     @Slot()
     def _on_state_changed(self) -> None:
-        if not self._model.complete:
+        if not self._model.rows.is_complete:
             return
         if self._is_filling:
             self._is_filling = False
@@ -167,7 +169,7 @@ class SelectionKeeper(QObject):
         return row is not None
 
     def _select_returning(self) -> None:
-        if self._returning and self._model.is_current:
+        if self._returning and self._model.rows.is_current:
             rows = sorted(self._model.rows_of(self._returning).values())
             self._returning = ()
             if rows:
@@ -200,7 +202,7 @@ class SelectionKeeper(QObject):
         return None if row < 0 else self._model.id_at(row)
 
     def _row_of(self, plant_id: int | None) -> int | None:
-        return None if plant_id is None else self._model.row_of(plant_id)
+        return None if plant_id is None else self._model.rows.row_of(plant_id)
 
     def _holds_view(self) -> bool:
         """Return whether the visible rows stay where they are; else new rows are shown at the top."""

@@ -18,7 +18,7 @@ def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Plan
     browser.set_store(store)
     browser.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     qtbot.waitUntil(
-        lambda: browser.model.complete and browser.table.model().index(0, Column.NAME).data() == "Aloe ferox"
+        lambda: browser.model.rows.is_complete and browser.table.model().index(0, Column.NAME).data() == "Aloe ferox"
     )
     browser.activateWindow()
     browser.table.setFocus()
@@ -49,5 +49,5 @@ def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTableV
     qtbot.waitUntil(lambda: current(table) == "Basil")
     QTest.keyClicks(table, "zzz")
     browser.table.sortByColumn(Column.NAME, Qt.SortOrder.DescendingOrder)
-    qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
+    qtbot.waitUntil(lambda: browser.model.rows.is_complete)
     assert current(table) == "Basil"
