@@ -21,14 +21,7 @@ from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.outbox import (
-    EnteredPlant,
-    Outbox,
-    StoreNotOpenError,
-    Submission,
-    UnansweredError,
-    from_json,
-)
+from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, UnansweredError, from_json
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.texts import error_text
 

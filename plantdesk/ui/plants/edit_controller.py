@@ -106,7 +106,9 @@ class EditController(QObject):
         else:
             self._context.keys.hold()
             read = partial(plant_of, plant_id=plant_id)
-            self._queries.ask(self, read, partial(self._on_read, Column(column)), self._on_not_read)
+            self._queries.ask(
+                self, read, partial(self._on_read, Column(column)), lambda _error: self._context.keys.drop()
+            )
 
     # --- the editor ---
 
@@ -117,9 +119,6 @@ class EditController(QObject):
         self._draft = _Draft(row, row)
         self._open(column)
         self._context.keys.release()
-
-    def _on_not_read(self, _error: Exception) -> None:
-        self._context.keys.drop()
 
     def _open(self, column: Column) -> None:
         if self._draft is None:

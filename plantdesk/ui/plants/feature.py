@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
@@ -24,14 +23,12 @@ from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import known_names_source
+from plantdesk.ui.plants.name_completion import known_names
+from plantdesk.ui.plants.quick_entry import QuickEntry
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import set_disabled_reason
-
-if TYPE_CHECKING:
-    from plantdesk.ui.plants.quick_entry import QuickEntry
 
 
 class Plants(Feature):
@@ -53,7 +50,7 @@ class Plants(Feature):
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(
-            self._form, context.bridge, context.undo_stack, self, known_names_source(context)
+            self._form, context.bridge, context.undo_stack, self, partial(known_names, context)
         )
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
         self._remembered = RememberedPlants(context.preferences, self._form, queue, self)
@@ -238,8 +235,6 @@ class Plants(Feature):
 
     @cached_property
     def _quick(self) -> QuickEntry:
-        from plantdesk.ui.plants.quick_entry import QuickEntry
-
         quick = QuickEntry(self.context, self._add_controller.queue)
         self.destroyed.connect(quick.deleteLater)
         quick.ended.connect(self.quick_done)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter
@@ -15,6 +14,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import Text
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.selections import KnownName
+from plantdesk.store import KnownNames
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.form import PlantForm
@@ -23,14 +23,9 @@ from plantdesk.ui.texts import one_line, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CompleterPopup, OfferDelegate
-from plantdesk.ui.widgets.painting import paint_pill, pill_size
+from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
 
-if TYPE_CHECKING:
-    from plantdesk.store import KnownNames
-
-
-_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: Recent plants that Up can recall.
 _MAX_RECENT = 50
 #: Milliseconds without a key after which similar names are offered, and the most of them.
@@ -233,16 +228,9 @@ class NameCompletion(QObject):
         self._show((), "")
 
 
-def known_names_source(context: WindowContext) -> Callable[[], KnownNames | None]:
-    """Return a function that returns the names of a list, which may be empty; None if the user does not want it."""
-
-    def names() -> KnownNames | None:
-        from plantdesk.store import KnownNames
-
-        offers = context.preferences.settings.offers_known_names
-        return KnownNames(context.location.names_file) if offers else None
-
-    return names
+def known_names(context: WindowContext) -> KnownNames | None:
+    """Return the names of a list, which may be empty; None if the user does not want them. For any thread."""
+    return KnownNames(context.location.names_file) if context.preferences.settings.offers_known_names else None
 
 
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
@@ -284,11 +272,8 @@ class NameDelegate(OfferDelegate):
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("text_2"))
         number = row.adjusted(0, 0, -M, 0)
-        painter.drawText(
-            QStyle.visualRect(option.direction, row, number),
-            QStyle.visualAlignment(option.direction, _TRAILING),
-            _number(offer),
-        )
+        place = QStyle.visualRect(option.direction, row, number)
+        draw_line(painter, place, _number(offer), option.direction, Qt.AlignmentFlag.AlignRight)
         room = max(self._theme.metrics.scaled(_COUNT), painter.fontMetrics().horizontalAdvance(_number(offer)) + M)
         end = number.right() - room
         if offer.tag is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCursor, QGuiApplication
@@ -15,7 +16,7 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import NameCompletion, known_names_source
+from plantdesk.ui.plants.name_completion import NameCompletion, known_names
 from plantdesk.ui.plants.outbox import Submission, SubmissionState
 from plantdesk.ui.qt import app_icon, bring_to_front, fill, fitted
 from plantdesk.ui.texts import error_text
@@ -43,7 +44,7 @@ class QuickEntry(Dialog):
         self._queries: StoreQueries | None = None
         self._is_open = False
         self.form = form = PlantForm(context.theme, MessageLine(context.theme), empties_on_escape=False)
-        self._completion = NameCompletion(form, known_names_source(context), below=self)
+        self._completion = NameCompletion(form, partial(known_names, context), below=self)
         self._set_up_window()
         form.draft_due.connect(self._remember)
         form.submitted.connect(self._submit)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QListView
+from PySide6.QtWidgets import QCompleter
 from typing_extensions import override
 
 from plantdesk.domain.folding import searched
@@ -58,12 +58,8 @@ class SearchCompleter(QObject):
         self._completer.setMaxVisibleItems(_MAX_OFFERS)
         self._completer.setWidget(field)
         self._completer.activated.connect(self._on_chosen)
+        self._popup = CompleterPopup(self._completer, field)
         field.textEdited.connect(self._on_edited)
-
-    @cached_property
-    def _popup(self) -> CompleterPopup:
-        self._completer.setPopup(QListView())
-        return CompleterPopup(self._completer, self._field)
 
     @property
     def is_choosing(self) -> bool:
