@@ -220,7 +220,7 @@ class PlantBrowser(QFrame):
     def _connect(self) -> None:
         self.search_bar.changed.connect(self._on_search_changed)
         self.search_bar.top_requested.connect(self.table.jump_to_top)
-        self.table.unseen.changed.connect(self.search_bar.set_new_plants)
+        self.table.keeper.unseen_changed.connect(self.search_bar.set_new_plants)
         self._midnight.passed.connect(self.model.reload_if_relative)
         self.search_field.down_pressed.connect(self.table.go_to_first_row)
         self.model.state_changed.connect(self._on_state_changed)

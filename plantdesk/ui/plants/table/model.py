@@ -221,6 +221,8 @@ class PlantModel(QAbstractTableModel):
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
         if requested := [ids[row] for row in rows if cache.is_missing(ids[row])]:
             cache.ask(requested)
+        else:
+            self._repaint_all()
 
     @Slot()
     def _repaint_all(self) -> None:
