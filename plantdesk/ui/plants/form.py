@@ -54,7 +54,7 @@ class PlantForm(QFrame):
     def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:
         """Make an empty form with `message` under its fields."""
         super().__init__()
-        self.theme = theme
+        self.theme, self.message = theme, message
         self._empties_on_escape = empties_on_escape
         self._widest_id = ""
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
@@ -74,7 +74,6 @@ class PlantForm(QFrame):
         self._add_button = QPushButton(self.tr("&Add"))
         self._add_button.setProperty("variant", "primary")
         theme.icons.put_on(self._add_button, "plus", "on_accent")
-        self.message = message
         self._lay_out()
         self._connect()
 
@@ -243,7 +242,7 @@ class PlantForm(QFrame):
 
     def _set_up(self, field: LineEdit, accessible_name: str) -> None:
         field.setAccessibleDescription(accessible_name)
-        field.refused.connect(self._on_refused)
+        field.refused.connect(partial(self.message.show_message, Tone.WARNING))
         field.textEdited.connect(self._on_edited)
         field.textChanged.connect(self._on_changed)
 
@@ -325,7 +324,3 @@ class PlantForm(QFrame):
         if self.message.tone in {Tone.ERROR, Tone.WARNING}:
             self.message.clear()
         self.clear_errors()
-
-    @Slot(str)
-    def _on_refused(self, reason: str) -> None:
-        self.message.show_message(Tone.WARNING, reason)
