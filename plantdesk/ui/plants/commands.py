@@ -25,8 +25,7 @@ from plantdesk.ui.plants.form_fields import MAX_QUANTITY, TagField
 from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.columns import SIZED
-from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.plants.table.page_cache import MAX_TEXT
+from plantdesk.ui.plants.table.model import MAX_TEXT, PLANT_ROLE
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, source_text, tag_text, translated
