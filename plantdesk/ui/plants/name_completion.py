@@ -23,9 +23,10 @@ from plantdesk.ui.texts import one_line, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CompleterPopup, OfferDelegate
-from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
+from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
 
+_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: Recent plants that Up can recall.
 _MAX_RECENT = 50
 #: Milliseconds without a key after which similar names are offered, and the most of them.
@@ -273,7 +274,7 @@ class NameDelegate(OfferDelegate):
         painter.setPen(self._theme.colors.color("text_2"))
         number = row.adjusted(0, 0, -M, 0)
         place = QStyle.visualRect(option.direction, row, number)
-        draw_line(painter, place, _number(offer), option.direction, Qt.AlignmentFlag.AlignRight)
+        painter.drawText(place, QStyle.visualAlignment(option.direction, _TRAILING), _number(offer))
         room = max(self._theme.metrics.scaled(_COUNT), painter.fontMetrics().horizontalAdvance(_number(offer)) + M)
         end = number.right() - room
         if offer.tag is None:
