@@ -140,10 +140,9 @@ class RowBackground(QObject):
         color = self._color(row, plant_id)
         if color is not None:
             above, below = (self._is_selected(row) and self._is_selected(row + step) for step in (-1, 1))
+            block = rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0)
             painter.setBrush(color)
-            painter.drawRoundedRect(
-                rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0), RADIUS, RADIUS
-            )
+            painter.drawRoundedRect(block, RADIUS, RADIUS)
         elif row + 1 != self.hovered and not self._is_selected(row + 1):
             line = rect.adjusted(M, rect.height() - 1, -M, 0)
             painter.fillRect(line, self._theme.colors.color("row_line"))

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
+from time import monotonic
 
-from PySide6.QtCore import (
-    QElapsedTimer,
-    QEvent,
-    QItemSelection,
-    QItemSelectionModel,
-    QModelIndex,
-    QPoint,
-    Qt,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -93,7 +84,7 @@ class PlantTableView(QTableView):
         self._set_up_columns(model)
         self.keeper = SelectionKeeper(self, model)
         self._typed = ""
-        self._typed_since = QElapsedTimer()
+        self._typed_at = float("-inf")
         model.rows_replaced.connect(self._on_rows_replaced)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
@@ -111,10 +102,8 @@ class PlantTableView(QTableView):
         self.columns.restore(values)
         self.set_compact(compact=values.get("compact") is True)
         column = next((each for each in Column if each.order == values.get("order")), Column.ADDED)
-        orders = Qt.SortOrder
-        self.sortByColumn(
-            column, orders.AscendingOrder if values.get("descending") is False else orders.DescendingOrder
-        )
+        is_ascending = values.get("descending") is False
+        self.sortByColumn(column, Qt.SortOrder.AscendingOrder if is_ascending else Qt.SortOrder.DescendingOrder)
 
     def set_compact(self, *, compact: bool) -> None:
         """Make rows lower, or of the usual height."""
@@ -206,15 +195,15 @@ class PlantTableView(QTableView):
     def keyboardSearch(self, search: str) -> None:
         """Let the store search the name: Qt would read a million rows."""
         self._typed = self._typed + search if self._is_typing else search
-        self._typed_since.start()
+        self._typed_at = monotonic()
         if self._typed.strip():
             self.name_typed.emit(self._typed)
 
     @property
     def _is_typing(self) -> bool:
         """Whether the next letter is added to those before it, so that a space is a letter as well."""
-        pause = 2 * QGuiApplication.styleHints().keyboardInputInterval()
-        return bool(self._typed) and not self._typed_since.hasExpired(pause)
+        pause = 2 * QGuiApplication.styleHints().keyboardInputInterval() / 1000
+        return bool(self._typed) and monotonic() - self._typed_at <= pause
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
