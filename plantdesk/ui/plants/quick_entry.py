@@ -82,7 +82,7 @@ class QuickEntry(Dialog):
         self._ask_next_id()
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
-        """Show the window on the screen with the pointer; with a `refusal` no plant can be typed."""
+        """Show the window in the upper part of the screen with the pointer; with a `refusal` nothing can be typed."""
         hint = self.tr("The plant waits until the store can be reached.") if self._queue.outbox.is_away else ""
         self._is_open = True
         self.form.set_tags(tags)

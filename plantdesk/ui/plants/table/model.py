@@ -52,6 +52,7 @@ _TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
     Qt.ItemDataRole.ToolTipRole: tool_tip,
     Qt.ItemDataRole.AccessibleTextRole: spoken_text,
 }
+_ROLES = {*_TEXTS, PLANT_ROLE}
 
 
 class PageCache(QObject):
@@ -260,7 +261,7 @@ class PlantModel(QAbstractTableModel):
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or role not in {*_TEXTS, PLANT_ROLE}:
+        if not index.isValid() or role not in _ROLES:
             return None
         row = self._row(index.row())
         if role == PLANT_ROLE:
