@@ -33,7 +33,7 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
-from plantdesk.ui.plants.quick_entry import QuickWindow
+from plantdesk.ui.plants.quick_entry import QuickEntry
 from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.preferences import Preferences
@@ -732,8 +732,8 @@ sys.exit(main(["quick"]))
 """
 
 
-def quick_window() -> QuickWindow | None:
-    found = [each for each in QApplication.topLevelWidgets() if isinstance(each, QuickWindow) and each.isVisible()]
+def quick_window() -> QuickEntry | None:
+    found = [each for each in QApplication.topLevelWidgets() if isinstance(each, QuickEntry) and each.isVisible()]
     return found[0] if found else None
 
 
@@ -756,7 +756,7 @@ def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
 
 
 @contextmanager
-def quick_alone(show: Show) -> Iterator[tuple[ProgramDesk, QuickWindow]]:
+def quick_alone(show: Show) -> Iterator[tuple[ProgramDesk, QuickEntry]]:
     """The program with nothing but its small window, as `plantdesk quick` starts it where none runs."""
     with show(request=WindowRequest(quick=True)) as desk:
         desk.until(lambda: quick_window() is not None)

@@ -220,7 +220,7 @@ class Workspace(Page):
         sidebar.filter_chosen.connect(search.choose)
         sidebar.search_chosen.connect(search.set_search)
         sidebar.tagging_requested.connect(plants.commands.set_tag)
-        sidebar.renamed.connect(plants.replace_tag)
+        sidebar.renamed.connect(search.replace_tag)
         sidebar.counted.connect(plants.show_counts)
         self.sidebar.left.connect(plants.focus_table)
         search.changed.connect(sidebar.show_search)

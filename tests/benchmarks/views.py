@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.imports import ImportRow, OnConflict
@@ -32,6 +32,7 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
+from plantdesk.ui.plants.table.row_order import RowsState
 from plantdesk.ui.theme.theme import Theme
 from tests.benchmarks.figures import Figure, report
 from tests.benchmarks.load import memory
@@ -81,14 +82,14 @@ class Window:
         if case.column is None:
             self._browser.search_field.setText(case.search)
         else:
-            self._browser.sort_by(case.column, descending=False)
+            self._browser.table.sortByColumn(case.column, Qt.SortOrder.AscendingOrder)
         self.wait(self._shows_rows)
         first = time.perf_counter() - start
-        self.wait(lambda: self._browser.model.complete)
+        self.wait(lambda: self._browser.model.rows.is_complete)
         every = time.perf_counter() - start
         self._browser.search_field.clear()
-        self._browser.sort_by(Column.ADDED, descending=True)
-        self.wait(lambda: self._shows_rows() and self._browser.model.complete)
+        self._browser.table.sortByColumn(Column.ADDED, Qt.SortOrder.DescendingOrder)
+        self.wait(lambda: self._shows_rows() and self._browser.model.rows.is_complete)
         return first, every
 
     def measure_add(self, store: Store, case: Case) -> float:
@@ -113,7 +114,7 @@ class Window:
 
     def _shows_rows(self) -> bool:
         model, table = self._browser.model, self._browser.table
-        if model.busy or not (model.rowCount() or model.complete):
+        if model.rows.state is RowsState.LOADING or not (model.rowCount() or model.rows.is_complete):
             return False
         index = model.index(table.rowAt(0), 0)
         return model.rowCount() == 0 or (index.isValid() and index.data(PLANT_ROLE) is not None)
@@ -169,7 +170,7 @@ def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Bridge, Window]]:
     browser.show()
     window = Window(browser)
     browser.set_store(store)
-    window.wait(lambda: browser.model.complete)
+    window.wait(lambda: browser.model.rows.is_complete)
     print(f"all rows after {time.perf_counter() - start:.2f} s, memory {memory():.0f} MiB")
     yield store, bridge, window
     browser.release_store()

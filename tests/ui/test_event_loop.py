@@ -63,11 +63,11 @@ def test_the_table_shows_another_today(
     browser.search_bar.set_search("added:today")
     browser.set_store(store)
     try:
-        qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 1)
+        qtbot.waitUntil(lambda: browser.model.rows.is_complete and browser.model.rowCount() == 1)
         pass_midnight()
         for midnight in browser.findChildren(Midnight):
             let_time_out(midnight)
-        qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 0)
+        qtbot.waitUntil(lambda: browser.model.rows.is_complete and browser.model.rowCount() == 0)
     finally:
         browser.release_store()
         bridge.close()

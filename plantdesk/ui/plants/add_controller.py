@@ -36,7 +36,7 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
     """Return the plants in a form. Raises InvalidPlantError, also for a wrong quantity."""
     from plantdesk.domain.validation import check_name, plant_fields
 
-    quantity, name, tag, id_text = form.quantity, form.name_text, form.tag_text, form.id_text
+    quantity, name, tag, id_text = form.name_field.quantity, form.name_text, form.tag_text, form.id_text
     if not 1 <= quantity <= MAX_QUANTITY:
         text = Text("From 1 to {most:,} plants can be added at once.", most=MAX_QUANTITY)
         raise InvalidPlantError([InvalidField(FieldName.NAME, text)])
@@ -79,7 +79,7 @@ class AddPlantController(QObject):
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         slow = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
         self._opening.timeout.connect(partial(form.message.set_hint, slow))
-        self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
+        self._completion = NameCompletion(form, names)
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
         self.unsaved = UnsavedPlants(form.theme, self.queue)
         form.add_below(self.unsaved)
@@ -164,6 +164,7 @@ class AddPlantController(QObject):
         if self._form.name_text or self._form.id_text:
             self.queue.submit(Submission((), self._form.texts, SubmissionState.POSTPONED))
         self._form.fill(texts)
+        self._form.focus_name()
 
     @Slot(object)
     def show_hidden(self, row: PlantRow) -> None:
@@ -255,7 +256,6 @@ class AddPlantController(QObject):
     @Slot()
     def _on_emptied(self) -> None:
         """Restore what was put aside for a plant that was to be corrected, and list that plant again."""
-        self._form.message.clear()
         if (postponed := self.queue.outbox.give_back()) is not None:
             self._form.fill(postponed.texts)
         self.queue.submit()
@@ -263,14 +263,11 @@ class AddPlantController(QObject):
     # --- ids ---
 
     def _show_taken(self, error: IdTakenError) -> None:
-        def show_owner() -> None:
-            self.plant_requested.emit(error.owner.id)
-
-        actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
-        self._form.show_errors([FieldName.ID], error_text(error), *actions)
+        show_owner = self.tr("Show that plant"), partial(self.plant_requested.emit, error.owner.id)
+        self._form.show_errors([FieldName.ID], error_text(error), self._next_id_action(), show_owner)
 
     def _next_id_action(self) -> MessageAction:
-        return self.tr("Use the next free ID"), self._use_next_id
+        return self.tr("Use the next free ID"), self._form.clear_id
 
     @property
     def _free_id(self) -> int | None:
@@ -278,13 +275,6 @@ class AddPlantController(QObject):
         if self._next_id is None:
             return None
         return self._next_id + sum(entry.id is None for each in self.queue.outbox.saving for entry in each.entries)
-
-    @Slot()
-    def _use_next_id(self) -> None:
-        self._form.clear_id()
-        self._form.clear_errors()
-        self._form.message.clear()
-        self._form.focus_name()
 
     @Slot()
     def _ask_next_id(self) -> None:

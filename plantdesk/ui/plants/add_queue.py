@@ -21,14 +21,7 @@ from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.outbox import (
-    EnteredPlant,
-    Outbox,
-    StoreNotOpenError,
-    Submission,
-    UnansweredError,
-    from_json,
-)
+from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, UnansweredError, from_json
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.texts import error_text
 
@@ -218,7 +211,7 @@ class RememberedPlants(QObject):
         found = [from_json(each) for each in (unsaved if isinstance(unsaved, list) else [])]
         draft = from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
         if draft is not None and self._form.is_empty:
-            self._form.restore(draft.texts)
+            self._form.fill(draft.texts)
         else:
             found.append(draft)
         self._queue.submit(*(each for each in found if each is not None))

@@ -19,8 +19,9 @@ from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
+from plantdesk.ui.plants.table.row_order import RowsState
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
+from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M, S
 from plantdesk.ui.theme.theme import Theme
@@ -68,17 +69,12 @@ class WelcomePage(StatePage):
 class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
-    `added_hidden(row)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence about what was
-    copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed. `order_changed(order)`:
-    the user sorted the table. `plants_shown`: the first rows are there, or why there are none. `welcome_shown(shown)`:
-    the page of an empty store is shown now, or no longer; it offers samples if `offers_samples` is true.
+    `added_hidden(row)`: the search does not find the plant of `reveal_added`. `plants_shown`: the first rows are there,
+    or why there are none. `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers
+    samples if `offers_samples` is true.
     """
 
-    order_changed = Signal(str)
     added_hidden = Signal(object)
-    copied = Signal(str)
-    copy_refused = Signal(str)
-    failed = Signal(object)
     plants_shown = Signal()
     welcome_shown = Signal(bool)
 
@@ -86,7 +82,7 @@ class PlantBrowser(QFrame):
         super().__init__(parent)
         self.setProperty("pane", "list")
         self._theme = theme
-        self._copier = RowCopier(bridge, self)
+        self.copier = RowCopier(bridge, self)
         self._revealed: PlantRow | None = None
         self.offers_samples = self._had_plants = False
         self._selected_soon: Sequence[int] = ()
@@ -108,18 +104,18 @@ class PlantBrowser(QFrame):
         """Show the plants of `store`."""
         self.release_store()
         self._had_plants = False
-        self._copier.store = store
+        self.copier.store = store
         self.model.set_store(store)
 
     def release_store(self) -> None:
         """End the threads that read the store, before it is closed. May be called again."""
         self.model.close()
-        self._copier.close()
+        self.copier.close()
 
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
         self.model.apply(changes)
-        if changes.added and self.model.complete:
+        if changes.added and self.model.rows.is_complete:
             self.table.background.mark(row.id for row in reversed(changes.added))
         soon = frozenset(self._selected_soon)
         if soon and (changes.needs_reload or any(row.id in soon for row in (*changes.added, *changes.updated))):
@@ -143,24 +139,21 @@ class PlantBrowser(QFrame):
         """Go to a plant in the table; the search is cleared if it hides the plant."""
         if takes_focus:
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-        if not self.table.keeper.seek(plant_id) or self.model.busy:  # the rows may be those of an earlier search
+        is_found = self.table.keeper.seek(plant_id)
+        if not is_found or self.model.rows.state is RowsState.LOADING:  # the rows may be those of an earlier search
             self.search_bar.clear()
-
-    def sort_by(self, column: Column, *, descending: bool) -> None:
-        """Sort the table."""
-        order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
-        self.table.sortByColumn(column, order)
 
     def set_order(self, order: str) -> None:
         """Sort by a column in its usual direction: newest first, largest ID first, the others from A to Z."""
         column = next(each for each in Column if each.order == order)
-        self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
+        is_descending = column in {Column.ADDED, Column.ID}
+        self.table.sortByColumn(column, Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder)
 
     def copy_selection(self, form: Format | None = None) -> None:
         """Put the selected rows on the clipboard, in the background, in the format of a file; None: a spreadsheet."""
         count = self.table.selected_count()
         if count:
-            self._copier.copy(count, self.table.selected_ids, form)
+            self.copier.copy(count, self.table.selected_ids, form)
 
     @Slot()
     def _on_page_changed(self) -> None:
@@ -175,21 +168,22 @@ class PlantBrowser(QFrame):
     @Slot()
     def _on_state_changed(self) -> None:
         model = self.model
-        if model.busy:  # the rows are those of the previous query
+        rows = model.rows
+        if rows.state is RowsState.LOADING:  # they are those of the previous query
             self.search_field.set_searching(is_searching=True)
             return
-        self.search_bar.set_count(model.rowCount() if model.complete else None, model.total)
-        if model.complete:
+        self.search_bar.set_count(len(rows.ids) if rows.is_complete else None, rows.total)
+        if rows.is_complete:
             self.search_field.set_searching(is_searching=False)
         self._show_state()
         revealed = self._revealed
-        if revealed is not None and not self._show_revealed() and model.is_current and model.query.text:
+        if revealed is not None and not self._show_revealed() and rows.is_current and model.query.text:
             self._revealed = None
             self.added_hidden.emit(revealed)
 
     @Slot()
     def _on_announce_due(self) -> None:
-        if not self.model.complete or self.model.busy:
+        if not self.model.rows.is_complete:
             self._announce_timer.start()
         elif self.search_field.hasFocus():
             text = self.search_bar.count_text() if self.model.rowCount() else self.tr("No plants match")
@@ -200,7 +194,6 @@ class PlantBrowser(QFrame):
         self._failed_page.set_text(error_text(error))
         self.search_field.set_searching(is_searching=False)
         self._show_state()
-        self.failed.emit(error)
 
     @Slot()
     def _on_clear_clicked(self) -> None:
@@ -211,43 +204,31 @@ class PlantBrowser(QFrame):
         #: The page that replaces the table while the store is empty.
         self.welcome = WelcomePage(self._theme)
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
-        self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
+        self._no_match_page.add_button(self.tr("Show all plants")).clicked.connect(self._on_clear_clicked)
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
-        self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
+        self._failed_page.add_button(self.tr("Try again"), "refresh-cw").clicked.connect(self.model.retry)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.search_bar)
         self._pages = QStackedLayout()
         self._pages.currentChanged.connect(self._on_page_changed)
-        pages = QVBoxLayout()  # as a stacked layout has no margins
-        pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
-        add_layout(pages, self._pages)
-        add_layout(layout, pages, 1)  # before its pages are added: the first one is shown, and must not be a window
+        pages = fill(QVBoxLayout(), self._pages, margins=mirrored(self, _HANG, 0, 0, 0))  # a stacked layout has none
+        # Before its pages are added: the first one is shown, and must not be a window.
+        fill(QVBoxLayout(self), self.search_bar, (pages, 1), margins=0, spacing=0)
         for page in (self.table, self._no_match_page, self._failed_page, self.welcome):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
         self.search_bar.changed.connect(self._on_search_changed)
         self.search_bar.top_requested.connect(self.table.jump_to_top)
-        self.table.unseen.changed.connect(self.search_bar.set_new_plants)
+        self.table.keeper.unseen_changed.connect(self.search_bar.set_new_plants)
         self._midnight.passed.connect(self.model.reload_if_relative)
         self.search_field.down_pressed.connect(self.table.go_to_first_row)
         self.model.state_changed.connect(self._on_state_changed)
         self.model.dataChanged.connect(self._notify_shown)  # a page was read
         self.model.failed.connect(self._on_failed)
-        self.table.horizontalHeader().sortIndicatorChanged.connect(
-            lambda section: self.order_changed.emit(Column(section).order)
-        )
         self.table.copy_requested.connect(self.copy_selection)
-        self._copier.copied.connect(self.copied)
-        self._copier.refused.connect(self.copy_refused)
         self.table.name_typed.connect(self.model.find_name)
         self.model.name_found.connect(self.table.keeper.seek)
-        self._clear_button.clicked.connect(self._on_clear_clicked)
-        self._retry_button.clicked.connect(self.model.retry)
         self._announce_timer.timeout.connect(self._on_announce_due)
 
     @Slot()
@@ -256,7 +237,7 @@ class PlantBrowser(QFrame):
 
     def _show_revealed(self) -> bool:
         """Scroll to the plant of `reveal_added`; return whether it is in the rows."""
-        row = self.model.row_of(self._revealed.id) if self._revealed is not None else None
+        row = self.model.rows.row_of(self._revealed.id) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
         self.table.background.mark([self._revealed.id])
@@ -266,14 +247,14 @@ class PlantBrowser(QFrame):
 
     def _show_state(self) -> None:
         """Show the page for the present state, in which no query runs."""
-        model = self.model
+        model, rows = self.model, self.model.rows
         had_focus = self.table.hasFocus()
-        if model.has_failed:
+        if rows.state is RowsState.FAILED:
             self._pages.setCurrentWidget(self._failed_page)
-        elif model.rowCount():
+        elif rows.ids:
             self._had_plants = True
             self._pages.setCurrentWidget(self.table)
-        elif model.complete:
+        elif rows.is_complete:
             if model.query.text:
                 self._no_match_page.set_text(self.search_bar.why_nothing())
                 self._pages.setCurrentWidget(self._no_match_page)
@@ -283,5 +264,5 @@ class PlantBrowser(QFrame):
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo restores the rows and not typed text
-        if (model.complete or model.has_failed) and self._pages.currentWidget() is not self.table:
+        if (rows.is_complete or rows.state is RowsState.FAILED) and self._pages.currentWidget() is not self.table:
             self._notify_shown()

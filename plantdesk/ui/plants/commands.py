@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QMenu
 
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import Text, prevents_changes
-from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection, Term
-from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.transfer.formats import Format
+from plantdesk.ui.background import Task
 from plantdesk.ui.feature import OpenStore, PlantChanges, WindowContext
 from plantdesk.ui.menus import Section, check
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -24,8 +25,7 @@ from plantdesk.ui.plants.form_fields import MAX_QUANTITY, TagField
 from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.columns import SIZED
-from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.plants.table.page_cache import MAX_TEXT
+from plantdesk.ui.plants.table.model import MAX_TEXT, PLANT_ROLE
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, source_text, tag_text, translated
@@ -71,8 +71,7 @@ class SelectionCommands(QObject):
         #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
         self.save_notes: Callable[[], Mapping[int, str]] = dict
         self._is_copying = False
-        self._store: PlantStore | None = None
-        self._queries: StoreQueries | None = None
+        self._opened: OpenStore | None = None
         add = context.menus.add
         self._edit_name = add(Section.EDIT_PLANTS, "", partial(editing.start, Column.NAME), "F2")
         self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T")
@@ -81,9 +80,10 @@ class SelectionCommands(QObject):
         self._delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         for action in (self._delete, self._duplicate):  # afterwards the next plant, or the copy, is selected
             action.setAutoRepeat(False)
-        copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
+        copies = ((self.tr("Copy as C&SV"), Format.CSV), (self.tr("Copy as &JSON"), Format.JSON))
         self._copies = [
-            add(Section.EDIT_COPIES, text, partial(self._copy_as, form), in_menu=False) for text, form in copies
+            add(Section.EDIT_COPIES, text, partial(browser.copy_selection, form), in_menu=False)
+            for text, form in copies
         ]
         self.show_selection(0)
         context.bridge.health_changed.connect(self._on_health_changed)
@@ -103,7 +103,7 @@ class SelectionCommands(QObject):
 
     def set_store(self, opened: OpenStore | None) -> None:
         """Change the plants of this store; None: there is none."""
-        self._store, self._queries = opened or (None, None)
+        self._opened = opened
         self.end_copying()
 
     @Slot(int)
@@ -115,7 +115,7 @@ class SelectionCommands(QObject):
         self._edit_tag.setText(translated(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
         self._duplicate.setText(translated(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
         self._delete.setText(translated(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
-        may_change = self._store is None or not prevents_changes(self._store.change_error)
+        may_change = self._opened is None or not prevents_changes(self._opened.store.change_error)
         for action in (self._edit_name, self._edit_tag, self._delete):
             action.setEnabled(count > 0 and may_change)
         self._duplicate.setEnabled(0 < count <= MAX_QUANTITY)
@@ -132,11 +132,11 @@ class SelectionCommands(QObject):
 
         The keys that follow are for the copies, which are selected when they are added.
         """
-        if self._queries is not None:
+        if self._opened is not None:
             self._is_copying = True
             self._context.keys.hold()
             read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
-            self._queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
+            self._opened.queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
 
     def _on_not_copied(self, error: Exception) -> None:
         self.end_copying()
@@ -170,21 +170,21 @@ class SelectionCommands(QObject):
         box.open()
 
     def _delete_plants(self, ids: array[int]) -> None:
-        if self._store is not None and ids and self._changes.may_change(self._store):
+        if self._opened is not None and ids and self._changes.may_change(self._opened.store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = translated(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
-            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
+            self._changes.apply(self._opened.store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
 
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
         """Give the selected plants a tag, or none."""
-        if self._store is not None and (ids := self._browser.table.selected_ids()):
+        if self._opened is not None and (ids := self._browser.table.selected_ids()):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
             progress = translated(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
-            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
+            self._changes.apply(self._opened.store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
     def change_tag(self) -> None:
         """Edit the tag of the selected plant, or ask for one tag for all selected plants."""
@@ -202,11 +202,6 @@ class SelectionCommands(QObject):
         dialog.chosen.connect(self.set_tag)
         dialog.open()
 
-    def _copy_as(self, form: str) -> None:
-        from plantdesk.transfer.formats import Format
-
-        self._browser.copy_selection(Format(form))
-
 
 def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
     rows = sorted(reader.rows(ids).items())
@@ -214,9 +209,7 @@ def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[in
 
 
 class ViewCommands(QObject):
-    """`changed`: one of the switches is set."""
-
-    changed = Signal()
+    """Commands for what form and table show."""
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
@@ -233,8 +226,6 @@ class ViewCommands(QObject):
         text = self.tr("&Keep tag for the next plant")
         self.keep_tag_command = switch(text, lambda on: tag_field.set_pinned(pinned=on))
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
-        for command in (self.compact_command, self.keep_tag_command):
-            command.toggled.connect(self.changed)
         titles, title = map(column_title, SIZED), self.tr("Col&umns")
         columns = menus.add_switches(Section.VIEW_COLUMNS, title, titles, self._on_columns_chosen)
         self._columns = dict(zip(SIZED, columns, strict=True))
@@ -242,8 +233,9 @@ class ViewCommands(QObject):
             action.setChecked(True)
         text = self.tr("New &plants (top of the list)")
         menus.add(Section.VIEW_PLANTS, text, browser.table.jump_to_top, "Ctrl+Home")
-        browser.order_changed.connect(partial(check, self.orders))
-        browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
+        header = browser.table.horizontalHeader()
+        header.sortIndicatorChanged.connect(lambda section: check(self.orders, Column(section).order))
+        header.customContextMenuRequested.connect(self._open_header_menu)
 
     def show_table(self) -> None:
         """Check the commands of what the table shows."""

@@ -25,27 +25,23 @@ _LONGEST = 200
 
 
 class _Draft(NamedTuple):
-    """What the user wants a plant to be; `row` is the version that they saw."""
+    """What the user wants a plant to be: `mine`; `row` is the version that they saw."""
 
     row: PlantRow
-    name: str
-    tag: str | None
+    mine: PlantRow
 
     def text(self, column: Column) -> str:
         """Return the whole text of a cell."""
-        return self.name if column is Column.NAME else self.tag or ""
+        return self.mine.name if column is Column.NAME else self.mine.tag or ""
 
     def typed(self, column: Column, text: str) -> _Draft:
         """Return the draft with what was typed into a cell."""
-        return self._replace(name=text) if column is Column.NAME else self._replace(tag=text or None)
-
-    def as_row(self) -> PlantRow:
-        """Return the row that the user sees."""
-        return self.row._replace(name=self.name, tag=self.tag)
+        changed = {"name": text.strip()} if column is Column.NAME else {"tag": entered(text) or None}
+        return self._replace(mine=self.mine._replace(**changed))
 
     def edit(self, row: PlantRow) -> Update:
         """Return the edit that gives `row` name and tag of the draft. Raises InvalidPlantError."""
-        return edited(row, name=self.name, tag=self.tag)
+        return edited(row, name=self.mine.name, tag=self.mine.tag)
 
 
 class EditController(QObject):
@@ -110,7 +106,9 @@ class EditController(QObject):
         else:
             self._context.keys.hold()
             read = partial(plant_of, plant_id=plant_id)
-            self._queries.ask(self, read, partial(self._on_read, Column(column)), self._on_not_read)
+            self._queries.ask(
+                self, read, partial(self._on_read, Column(column)), lambda _error: self._context.keys.drop()
+            )
 
     # --- the editor ---
 
@@ -118,12 +116,9 @@ class EditController(QObject):
         if row is None or row.id != self._table.current_id() or self._draft is not None:
             self._context.keys.drop()
             return
-        self._draft = _Draft(row, row.name, row.tag)
+        self._draft = _Draft(row, row)
         self._open(column)
         self._context.keys.release()
-
-    def _on_not_read(self, _error: Exception) -> None:
-        self._context.keys.drop()
 
     def _open(self, column: Column) -> None:
         if self._draft is None:
@@ -158,16 +153,15 @@ class EditController(QObject):
         if self._draft is None or self._is_saving:
             return False
         if self._editor.text() != self._opened_with:
-            text = self._editor.text()
-            self._draft = self._draft.typed(self._column, entered(text) if self._column is Column.TAG else text.strip())
+            self._draft = self._draft.typed(self._column, self._editor.text())
         try:
             self._draft.edit(self._draft.row)
-            if self._draft.name != self._draft.row.name:
-                check_name(self._draft.name)
+            if self._draft.mine.name != self._draft.row.name:
+                check_name(self._draft.mine.name)
         except InvalidPlantError as error:
             self._show_error(error_text(error))
             return False
-        self._table.show_draft(self._draft.as_row())
+        self._table.show_draft(self._draft.mine)
         return True
 
     def _show_error(self, text: str) -> None:
@@ -232,8 +226,9 @@ class EditController(QObject):
         self._end(draft)
         change = applied.change
         if change is not None:
-            text = self.tr("Renamed {old} to {new}.") if draft.name != draft.row.name else self.tr("Changed {old}.")
-            self._context.report_change(change, text.format(old=quoted(draft.row.name), new=quoted(draft.name)))
+            old, new = draft.row.name, draft.mine.name
+            text = self.tr("Renamed {old} to {new}.") if old != new else self.tr("Changed {old}.")
+            self._context.report_change(change, text.format(old=quoted(old), new=quoted(new)))
             self._table.keeper.keep_visible(draft.row.id)
         column, self._next_column = self._next_column, None
         if column is not None:

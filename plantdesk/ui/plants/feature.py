@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from array import array
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
-from plantdesk.domain.addresses import address_of
+from plantdesk.domain.addresses import InvalidAddressError, address_of, id_of
 from plantdesk.domain.errors import PlantDeskError, StoreError, StoreReadOnlyError, Text, prevents_changes
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.selections import Counts
 from plantdesk.platform.window_requests import WindowRequest
-from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
-from plantdesk.ui.filters import moved_filter
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
@@ -25,15 +23,12 @@ from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import known_names_source
-from plantdesk.ui.plants.scanning import Scanning
+from plantdesk.ui.plants.name_completion import known_names
+from plantdesk.ui.plants.quick_entry import QuickEntry
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import set_disabled_reason
-
-if TYPE_CHECKING:
-    from plantdesk.ui.plants.quick_entry import QuickEntry
 
 
 class Plants(Feature):
@@ -55,7 +50,7 @@ class Plants(Feature):
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(
-            self._form, context.bridge, context.undo_stack, self, known_names_source(context)
+            self._form, context.bridge, context.undo_stack, self, partial(known_names, context)
         )
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
         self._remembered = RememberedPlants(context.preferences, self._form, queue, self)
@@ -66,14 +61,13 @@ class Plants(Feature):
         self.browser = PlantBrowser(context.theme, context.bridge, context.page)
         self._view_key: str | None = None  # of the store whose view is shown
         self._editing = EditController(context, self.browser.table, self._form.tags)
-        self._scanning = Scanning(context.page.toast, context.keys, self)
+        self._requested_id: int | None = None  # of the plant that is shown as soon as there is a store
         self._add_to_page()
         self._add_controller.saving_changed.connect(self.status.show_saving)
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
         self._add_commands()
         self._connect_browser()
-        self._connect_scanning()
         context.preferences.changed.connect(self._apply_settings)
         self._apply_settings()
 
@@ -107,7 +101,10 @@ class Plants(Feature):
         self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
         self.status.show_store(is_open=True)
-        self._set_queries(opened.queries)
+        self.queries_changed.emit(opened.queries)
+        if self._requested_id is not None:
+            self._show_plant(self._requested_id)
+            self._requested_id = None
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
@@ -118,7 +115,7 @@ class Plants(Feature):
     @override
     def release_store(self) -> None:
         super().release_store()
-        self._set_queries(None)
+        self.queries_changed.emit(None)
         self._add_controller.release_store()
         self.save_view()
         self._editing.release_store()
@@ -145,10 +142,6 @@ class Plants(Feature):
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
         self.view.show_table()
-
-    def _set_queries(self, queries: StoreQueries | None) -> None:
-        self._scanning.set_store(queries)
-        self.queries_changed.emit(queries)
 
     @override
     def step_back(self) -> bool:
@@ -201,14 +194,39 @@ class Plants(Feature):
         self.browser.table.keeper.select(plant_ids)
 
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, as soon as the store is open; report any other text as no address."""
-        self._scanning.open_address(address)
+        """Show the plant of an address, which may come from anyone, as soon as the store is open."""
+        try:
+            self._show_plant(id_of(address))
+        except InvalidAddressError as error:
+            self.context.page.toast.show_error(error)
+
+    @Slot(object)
+    def _show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
+        """Show a plant and its card; the focus goes to its row, or stays in a field for the next address."""
+        if self.opened is None:
+            self._requested_id = plant_id
+            return
+        if takes_focus:
+            self.context.keys.hold()
+        find = partial(plant_of, plant_id=plant_id)
+        self.opened.queries.ask(self, find, partial(self._on_plant_read, plant_id, takes_focus))
+
+    def _on_plant_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
+        if row is not None:
+            self.browser.show_plant(plant_id, takes_focus=takes_focus)
+            self.plant_opened.emit(plant_id)
+            if takes_focus:
+                self.context.keys.release()
+            return
+        if takes_focus:
+            self.context.keys.drop_commands()
+        self.context.page.toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
 
     def open_quick(self, token: str) -> None:
         """Open the small window for a new plant."""
         lasting = _lasting(None if self.opened is None else self.opened.store.write_error)
         refusal = "" if lasting is None else error_text(lasting)
-        self._quick.open(token, self._form.tags.stringList(), refusal)
+        self._quick.show_form(token, self._form.tags.stringList(), refusal)
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
@@ -217,10 +235,9 @@ class Plants(Feature):
 
     @cached_property
     def _quick(self) -> QuickEntry:
-        from plantdesk.ui.plants.quick_entry import QuickEntry
-
-        quick = QuickEntry(self.context, self._add_controller.queue, self)
-        quick.done.connect(self.quick_done)
+        quick = QuickEntry(self.context, self._add_controller.queue)
+        self.destroyed.connect(quick.deleteLater)
+        quick.ended.connect(self.quick_done)
         quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=address_of(plant_id))))
         quick.set_store(None if self.opened is None else self.opened.queries)
         self.queries_changed.connect(quick.set_store)
@@ -242,7 +259,6 @@ class Plants(Feature):
         self._add_controller.copies_refused.connect(self.commands.end_copying)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         self.view = ViewCommands(self.context, self.browser, self._form.tag_field)
-        self.view.changed.connect(self.view_changed)
 
     @Slot()
     def _apply_settings(self) -> None:
@@ -254,37 +270,30 @@ class Plants(Feature):
         browser.welcome_shown.connect(toast.set_upper)
         browser.table.selection_count_changed.connect(self.status.show_selection)
         toast.covering.connect(browser.table.set_covered)
-        browser.copied.connect(toast.show_message)
-        browser.copy_refused.connect(toast.show_problem)
+        browser.copier.copied.connect(toast.show_message)
+        browser.copier.refused.connect(toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(lambda undone: browser.select_soon(undone.ids))
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.copies_added.connect(browser.select_soon)
         self._add_controller.plant_requested.connect(browser.show_plant)
+        browser.table.scanned.connect(self._show_plant)
+        for field in (browser.search_field, self._form.name_field, self._form.tag_field):
+            field.scanned.connect(partial(self._show_plant, takes_focus=False))
         for changed in (
             browser.table.horizontalHeader().sectionResized,
-            browser.order_changed,
+            browser.table.horizontalHeader().sortIndicatorChanged,
             browser.search_bar.changed,
+            self.view.compact_command.toggled,
+            self.view.keep_tag_command.toggled,
         ):
             changed.connect(self.view_changed)
-
-    def _connect_scanning(self) -> None:
-        browser = self.browser
-        browser.table.scanned.connect(self._scanning.show)
-        for field in (browser.search_field, self._form.name_field, self._form.tag_field):
-            field.scanned.connect(partial(self._scanning.show, takes_focus=False))
-        self._scanning.found.connect(lambda plant_id, focus: browser.show_plant(plant_id, takes_focus=focus))
-        self._scanning.found.connect(self.plant_opened)
 
     @override
     def keep_unsaved(self) -> str:
         self._remembered.save()
-        count = self._unsaved.count
-        return (
-            translated(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=count))
-            if count
-            else ""
-        )
+        text = Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=self._unsaved.count)
+        return translated(text) if self._unsaved.count else ""
 
     @Slot()
     def _on_saved(self) -> None:
@@ -305,14 +314,6 @@ class Plants(Feature):
         """Take over how many plants there are of each kind, and the tags in their order."""
         self._form.set_tags(tags)
         self.browser.search_bar.set_counts(counts)
-
-    @Slot(str, object)
-    def replace_tag(self, old: str, new: str | None) -> None:
-        """Update the filters after a tag was renamed, or removed (None)."""
-        bar = self.browser.search_bar
-        filters = [moved_filter(term, old, new) for term in bar.filters]
-        if filters != list(bar.filters):
-            bar.set_filters([each for each in filters if each is not None])
 
     @Slot()
     def _on_sidebar_changed(self) -> None:

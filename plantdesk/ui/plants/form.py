@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import partial
 
 from PySide6.QtCore import QEvent, QKeyCombination, QLocale, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShortcut
@@ -42,8 +43,8 @@ class PlantForm(QFrame):
     """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
 
     `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. Holding the key submits once.
-    Escape closes the message, and without a message empties the fields. `draft_due`: half a second after a text
-    has changed; more keys do not delay it. Without `empties_on_escape`, Escape is left to the window.
+    Escape closes the message, and without a message empties the fields; without `empties_on_escape` it is left to the
+    window. `draft_due`: half a second after a text has changed; more keys do not delay it.
     """
 
     submitted = Signal(bool)
@@ -53,7 +54,7 @@ class PlantForm(QFrame):
     def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:
         """Make an empty form with `message` under its fields."""
         super().__init__()
-        self.theme = theme
+        self.theme, self.message = theme, message
         self._empties_on_escape = empties_on_escape
         self._widest_id = ""
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
@@ -73,22 +74,20 @@ class PlantForm(QFrame):
         self._add_button = QPushButton(self.tr("&Add"))
         self._add_button.setProperty("variant", "primary")
         theme.icons.put_on(self._add_button, "plus", "on_accent")
-        self.message = message
         self._lay_out()
         self._connect()
 
     def _connect(self) -> None:
-        """Connect the fields, and handle Ctrl+Enter in ID and Tag as in Name."""
         self._settling.timeout.connect(self.draft_due)
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
         self.name_field.returnPressed.connect(self._on_name_entered)
         self.tag_field.returnPressed.connect(self._on_return)
-        self.name_field.keep_requested.connect(self._on_keep_requested)
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self._show_scanned_id)
         for key in ENTER_KEYS:
-            keep = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self, self._on_keep_requested)
+            keep = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self)
+            keep.activated.connect(partial(self.submitted.emit, True))
             keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             keep.setAutoRepeat(False)
 
@@ -112,11 +111,6 @@ class PlantForm(QFrame):
             self._id_edit.setText(f"{before}{scanned}")
 
     @property
-    def quantity(self) -> int:
-        """How many plants of this name are requested."""
-        return self.name_field.quantity
-
-    @property
     def tag_text(self) -> str:
         """The tag as it was typed, without spaces around it; empty for none."""
         return entered(self.tag_field.text())
@@ -133,7 +127,7 @@ class PlantForm(QFrame):
         return not (self._id_edit.text() or self.name_field.text() or tag)
 
     def draft(self) -> list[str]:
-        """Return what is typed, as `restore` takes it; an empty list if there is neither a name nor an ID.
+        """Return what is typed, as `fill` takes it; an empty list if there is neither a name nor an ID.
 
         The rest of a name that was filled in, and the tag filled in with it, are left out.
         """
@@ -141,14 +135,6 @@ class PlantForm(QFrame):
             return []
         is_from_name = self.name_field.is_filled and self.tag_field.is_filled
         return [self.id_text, self.name_field.typed_text.strip(), "" if is_from_name else self.tag_text]
-
-    def restore(self, texts: Sequence[str]) -> None:
-        """Show the `texts` of an earlier form, unless something was typed already."""
-        if not any(self.texts) and any(texts) and len(texts) == len(FieldName):
-            self.clear_errors()
-            self.message.clear()
-            for field, text in zip(self._fields().values(), texts, strict=True):
-                field.setText(text[:MAX_LENGTH])
 
     def show_next_id(self, plant_id: int | None) -> None:
         """Show the ID that the plant will get as placeholder; None while it is unknown."""
@@ -160,9 +146,12 @@ class PlantForm(QFrame):
         self._widest_id = widest_id
         self._set_widths()
 
+    @Slot()
     def clear_id(self) -> None:
-        """Empty the ID, so that the plant gets the next free one."""
+        """Empty the ID, so that the plant gets the next free one, and close the message about it."""
         self._id_edit.clear()
+        self.close_message()
+        self.focus_name()
 
     def allow(self, reason: str) -> None:
         """Let the user type plants, or not for a `reason`; what is typed stays."""
@@ -190,11 +179,10 @@ class PlantForm(QFrame):
             self.focus_name()
 
     def fill(self, texts: Sequence[str]) -> None:
-        """Put the texts of all fields into the form, for the user to correct them."""
+        """Put the texts of all fields into the form."""
         for field, text in zip(self._fields().values(), texts, strict=True):
             field.setText(text[:MAX_LENGTH])
         self.clear_errors()
-        self.focus_name()
 
     def add_below(self, widget: QWidget) -> None:
         """Show `widget` below the message."""
@@ -202,11 +190,9 @@ class PlantForm(QFrame):
 
     # --- errors ---
 
-    def show_errors(self, fields: Iterable[str], text: str, *actions: MessageAction) -> None:
+    def show_errors(self, fields: Sequence[str], text: str, *actions: MessageAction) -> None:
         """Mark the invalid fields and show `text`, without moving the cursor."""
-        marked = set(fields)
-        for name in FieldName:
-            self._mark(name, invalid=name in marked)
+        self._mark(fields)
         self.message.show_message(Tone.ERROR, text, *actions)
 
     def focus_field(self, name: str) -> None:
@@ -217,8 +203,7 @@ class PlantForm(QFrame):
 
     def clear_errors(self) -> None:
         """Remove the marks from all fields."""
-        for name in FieldName:
-            self._mark(name, invalid=False)
+        self._mark([])
 
     def close_message(self) -> None:
         """Remove the message; if one of its buttons has the focus, move the focus to Name."""
@@ -257,7 +242,7 @@ class PlantForm(QFrame):
 
     def _set_up(self, field: LineEdit, accessible_name: str) -> None:
         field.setAccessibleDescription(accessible_name)
-        field.refused.connect(self._on_refused)
+        field.refused.connect(partial(self.message.show_message, Tone.WARNING))
         field.textEdited.connect(self._on_edited)
         field.textChanged.connect(self._on_changed)
 
@@ -300,8 +285,9 @@ class PlantForm(QFrame):
             self.emptied.emit()
         return filled
 
-    def _mark(self, name: FieldName, *, invalid: bool) -> None:
-        set_properties(self._fields()[name], invalid=str(invalid).lower())
+    def _mark(self, invalid: Sequence[str]) -> None:
+        for name, field in self._fields().items():
+            set_properties(field, invalid=str(name in invalid).lower())
 
     @Slot()
     def _on_id_entered(self) -> None:
@@ -323,12 +309,8 @@ class PlantForm(QFrame):
         self.submitted.emit(False)
 
     @Slot()
-    def _on_keep_requested(self) -> None:
-        self.submitted.emit(True)
-
-    @Slot()
     def _show_quantity(self) -> None:
-        quantity = self.quantity
+        quantity = self.name_field.quantity
         text = self.tr("&Add") if quantity <= 1 else self.tr("&Add {count}").format(count=QLocale().toString(quantity))
         self._add_button.setText(text)
 
@@ -342,7 +324,3 @@ class PlantForm(QFrame):
         if self.message.tone in {Tone.ERROR, Tone.WARNING}:
             self.message.clear()
         self.clear_errors()
-
-    @Slot(str)
-    def _on_refused(self, reason: str) -> None:
-        self.message.show_message(Tone.WARNING, reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QClipboard,
     QContextMenuEvent,
@@ -20,7 +20,6 @@ from typing_extensions import override
 
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import ButtonField, LineEdit
 
 #: Plants that are added at once.
@@ -35,14 +34,11 @@ class NameField(LineEdit):
     """A line edit that can fill in the rest of a name. That is selected, and never replaces what was typed.
 
     `is_offering`: names are offered, so Escape closes the offers. `left`: the focus went elsewhere.
-    `typed(text)`: the user has typed, and names that begin with `text` may be offered; empty: none.
-    `recall_requested(step)`: Up or Down while no list is shown. `keep_requested`: Ctrl+Enter. `fill_taken`,
-    `fill_refused`: Tab and Escape. `rows_pasted(text)`: several lines.
+    `recall_requested(step)`: Up or Down while no list is shown. `fill_taken`, `fill_refused`: Tab and Escape.
+    `rows_pasted(text)`: several lines.
     """
 
-    typed = Signal(str)
     recall_requested = Signal(int)
-    keep_requested = Signal()
     fill_taken = Signal()
     fill_refused = Signal()
     rows_pasted = Signal(str)
@@ -145,11 +141,9 @@ class NameField(LineEdit):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        key = event.key()
         if key in {Qt.Key.Key_Up, Qt.Key.Key_Down}:
             self.recall_requested.emit(-1 if key == Qt.Key.Key_Up else 1)
-        elif key in ENTER_KEYS and control:
-            self._request_keep(event)
         elif key == Qt.Key.Key_Escape and (self.is_filled or self.is_offering):
             self.fill_refused.emit()
         elif event.matches(QKeySequence.StandardKey.Paste):
@@ -159,10 +153,6 @@ class NameField(LineEdit):
         else:
             self._can_fill = key not in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete}
             super().keyPressEvent(event)
-
-    def _request_keep(self, event: QKeyEvent) -> None:
-        if not event.isAutoRepeat():
-            self.keep_requested.emit()
 
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
@@ -175,14 +165,6 @@ class NameField(LineEdit):
         if event.reason() is not Qt.FocusReason.PopupFocusReason:
             self.left.emit()
         super().focusOutEvent(event)
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        """Handle Ctrl+Enter before a menu does."""
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in ENTER_KEYS:
-            event.accept()
-            return True
-        return super().event(event)
 
     @override
     def paste(self) -> None:
@@ -227,7 +209,6 @@ class NameField(LineEdit):
     def _on_edited(self, text: str) -> None:
         self._typed, self.is_filled = text, False
         self._typed_at = time.monotonic()
-        self.typed.emit(text)
 
 
 def _start(text: str) -> int:

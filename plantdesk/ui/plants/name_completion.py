@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter
@@ -15,9 +14,10 @@ from typing_extensions import override
 from plantdesk.domain.errors import Text
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.selections import KnownName
+from plantdesk.store import KnownNames
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.feature import WindowContext
-from plantdesk.ui.plants.form_fields import NameField, TagField
+from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
@@ -25,10 +25,6 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import CompleterPopup, OfferDelegate
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
-
-if TYPE_CHECKING:
-    from plantdesk.store import KnownNames
-
 
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: Recent plants that Up can recall.
@@ -51,20 +47,12 @@ class NameCompletion(QObject):
     spelling. These are not filled in: the user has to choose them.
     """
 
-    def __init__(
-        self,
-        theme: Theme,
-        name: NameField,
-        tag: TagField,
-        parent: QObject,
-        below: QWidget | None = None,
-        names: Callable[[], KnownNames | None] = lambda: None,
-    ) -> None:
+    def __init__(self, form: PlantForm, names: Callable[[], KnownNames | None], below: QWidget | None = None) -> None:
         """Offer names under the field, or `below` a small window; `names`, called on another thread, returns a list."""
-        super().__init__(parent)
-        self._theme, self._below = theme, below
-        self._name = name
-        self._tag = tag
+        super().__init__(form)
+        self._theme, self._below = form.theme, below
+        self._name, self._tag = form.name_field, form.tag_field
+        name = self._name
         self._offers: Sequence[KnownName] = ()
         self._current = -1
         self._recent: list[tuple[str, str | None]] = []
@@ -79,12 +67,12 @@ class NameCompletion(QObject):
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setWrapAround(False)
         self._completer.setWidget(name)
-        self._delegate = NameDelegate(theme, self)
+        self._delegate = NameDelegate(form.theme, self)
         self._list = CompleterPopup(self._completer, name, self._delegate).view
         self._list.setAccessibleName(self.tr("Known names"))
         self._completer.highlighted[QModelIndex].connect(self._on_highlighted)  # type: ignore[index]
         self._list.clicked.connect(self._on_clicked)  # not `activated`: Enter submits
-        name.typed.connect(self._on_typed)
+        name.textEdited.connect(self._on_typed)
         name.recall_requested.connect(self._on_recall_requested)
         name.fill_taken.connect(self.settle)
         name.fill_refused.connect(self._refuse)
@@ -115,8 +103,8 @@ class NameCompletion(QObject):
         self._tag.take_fill()
         self._hide()
 
-    @Slot(str)
-    def _on_typed(self, _text: str) -> None:
+    @Slot()
+    def _on_typed(self) -> None:
         self._recalled = 0
         self._pause.stop()
         if self._tag.is_filled:
@@ -241,16 +229,9 @@ class NameCompletion(QObject):
         self._show((), "")
 
 
-def known_names_source(context: WindowContext) -> Callable[[], KnownNames | None]:
-    """Return a function that returns the names of a list, which may be empty; None if the user does not want it."""
-
-    def names() -> KnownNames | None:
-        from plantdesk.store import KnownNames
-
-        offers = context.preferences.settings.offers_known_names
-        return KnownNames(context.location.names_file) if offers else None
-
-    return names
+def known_names(context: WindowContext) -> KnownNames | None:
+    """Return the names of a list, which may be empty; None if the user does not want them. For any thread."""
+    return KnownNames(context.location.names_file) if context.preferences.settings.offers_known_names else None
 
 
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
@@ -292,11 +273,8 @@ class NameDelegate(OfferDelegate):
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("text_2"))
         number = row.adjusted(0, 0, -M, 0)
-        painter.drawText(
-            QStyle.visualRect(option.direction, row, number),
-            QStyle.visualAlignment(option.direction, _TRAILING),
-            _number(offer),
-        )
+        place = QStyle.visualRect(option.direction, row, number)
+        painter.drawText(place, QStyle.visualAlignment(option.direction, _TRAILING), _number(offer))
         room = max(self._theme.metrics.scaled(_COUNT), painter.fontMetrics().horizontalAdvance(_number(offer)) + M)
         end = number.right() - room
         if offer.tag is None:

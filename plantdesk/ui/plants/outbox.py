@@ -193,10 +193,8 @@ class Outbox:
     def failed(self, submission: Submission, error: Exception) -> None:
         """Let a submission wait if the store cannot save it now, or mark it as refused for any other reason."""
         self.error = error if isinstance(error, StoreError) else None
-        submission.state, submission.error = (
-            SubmissionState.REFUSED if self.error is None else SubmissionState.WAITING,
-            error,
-        )
+        submission.state = SubmissionState.REFUSED if self.error is None else SubmissionState.WAITING
+        submission.error = error
         if not submission.is_unknown:
             submission.sent_at = 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
@@ -14,7 +14,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import Contains, Counts, Term
-from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
+from plantdesk.ui.filters import filter_icon, filter_text, is_filter, moved_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import quoted, translated
@@ -43,15 +43,15 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class FilterChips(QToolBar):
     """A row of filters, each of which removes itself when pressed. Left and Right move between them.
 
-    `removed(position)`: the user removed a filter.
+    `removed(term)`: the user removed a filter.
     """
 
-    removed = Signal(int)
+    removed = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._filters: Sequence[Term] = ()
+        self._filters: tuple[Term, ...] = ()
         self._group = QButtonGroup(self)  # moves the focus by Left and Right
         self._group.setExclusive(False)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -64,10 +64,11 @@ class FilterChips(QToolBar):
         self.setContentsMargins(*mirrored(self, 0, 0, _MORE_MARGIN, 0))
         theme.changed.connect(self._show)
 
-    def set_filters(self, filters: Sequence[Term]) -> None:
+    def set_filters(self, filters: tuple[Term, ...]) -> None:
         """Show other filters; the focus stays at its position."""
-        self._filters = filters
-        self._show()
+        if filters != self._filters:
+            self._filters = filters
+            self._show()
 
     @Slot()
     def _show(self) -> None:
@@ -76,8 +77,8 @@ class FilterChips(QToolBar):
         for action in self.actions():
             self.removeAction(action)
             action.deleteLater()
-        for at, term in enumerate(self._filters):
-            self._add(term).triggered.connect(partial(self.removed.emit, at))
+        for term in self._filters:
+            self._add(term).triggered.connect(partial(self.removed.emit, term))
         self.setVisible(bool(self._filters))
         if focused is not None and self._filters:
             at = min(focused, len(self._filters) - 1)
@@ -113,7 +114,7 @@ class FilterChips(QToolBar):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         focused = self._focused()
         if focused is not None and event.key() in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
-            self.removed.emit(focused)
+            self.removed.emit(self._filters[focused])
         else:
             super().keyPressEvent(event)
 
@@ -138,7 +139,6 @@ class SearchBar(QWidget):
         #: The whole search: the filters, then what is typed, without an unfinished term.
         self.text = ""
         self._typed = ""
-        self._is_setting = False
         self._count: tuple[int | None, int | None] | None = None, None
         #: The time of day of the count if it is not the current one.
         self.time = ""
@@ -151,7 +151,7 @@ class SearchBar(QWidget):
         self._count_label.setFont(tabular())
         self._set_up_buttons()
         self._lay_out()
-        self.field.textChanged.connect(self._on_text_changed)
+        self.field.textChanged.connect(self._update)
         self.field.returnPressed.connect(self._on_return)
         self.field.scanned.connect(self.clear)  # what is scanned replaces the search
         self.field.last_filter_unwanted.connect(lambda: self.set_filters(self.filters[:-1]))
@@ -166,8 +166,12 @@ class SearchBar(QWidget):
     def set_search(self, text: str) -> None:
         """Show another search: its words in the field, its other terms as chips."""
         terms = parse_terms(text)
-        self.filters = tuple(dict.fromkeys(filter(is_filter, terms)))
-        self._set_text(search_text(term for term in terms if not is_filter(term)))
+        self._show_search(filter(is_filter, terms), search_text(term for term in terms if not is_filter(term)))
+
+    def _show_search(self, filters: Iterable[Term], text: str) -> None:
+        self.filters = tuple(dict.fromkeys(filters))
+        self.field.setText(text)
+        self._update()
 
     def as_json(self) -> dict[str, str]:
         """Return the search, and the part of it that is in the field, as members of a JSON object."""
@@ -179,8 +183,7 @@ class SearchBar(QWidget):
         if not typed or not search.endswith(typed):
             self.set_search(search)
             return
-        self.filters = tuple(filter(is_filter, parse_terms(search.removesuffix(typed))))
-        self._set_text(typed)
+        self._show_search(filter(is_filter, parse_terms(search.removesuffix(typed))), typed)
 
     @Slot(object, bool)
     def choose(self, term: Term | None, add: bool) -> None:
@@ -198,6 +201,12 @@ class SearchBar(QWidget):
         """Show other filters; what is typed stays."""
         self.filters = tuple(dict.fromkeys(filters))
         self._update()
+
+    @Slot(str, object)
+    def replace_tag(self, old: str, new: str | None) -> None:
+        """Update the filters after a tag was renamed, or removed (None)."""
+        filters = [moved_filter(term, old, new) for term in self.filters]
+        self.set_filters([each for each in filters if each is not None])
 
     def set_counts(self, counts: Counts) -> None:
         """Offer the tags and sources of these plants as completions."""
@@ -270,13 +279,7 @@ class SearchBar(QWidget):
         super().resizeEvent(event)
         self._show_count()
 
-    def _set_text(self, text: str) -> None:
-        """Set the text of the field together with the filters, so that the search changes once."""
-        self._is_setting = True
-        self.field.setText(text)
-        self._is_setting = False
-        self._update()
-
+    @Slot()
     def _update(self) -> None:
         self._chips.set_filters(self.filters)
         self._typed = _UNFINISHED.sub("", self.field.text()).strip()
@@ -328,15 +331,9 @@ class SearchBar(QWidget):
         self.field.setMinimumWidth(scaled(_MIN_SEARCH))
         self.field.setMaximumWidth(scaled(_MAX_SEARCH))
 
-    @Slot()
-    def _on_text_changed(self) -> None:
-        if not self._is_setting:
-            self._update()
-
     @Slot(object, str)
     def _on_completed(self, term: Term, rest: str) -> None:
-        self.filters = tuple(dict.fromkeys((*self.filters, term)))
-        self._set_text(rest)
+        self._show_search((*self.filters, term), rest)
 
     @Slot()
     def _on_return(self) -> None:
@@ -346,9 +343,8 @@ class SearchBar(QWidget):
         if any(map(is_filter, parse_terms(self.field.text()))):
             self.set_search(f"{search_text(self.filters)} {self.field.text()}")
 
-    @Slot(int)
-    def _on_removed(self, position: int) -> None:
-        left = [each for at, each in enumerate(self.filters) if at != position]
-        if not left:
+    @Slot(object)
+    def _on_removed(self, term: Term) -> None:
+        if len(self.filters) == 1:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.set_filters(left)
+        self.set_filters([each for each in self.filters if each != term])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import cached_property, partial
-from typing import NamedTuple
+from functools import partial
+from itertools import islice
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QListView
+from PySide6.QtWidgets import QCompleter
 from typing_extensions import override
 
 from plantdesk.domain.folding import searched
@@ -33,13 +33,6 @@ _DELAY_MS = 150
 _MAX_LENGTH = 300
 
 
-class _Offer(NamedTuple):
-    """The text of an offer, and what it stands for: a term, or the beginning of one."""
-
-    text: str
-    result: Term | str
-
-
 class SearchCompleter(QObject):
     """Offers completions under the field. `completed(term, rest)`: a term was chosen; `rest` is the other text."""
 
@@ -50,7 +43,8 @@ class SearchCompleter(QObject):
         self._field = field
         self._tags: list[str] = []
         self._sources: list[AddedBy] = []
-        self._offers: list[_Offer] = []
+        #: What the text of each offer stands for: a term, or the beginning of one.
+        self._offers: dict[str, Term | str] = {}
         self._start = 0
         self._texts = QStringListModel(self)
         self._completer = QCompleter(self._texts, self)
@@ -58,12 +52,8 @@ class SearchCompleter(QObject):
         self._completer.setMaxVisibleItems(_MAX_OFFERS)
         self._completer.setWidget(field)
         self._completer.activated.connect(self._on_chosen)
+        self._popup = CompleterPopup(self._completer, field)
         field.textEdited.connect(self._on_edited)
-
-    @cached_property
-    def _popup(self) -> CompleterPopup:
-        self._completer.setPopup(QListView())
-        return CompleterPopup(self._completer, self._field)
 
     @property
     def is_choosing(self) -> bool:
@@ -79,13 +69,13 @@ class SearchCompleter(QObject):
 
     @Slot()
     def _on_edited(self) -> None:
-        self._offers = []
+        self._offers = {}
         text = self._field.text()
         if self._field.cursorPosition() == len(text):
-            offers = list(self._find(text))
-            self._offers = [] if self._is_whole(text, offers) else offers[:_MAX_OFFERS]
+            offers = dict(self._find(text))
+            self._offers = {} if self._is_whole(text, offers) else dict(islice(offers.items(), _MAX_OFFERS))
         if self._offers:
-            self._texts.setStringList([offer.text for offer in self._offers])
+            self._texts.setStringList(list(self._offers))
             value, view = _VALUE.search(text), self._popup.view
             width = max(view.sizeHintForColumn(0) + 40, self._field.width() // 2)
             self._completer.complete(QRect(0, self._field.height() + 2, width, 1))
@@ -96,29 +86,29 @@ class SearchCompleter(QObject):
 
     @Slot(str)
     def _on_chosen(self, text: str) -> None:
-        offer, rest = next(each for each in self._offers if each.text == text), self._field.text()[: self._start]
-        if isinstance(offer.result, str):
-            self._field.setText(rest + offer.result)
+        result, rest = self._offers[text], self._field.text()[: self._start]
+        if isinstance(result, str):
+            self._field.setText(rest + result)
             self._on_edited()  # offers the values of the term
         else:
-            self.completed.emit(offer.result, rest.rstrip())
+            self.completed.emit(result, rest.rstrip())
 
-    def _is_whole(self, text: str, offers: Iterable[_Offer]) -> bool:
+    def _is_whole(self, text: str, offers: Iterable[str]) -> bool:
         """Return whether the value of the last term exists: then Down goes to the rows, not to the offers."""
         value = _VALUE.search(text)
         typed = "" if value is None else searched(value["value"]).strip()
-        return bool(typed) and any(searched(offer.text) == typed for offer in offers)
+        return bool(typed) and any(searched(offer) == typed for offer in offers)
 
-    def _find(self, text: str) -> Iterator[_Offer]:
+    def _find(self, text: str) -> Iterator[tuple[str, Term | str]]:
         if (value := _VALUE.search(text)) is not None:
             self._start = value.start()
             for term in self._terms(value["prefix"].lower(), value["value"]):
                 result: Term = Not(term) if value["not"] else term
-                yield _Offer(filter_text(result), result)
+                yield filter_text(result), result
         elif (word := _WORD.search(text)) is not None:
             self._start = word.start("word")
             typed = word["word"].lower()
-            yield from (_Offer(prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
+            yield from ((prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
 
     def _terms(self, prefix: str, value: str) -> Iterator[Condition]:
         typed = searched(value).strip()

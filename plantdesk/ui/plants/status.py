@@ -21,7 +21,7 @@ class PlantsStatus(QWidget):
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
-        self._unsaved: set[str] = set()
+        self._unsaved: frozenset[str] = frozenset()
         self._selection = PlainLabel(tone="muted")
         self._saved = PlainLabel(tone="muted")
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
@@ -51,13 +51,10 @@ class PlantsStatus(QWidget):
 
     def show_unsaved(self, part: str, is_unsaved: bool) -> None:
         """Show “Not saved” while a part of the window has something that could not be saved."""
-        if is_unsaved == (part in self._unsaved):
-            return
-        if is_unsaved:
-            self._unsaved.add(part)
-        else:
-            self._unsaved.discard(part)
-        self.show_saving(False)
+        before = self._unsaved
+        self._unsaved = before | {part} if is_unsaved else before - {part}
+        if self._unsaved != before:
+            self.show_saving(False)
 
     def _show(self, text: str, tone: str) -> None:
         self._expiry.stop()

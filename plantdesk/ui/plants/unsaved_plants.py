@@ -146,17 +146,14 @@ class UnsavedPlants(QFrame):
 
     @Slot()
     def _show_actions(self) -> None:
-        self._actions = [*self._retries(self._chosen), *self._others(self._chosen)]
+        self._actions = [*self._actions_for(self._chosen)]
         for place, button in enumerate(self._buttons):
             button.setVisible(place < len(self._actions))
             button.setText(self._actions[place][0] if place < len(self._actions) else "")
 
-    def _retries(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
-        """Yield the actions that try again to save submissions."""
+    def _actions_for(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
         taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
-        states = (
-            {SubmissionState.REFUSED, SubmissionState.WAITING} if self._outbox.can_retry else {SubmissionState.REFUSED}
-        )
+        states = {SubmissionState.REFUSED} | ({SubmissionState.WAITING} if self._outbox.can_retry else set())
         failed = [each for each in chosen if each.state in states and each not in taken]
         if taken:
             label = _label(taken, self.tr("Use the next free ID"), Text("Use free IDs for {count:,} plants"))
@@ -164,9 +161,6 @@ class UnsavedPlants(QFrame):
         if failed:
             label = _label(failed, self.tr("Try again"), Text("Try {count:,} plants again"))
             yield label, partial(self._queue.retry, failed)
-
-    def _others(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
-        """Yield the actions that edit or discard submissions."""
         if len(chosen) == 1 and chosen[0].texts:
             yield self.tr("Edit"), partial(self.edit_requested.emit, chosen[0])
         if chosen:

@@ -48,20 +48,16 @@ class DefectNotice(Feature):
         """Report an unexpected failure; `what` is the text of the log, masked."""
         if len(self._defects) < _LISTED:
             self._defects.append(what)
-        folder, open_file = paths.usable(paths.log_folder), self.context.page.toast.open_file
-        self._bar.show_state(
-            Tone.ERROR,
-            self.tr("Something unexpected happened in PlantDesk"),
-            self.tr(
-                "PlantDesk keeps running, and what was saved is safe. A report helps to fix it: "
-                "it contains no plants and no tokens, and is not sent by PlantDesk."
-            ),
-            (
-                self.tr("Copy report"),
-                partial(QGuiApplication.clipboard().setText, bug_report("\n\n".join(self._defects))),
-            ),
-            *([] if folder is None else [(self.tr("Open log folder"), partial(open_file, folder))]),
+        title = self.tr("Something unexpected happened in PlantDesk")
+        text = self.tr(
+            "PlantDesk keeps running, and what was saved is safe. A report helps to fix it: "
+            "it contains no plants and no tokens, and is not sent by PlantDesk."
         )
+        copy = partial(QGuiApplication.clipboard().setText, bug_report("\n\n".join(self._defects)))
+        actions: list[MessageAction] = [(self.tr("Copy report"), copy)]
+        if (folder := paths.usable(paths.log_folder)) is not None:
+            actions.append((self.tr("Open log folder"), partial(self.context.page.toast.open_file, folder)))
+        self._bar.show_state(Tone.ERROR, title, text, *actions)
 
 
 class StoreNotice(Feature):
@@ -81,7 +77,6 @@ class StoreNotice(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._bar = context.page.add_bar()
-        self._error: StoreError | None = None
         self._lost = ""  # why the server is not reached; the toast may say the same
         context.bridge.health_changed.connect(self._show_health)
         context.preferences.changed.connect(self._refresh_health)
@@ -153,7 +148,6 @@ class StoreNotice(Feature):
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         """Show what keeps the open store from saving plants; None: it saves them again."""
-        self._error = error
         before, self._lost = self._lost, error_text(error) if isinstance(error, StoreUnreachableError) else ""
         if before != self._lost:
             self.context.page.toast.withdraw(before)
@@ -179,8 +173,8 @@ class StoreNotice(Feature):
 
     @Slot()
     def _refresh_health(self) -> None:
-        if self._error is not None:
-            self._show_health(self._error)
+        if self.opened is not None and self.opened.store.write_error is not None:
+            self._show_health(self.opened.store.write_error)
 
     def _unsaved_text(self) -> str:
         """Return a sentence that says where plants added meanwhile wait."""

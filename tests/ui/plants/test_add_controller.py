@@ -267,7 +267,7 @@ def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_rest
     desk = FormDesk(qtbot, form, store)
     desk.name.setFocus()
     desk.enter()
-    form.restore(("", "Half typed", ""))
+    form.fill(("", "Half typed", ""))
     entry.set_store(store, queries)
     qtbot.waitUntil(lambda: desk.next_id == "1")
     assert desk.rows() == []
@@ -489,6 +489,13 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     desk.lists(half="put aside")
     desk.has(["Ficus", "Salvia", "Thyme", "Aloe vera"])
     assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme"), (45, "Aloe vera")]
+
+
+def test_a_half_typed_plant_of_another_store_replaces_a_pinned_tag(entry: AddPlantController, desk: FormDesk) -> None:
+    desk.form.tag_field.setText("office")
+    desk.form.tag_field.set_pinned(pinned=True)
+    restored(entry, draft=["", "Fern", "kitchen"])
+    assert desk.form.texts == ("", "Fern", "kitchen")
 
 
 @pytest.mark.parametrize("kills", [0, 1])

@@ -35,7 +35,7 @@ def filled(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Pla
 
 def open_store(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
     browser.set_store(store)
-    qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
+    qtbot.waitUntil(lambda: browser.model.rows.is_complete)
 
 
 def names(browser: PlantBrowser) -> list[str]:
@@ -119,7 +119,7 @@ def test_a_store_that_cannot_be_read_is_reported_with_an_action(
     add("Aloe")
     moved = store.path.rename(store.path.with_name("away"))
     store.path.mkdir()
-    with qtbot.waitSignal(browser.failed):
+    with qtbot.waitSignal(browser.model.failed):
         browser.set_store(store)
     assert "The plants cannot be shown" in texts(browser)
     store.path.rmdir()
@@ -145,7 +145,7 @@ def test_after_a_search_that_failed_once_new_plants_are_shown_again(
 
 def test_a_copy_that_fails_is_reported(qtbot: QtBot, filled: PlantBrowser, failing: Failing) -> None:
     filled.table.selectAll()
-    with failing(), qtbot.waitSignal(filled.copy_refused) as refused:
+    with failing(), qtbot.waitSignal(filled.copier.refused) as refused:
         filled.copy_selection()
     assert refused.args == ["The plant store cannot be reached (SQLITE_ERROR). Check its disk and folder."]
 
@@ -153,7 +153,7 @@ def test_a_copy_that_fails_is_reported(qtbot: QtBot, filled: PlantBrowser, faili
 def test_what_another_program_changed_is_shown_although_the_first_comparison_failed(
     qtbot: QtBot, filled: PlantBrowser, failing: Failing, other_program: sqlite3.Connection
 ) -> None:
-    with failing(), qtbot.waitSignal(filled.failed):
+    with failing(), qtbot.waitSignal(filled.model.failed):
         filled.apply(Changes(needs_reload=True))
     assert len(names(filled)) == 3
     with other_program:
@@ -194,19 +194,19 @@ def test_down_goes_to_the_first_row(filled: PlantBrowser) -> None:
 # --- plants of the form ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("descending", [True, False])
+@pytest.mark.parametrize("order", [*Qt.SortOrder])
 def test_it_is_shown_at_the_end_of_the_list_to_which_it_is_added(
-    qtbot: QtBot, filled: PlantBrowser, add: Adder, *, descending: bool
+    qtbot: QtBot, filled: PlantBrowser, add: Adder, order: Qt.SortOrder
 ) -> None:
-    filled.sort_by(Column.ADDED, descending=descending)
+    filled.table.sortByColumn(Column.ADDED, order)
     add(*(f"Fern {number}" for number in range(60)))
-    qtbot.waitUntil(lambda: filled.model.rowCount() > 60 and filled.model.complete)
+    qtbot.waitUntil(lambda: filled.model.rowCount() > 60 and filled.model.rows.is_complete)
     filled.table.scrollToBottom()
     for count in range(filled.model.rowCount() + 1, filled.model.rowCount() + 4):
         (row,) = add("Moss")
         filled.reveal_added(row)
         qtbot.waitUntil(partial(lambda count: filled.model.rowCount() == count, count))
-        index = filled.model.index(0 if descending else count - 1, 0)
+        index = filled.model.index(0 if order is Qt.SortOrder.DescendingOrder else count - 1, 0)
         qtbot.waitUntil(partial(is_seen, filled, index))
 
 
@@ -219,7 +219,7 @@ def test_search_and_order_stay_when_a_plant_is_added_that_the_search_finds(
 ) -> None:
     add("Wild basil", "Dwarf basil")
     search(filled, "basil")
-    filled.sort_by(Column.NAME, descending=False)
+    filled.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     qtbot.waitUntil(lambda: names(filled) == ["Basil", "Dwarf basil", "Wild basil"])
     (row,) = add("Lemon basil")
     with qtbot.assertNotEmitted(filled.added_hidden):

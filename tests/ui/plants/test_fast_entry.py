@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from PySide6.QtCore import QMimeData, QObject, QPoint, Qt
+from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListView
@@ -562,8 +562,8 @@ def test_tags_are_completed_level_by_level(desk: EntryDesk) -> None:
 
 
 def test_a_form_that_is_deleted_has_no_list_to_close(qtbot: QtBot, theme: Theme) -> None:
-    form, parent = PlantForm(theme, MessageLine(theme)), QObject()
-    NameCompletion(theme, form.name_field, form.tag_field, parent)
+    form = PlantForm(theme, MessageLine(theme))
+    NameCompletion(form, lambda: None)
     with qtbot.waitExposed(form):
         form.show()
     form.activateWindow()

@@ -15,7 +15,7 @@ from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.form_fields import NameField
-from plantdesk.ui.plants.quick_entry import QuickWindow
+from plantdesk.ui.plants.quick_entry import QuickEntry
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.workspace import Workspace
@@ -28,13 +28,13 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 class QuickDesk(Desk):
     """The small window, over a store with two plants; `main` is the other one."""
 
-    widget: QuickWindow
+    widget: QuickEntry
 
     def __init__(self, qtbot: QtBot, workspace: Workspace) -> None:
         self.workspace = workspace
         self.main = Desk(qtbot, workspace.window())
         workspace.open_quick("")
-        window = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QuickWindow))
+        window = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QuickEntry))
         super().__init__(qtbot, window)
         self.until_open()
 

@@ -36,17 +36,13 @@ EDITABLE = (Column.NAME, Column.TAG)
 
 def column_title(column: Column) -> str:
     """Return the heading of a column."""
-    match column:
-        case Column.ID:
-            return translate("PlantTable", "ID")
-        case Column.NAME:
-            return translate("PlantTable", "Name")
-        case Column.TAG:
-            return translate("PlantTable", "Tag")
-        case Column.ADDED:
-            return translate("PlantTable", "Added")
-        case Column.SOURCE:
-            return translate("PlantTable", "From")
+    return {
+        Column.ID: translate("PlantTable", "ID"),
+        Column.NAME: translate("PlantTable", "Name"),
+        Column.TAG: translate("PlantTable", "Tag"),
+        Column.ADDED: translate("PlantTable", "Added"),
+        Column.SOURCE: translate("PlantTable", "From"),
+    }[column]
 
 
 def cell_text(row: PlantRow, column: Column) -> str:

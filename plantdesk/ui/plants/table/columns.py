@@ -52,7 +52,6 @@ class TableColumns(QObject):
         self._widest = ""
         self._sources: frozenset[int] = frozenset()
         self._is_read = False
-        self._fitted_for: tuple[object, ...] = ()
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
@@ -70,7 +69,6 @@ class TableColumns(QObject):
         hidden, widths, widest_id = (values.get(name) for name in ("hidden", "widths", "widest_id"))
         self.hidden = frozenset(each for each in SIZED if isinstance(hidden, list) and each.order in hidden)
         self.chosen_widths = dict(_valid(widths)) if isinstance(widths, dict) else {}
-        self._fitted_for = ()
         if isinstance(widest_id, str):
             self.set_contents(widest_id[:_LONGEST_ID], has_sources=values.get("sources") is True)
 
@@ -123,11 +121,8 @@ class TableColumns(QObject):
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        fitted_for = self._digit(), self._text_width(Column.TAG), self.widest_id
-        if self._fitted_for != fitted_for:
-            self._fitted_for = fitted_for
-            for column in SIZED:
-                self._table.setColumnWidth(column, self._width(column))
+        for column in SIZED:
+            self._table.setColumnWidth(column, self._width(column))
         shown = [column for column in SIZED if self._is_requested(column)]
         for column, least in _NAME_WIDTHS.items():
             left = self._table.viewport().width() - sum(self._width(each) for each in shown)

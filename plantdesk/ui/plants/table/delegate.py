@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from itertools import islice
 from time import monotonic
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.records import PlantRow
-from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text
+from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
 from plantdesk.ui.qt import Index, set_properties
 from plantdesk.ui.texts import is_visible
@@ -140,10 +140,9 @@ class RowBackground(QObject):
         color = self._color(row, plant_id)
         if color is not None:
             above, below = (self._is_selected(row) and self._is_selected(row + step) for step in (-1, 1))
+            block = rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0)
             painter.setBrush(color)
-            painter.drawRoundedRect(
-                rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0), RADIUS, RADIUS
-            )
+            painter.drawRoundedRect(block, RADIUS, RADIUS)
         elif row + 1 != self.hovered and not self._is_selected(row + 1):
             line = rect.adjusted(M, rect.height() - 1, -M, 0)
             painter.fillRect(line, self._theme.colors.color("row_line"))
@@ -179,33 +178,15 @@ class RowDelegate(QStyledItemDelegate):
         row: PlantRow | None = index.data(PLANT_ROLE)
         painter.save()
         inner = option.rect.adjusted(M, 0, -M, -1)
-        if row is None:
-            self._text(painter, option, inner, PENDING, "placeholder")
+        if row is not None and row.tag is not None and index.column() == Column.TAG:
+            self._paint_tag(painter, option, inner, row.tag)
         else:
-            self._paint_content(painter, option, inner, row, Column(index.column()))
+            color = "text" if index.column() == Column.NAME else "text_2"
+            if row is None or (index.column() == Column.NAME and not is_visible(row.name)):
+                color = "placeholder"
+            painter.setPen(self._theme.colors.color(color))
+            draw_line(painter, inner, index.data(), option.direction)
         painter.restore()
-
-    @override
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        size = super().sizeHint(option, index)
-        size.setHeight(self._theme.metrics.row)
-        return size
-
-    def _paint_content(
-        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, row: PlantRow, column: Column
-    ) -> None:
-        match column:
-            case Column.NAME:
-                color = "text" if is_visible(row.name) else "placeholder"
-                self._text(painter, option, rect, cell_text(row, column), color)
-            case Column.TAG if row.tag is not None:
-                self._paint_tag(painter, option, rect, row.tag)
-            case _:
-                self._text(painter, option, rect, cell_text(row, column), "text_2")
-
-    def _text(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, text: str, color: str) -> None:
-        painter.setPen(self._theme.colors.color(color))
-        draw_line(painter, rect, text, option.direction)
 
     def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
         """Paint a tag. Its text starts at the same edge as other texts."""
@@ -215,49 +196,3 @@ class RowDelegate(QStyledItemDelegate):
         pill = QRect(rect.left() - S, top, min(size.width(), rect.width() + S), height)
         pill = QStyle.visualRect(option.direction, rect, pill)
         paint_pill(painter, self._theme, pill, tag, selected=bool(option.state & QStyle.StateFlag.State_Selected))
-
-
-class UnseenRows(QObject):
-    """Counts rows that are inserted above the visible ones; make it after what scrolls the table. `changed(count)`."""
-
-    changed = Signal(int)
-
-    def __init__(self, table: QTableView, model: PlantModel) -> None:
-        super().__init__(table)
-        self._bar = table.verticalScrollBar()
-        self._model = model
-        self._count = 0
-        model.rowsInserted.connect(self._on_inserted)
-        model.rowsRemoved.connect(self._on_removed)
-        model.rows_replaced.connect(self._on_rows_replaced)
-        self._bar.valueChanged.connect(self._on_scrolled)
-
-    @Slot()
-    def clear(self) -> None:
-        """Take all rows as seen."""
-        self._set(0)
-
-    @Slot(QModelIndex, int, int)
-    def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        query = self._model.query
-        if query.column is Column.ADDED and query.descending and self._bar.value() and first <= self._count:
-            self._set(self._count + last - first + 1)
-
-    @Slot(QModelIndex, int, int)
-    def _on_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
-        self._set(self._count - max(0, min(last + 1, self._count) - first))
-
-    @Slot(bool)
-    def _on_rows_replaced(self, same_query: bool) -> None:
-        if not same_query:
-            self._set(0)
-
-    @Slot(int)
-    def _on_scrolled(self, value: int) -> None:
-        if value == 0:
-            self._set(0)
-
-    def _set(self, count: int) -> None:
-        if count != self._count:
-            self._count = count
-            self.changed.emit(count)

@@ -8,7 +8,8 @@ it succeeds. The rows themselves are read in pages into a cache. Cells of a row 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -23,7 +24,6 @@ from plantdesk.domain.selections import View
 from plantdesk.ui.background import StoreQueries, Task, Worker
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
-from plantdesk.ui.plants.table.page_cache import PageCache
 from plantdesk.ui.plants.table.row_order import Edit, Insertion, Query, Removal, Replacement, RowOrder, RowsState
 from plantdesk.ui.qt import Index
 
@@ -36,9 +36,13 @@ _ROW_FLAGS = (  # a constant, as Qt requests it three times for each cell that i
     | Qt.ItemFlag.ItemIsDragEnabled
     | Qt.ItemFlag.ItemNeverHasChildren
 )
-_ALIGNMENT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _PREFETCH_ROWS = 100
 _MAX_PAGE = 2000
+_MAX_CACHED = 8000
+#: Pages that may wait: while the user drags the scroll bar, only the newest ones are worth reading.
+_MAX_WAITING = 6
+#: Characters of a text in the cache: a name may be a megabyte long, but a cell and its tooltip show no more.
+MAX_TEXT = 600
 #: The least pause until the next query of the order; twice the time that the last one took, if that is longer.
 _MIN_PAUSE_MS = 200
 #: The pause after a failed query until it is repeated.
@@ -48,13 +52,84 @@ _TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
     Qt.ItemDataRole.ToolTipRole: tool_tip,
     Qt.ItemDataRole.AccessibleTextRole: spoken_text,
 }
-_ROLES = {*_TEXTS, PLANT_ROLE, Qt.ItemDataRole.TextAlignmentRole}
+_ROLES = {*_TEXTS, PLANT_ROLE}
+
+
+class PageCache(QObject):
+    """Rows by id. Belongs to the GUI thread. `loaded`: requested rows are loaded; `failed(error)`: or not."""
+
+    loaded = Signal()
+    failed = Signal(object)
+
+    def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: dict[int, tuple[int, PlantRow | None]] = {}  # each with the generation in which it was requested
+        self._generation = 0
+        self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
+        self._finding: Task | None = None
+        self._worker = bridge.worker("plant-pages")
+        self._queries = StoreQueries(self._worker, store)
+
+    def row(self, plant_id: int) -> PlantRow | None:
+        """Return a row if it is loaded, with shortened texts; an expired row is returned until it is read again."""
+        return self._rows.get(plant_id, (0, None))[1]
+
+    def is_missing(self, plant_id: int) -> bool:
+        """Return whether the row has to be read. A row that the store no longer has counts as loaded."""
+        return self._rows.get(plant_id, (-1, None))[0] < self._generation
+
+    def ask(self, ids: Sequence[int]) -> None:
+        """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
+        self._waiting.append(ids)
+        self._queries.ask(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
+
+    def find(self, view: View, start: str, found: Callable[[int | None], object]) -> None:
+        """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
+        if self._finding is not None:
+            self._finding.cancel()
+        self._finding = self._queries.ask(
+            self, lambda reader, _task: reader.first_with_name(view, start), found, self.failed.emit
+        )
+
+    def put(self, rows: Iterable[PlantRow]) -> None:
+        """Store rows that are known already."""
+        self._set(self._generation, {row.id: _cut(row) for row in rows})
+
+    def expire(self) -> None:
+        """Read each row again when it is next needed: it may have changed."""
+        self._generation += 1
+
+    def close(self) -> None:
+        """Cancel the queries and end the thread; no signal follows."""
+        self._queries.close()
+        self._worker.close()
+
+    def _read(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
+        """Read the newest page that waits; on the thread of the pages."""
+        if not self._waiting:  # the page was dropped, but not its query
+            return {}
+        ids = self._waiting.pop()
+        rows = reader.rows_cut(ids, MAX_TEXT)
+        return {plant_id: _cut(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
+
+    def _on_read(self, generation: int, rows: dict[int, PlantRow | None]) -> None:
+        """Store a page, except for rows that became known while it was read."""
+        self._set(generation, {plant_id: row for plant_id, row in rows.items() if self.is_missing(plant_id)})
+        if rows:
+            self.loaded.emit()
+
+    def _set(self, generation: int, rows: Mapping[int, PlantRow | None]) -> None:
+        for plant_id, row in rows.items():
+            self._rows.pop(plant_id, None)  # so that it becomes the newest
+            self._rows[plant_id] = (generation, row)
+        while len(self._rows) > _MAX_CACHED:  # drop the rows that were read first
+            del self._rows[next(iter(self._rows))]
 
 
 class PlantModel(QAbstractTableModel):
     """The plants of a store that a query finds. Belongs to the GUI thread; store errors are signalled, never raised.
 
-    `state_changed`: another query was requested, or `rowCount()`, `total` or `complete` changed.
+    `state_changed`: another query was requested, or `rows` changed.
     `rows_replaced(same_query)`: all rows were replaced. `name_found(plant_id)` answers `find_name`. `failed(error)`: a
     query failed.
     """
@@ -69,7 +144,8 @@ class PlantModel(QAbstractTableModel):
         self._bridge = bridge
         #: The query that was requested last, and the query of the rows.
         self.query = self.shown_query = Query()
-        self._rows = RowOrder()
+        #: The order of the rows, and what is known of it.
+        self.rows = RowOrder()
         self._worker: Worker | None = None
         self._queries: StoreQueries | None = None
         self._pause = QTimer(self, singleShot=True)
@@ -77,31 +153,6 @@ class PlantModel(QAbstractTableModel):
         self._cache: PageCache | None = None
         self._draft: PlantRow | None = None
         self._missing: set[int] = set()
-
-    @property
-    def total(self) -> int | None:
-        """The number of plants in the store, None until it is known."""
-        return self._rows.total
-
-    @property
-    def complete(self) -> bool:
-        """Whether all rows of the query are loaded, so that their number is known."""
-        return self._rows.is_complete
-
-    @property
-    def is_current(self) -> bool:
-        """Whether all rows are loaded, and nothing is known to have changed since."""
-        return self._rows.is_current
-
-    @property
-    def busy(self) -> bool:
-        """Whether the rows are still those of the previous query."""
-        return self._rows.state is RowsState.LOADING
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether the query failed, so that the rows are another query's or incomplete."""
-        return self._rows.state is RowsState.FAILED
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
@@ -130,7 +181,7 @@ class PlantModel(QAbstractTableModel):
     def refresh(self) -> None:
         """Compare the rows with the store; afterwards they are current."""
         if self._cache is not None:
-            self._apply_edits(self._rows.apply(Changes(needs_reload=True)))
+            self._apply_edits(self.rows.apply(Changes(needs_reload=True)))
 
     def retry(self) -> None:
         """Repeat now what failed; this also happens automatically, every two seconds."""
@@ -146,7 +197,7 @@ class PlantModel(QAbstractTableModel):
             self._cache.expire()
             self._repaint_all()  # painting requests what is missing
         self._cache.put((*changes.added, *changes.updated))
-        self._apply_edits(self._rows.apply(changes))
+        self._apply_edits(self.rows.apply(changes))
         self._repaint({row.id for row in changes.updated})
 
     def show_draft(self, row: PlantRow | None) -> None:
@@ -173,30 +224,22 @@ class PlantModel(QAbstractTableModel):
         self._worker.close()
         self._cache = self._queries = self._worker = None
         self.beginResetModel()
-        self._rows = RowOrder()
+        self.rows = RowOrder()
         self.endResetModel()
         self.state_changed.emit()
 
     def read(self, first: int, last: int) -> None:
         """Request rows that will be painted soon, so that most are loaded by then."""
-        cache = self._cache
-        missing = [each for each in self.ids_between(first, last) if cache is not None and cache.is_missing(each)]
-        if cache is not None and missing:
-            cache.ask(missing)
-        else:
-            self._repaint_all()
+        self._missing.update(range(first, last + 1))
+        self._ask_for_page()
 
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""
-        return self._rows.ids[row]
+        return self.rows.ids[row]
 
     def ids_between(self, first: int, last: int) -> array[int]:
         """Return the ids of the rows from `first` to `last`, both included."""
-        return self._rows.ids[first : last + 1]
-
-    def row_of(self, plant_id: int) -> int | None:
-        """Return the row of a plant, None if it is not loaded. Takes 10 ms at a million rows."""
-        return self._rows.row_of(plant_id)
+        return self.rows.ids[first : last + 1]
 
     def loaded_row(self, plant_id: int) -> PlantRow | None:
         """Return the row of a plant if it is loaded, with long texts cut."""
@@ -205,12 +248,12 @@ class PlantModel(QAbstractTableModel):
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
         """Return the row numbers of those plants that are in the table. Takes 70 ms at a million rows."""
         requested = frozenset(plant_ids)
-        return {each: row for row, each in enumerate(self._rows.ids) if each in requested} if requested else {}
+        return {each: row for row, each in enumerate(self.rows.ids) if each in requested} if requested else {}
 
     @override
     def rowCount(self, parent: Index | None = None) -> int:
         inner = parent is not None and parent.isValid()
-        return 0 if inner else len(self._rows.ids)
+        return 0 if inner else len(self.rows.ids)
 
     @override
     def columnCount(self, parent: Index | None = None) -> int:
@@ -220,13 +263,10 @@ class PlantModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or role not in _ROLES:
             return None
-        column = Column(index.column())
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _ALIGNMENT
         row = self._row(index.row())
         if role == PLANT_ROLE:
             return row
-        return _TEXTS[role](row, column) if row is not None else PENDING
+        return _TEXTS[role](row, Column(index.column())) if row is not None else PENDING
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -236,8 +276,6 @@ class PlantModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
             return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _ALIGNMENT
         title = column_title(Column(section))
         if role == Qt.ItemDataRole.DisplayRole and section == self.shown_query.column:
             return f"{title} {'↓' if self.shown_query.descending else '↑'}"
@@ -254,11 +292,14 @@ class PlantModel(QAbstractTableModel):
         missing, self._missing = sorted(self._missing), set()
         if self._cache is None or not missing:
             return
-        ids, cache = self._rows.ids, self._cache
+        ids, cache = self.rows.ids, self._cache
         rows: Iterable[int] = range(max(missing[0] - _PREFETCH_ROWS, 0), min(missing[-1] + _PREFETCH_ROWS, len(ids)))
         if missing[-1] - missing[0] > _MAX_PAGE:  # more than one screen: only the single rows are read
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
-        cache.ask([ids[row] for row in rows if cache.is_missing(ids[row])])
+        if requested := [ids[row] for row in rows if cache.is_missing(ids[row])]:
+            cache.ask(requested)
+        else:
+            self._repaint_all()
 
     @Slot()
     def _repaint_all(self) -> None:
@@ -279,29 +320,29 @@ class PlantModel(QAbstractTableModel):
     def _ask(self, state: RowsState) -> None:
         if self._queries is not None:
             view = self.query.view
-            self._rows.begin(state, view)
+            self.rows.begin(state, view)
             read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
             done, failed = partial(self._on_order_read, monotonic()), self._on_order_failed
             self._queries.ask(self, read, done, failed, progress=self._on_order_begun)
 
     @Slot()
     def _ask_if_needed(self) -> None:
-        match self._rows.needed_query:
+        match self.rows.needed_query:
             case RowsState.LOADING:
                 self._load()
             case RowsState.REFRESHING as state:
                 self._ask(state)
 
     def _on_order_begun(self, ids: array[int]) -> None:
-        self._apply_edits(self._rows.show_first(ids))
+        self._apply_edits(self.rows.show_first(ids))
 
     def _on_order_read(self, asked_at: float, answer: tuple[array[int], int]) -> None:
         self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - asked_at))))
-        self._apply_edits(self._rows.show_all(*answer))
+        self._apply_edits(self.rows.show_all(*answer))
 
     def _on_order_failed(self, error: Exception) -> None:
         self._pause.start(_RETRY_DELAY_MS)
-        self._rows.fail()
+        self.rows.fail()
         self.state_changed.emit()
         self.failed.emit(error)
 
@@ -316,16 +357,16 @@ class PlantModel(QAbstractTableModel):
         match edit:
             case Insertion(row, ids):
                 self.beginInsertRows(QModelIndex(), row, row + len(ids) - 1)
-                self._rows.ids[row:row] = ids
+                self.rows.ids[row:row] = ids
                 self.endInsertRows()
             case Removal(row, size):
                 self.beginRemoveRows(QModelIndex(), row, row + size - 1)
-                del self._rows.ids[row : row + size]
+                del self.rows.ids[row : row + size]
                 self.endRemoveRows()
             case Replacement(ids, same_query):
                 self.beginResetModel()
                 self._missing.clear()
-                self._rows.ids = ids
+                self.rows.ids = ids
                 self.shown_query = self.shown_query if same_query else self.query
                 self.endResetModel()
                 self.rows_replaced.emit(same_query)
@@ -338,14 +379,14 @@ class PlantModel(QAbstractTableModel):
         """Paint the row of a changed plant; of several, all rows."""
         if len(plant_ids) > 1:
             self._repaint_all()
-        elif plant_ids and (row := self.row_of(*plant_ids)) is not None:
+        elif plant_ids and (row := self.rows.row_of(*plant_ids)) is not None:
             self.dataChanged.emit(self.index(row, 0), self.index(row, len(Column) - 1))
 
     def _row(self, row: int) -> PlantRow | None:
         """Return what is known of a row; if it has to be read, note that."""
         if self._cache is None:
             return None
-        plant_id = self._rows.ids[row]
+        plant_id = self.rows.ids[row]
         if self._cache.is_missing(plant_id):
             if not self._missing:
                 QTimer.singleShot(0, self, self._ask_for_page)  # after all of them are painted
@@ -364,3 +405,8 @@ def _read_order(reader: PlantReader, task: Task, view: View, *, reports_first: b
             task.report(chunk)
         ids += chunk
     return ids, len(ids) if view.plants.is_everything else reader.count()
+
+
+def _cut(row: PlantRow) -> PlantRow:
+    tag = row.tag[:MAX_TEXT] if row.tag is not None else None
+    return row._replace(name=row.name[:MAX_TEXT], tag=tag, note=None)

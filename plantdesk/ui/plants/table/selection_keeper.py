@@ -1,4 +1,4 @@
-"""Keeps selection, current row and scroll position on the same plants while rows change."""
+"""Keeps selection, current row and scroll position on the same plants while rows change; counts new ones above."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from itertools import groupby
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
+from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PlantModel
+from plantdesk.ui.plants.table.row_order import RowsState
 
 _Flag = QItemSelectionModel.SelectionFlag
 _Hint = QAbstractItemView.ScrollHint
@@ -19,10 +21,12 @@ _MAX_RETAINED = 10_000
 class SelectionKeeper(QObject):
     """Watches a table whose vertical scroll bar counts pixels.
 
-    `selected(found)`: the plants of `select` are selected, or were not found by the query.
+    `selected(found)`: the plants of `select` are selected, or were not found by the query. `unseen_changed(count)`: so
+    many rows were inserted above the visible ones, and not seen yet.
     """
 
     selected = Signal(bool)
+    unseen_changed = Signal(int)
 
     def __init__(self, table: QTableView, model: PlantModel) -> None:
         super().__init__(table)
@@ -36,7 +40,7 @@ class SelectionKeeper(QObject):
         self._requested_id: int | None = None
         self._visible_id: int | None = None
         self._returning: Collection[int] = ()
-        self._top = 0
+        self._top = self._unseen = 0
         self._is_holding = self._is_filling = self._has_all_selected = False
         model.modelAboutToBeReset.connect(self._on_about_to_reset)
         model.rows_replaced.connect(self._on_rows_replaced)
@@ -45,19 +49,21 @@ class SelectionKeeper(QObject):
         model.rowsAboutToBeRemoved.connect(self._on_about_to_change)
         model.rowsInserted.connect(self._on_inserted)
         model.rowsRemoved.connect(self._on_removed)
+        table.verticalScrollBar().valueChanged.connect(self._on_scrolled)
 
     def seek(self, plant_id: int) -> bool:
         """Select a plant and scroll to it, now or when a query finds it; return whether it is in the rows now."""
-        row = self._model.row_of(plant_id)
-        self._requested_id = plant_id if row is None or self._model.busy else None
+        row = self._model.rows.row_of(plant_id)
+        is_loading = self._model.rows.state is RowsState.LOADING
+        self._requested_id = plant_id if row is None or is_loading else None
         if row is not None:
-            self._go_to(row)
+            self.go_to(row, _Hint.PositionAtCenter)
         return row is not None
 
     def keep_visible(self, plant_id: int) -> None:
         """Scroll to a plant now, and whenever its row moves while it is the current one."""
         self._visible_id = plant_id
-        if (row := self._model.row_of(plant_id)) is not None:
+        if (row := self._model.rows.row_of(plant_id)) is not None:
             self._table.scrollTo(self._model.index(row, 0))
 
     def select(self, plant_ids: Collection[int]) -> None:
@@ -76,7 +82,7 @@ class SelectionKeeper(QObject):
         if row < 0:
             self._table.clearSelection()
         else:
-            self._go_to(row, _Hint.EnsureVisible)
+            self.go_to(row)
 
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
@@ -100,8 +106,10 @@ class SelectionKeeper(QObject):
     @Slot(bool)
     def _on_rows_replaced(self, same_query: bool) -> None:
         self._table.updateGeometries()
-        self._is_filling = not self._model.complete
-        self._returning = self._returning if same_query else ()
+        self._is_filling = not self._model.rows.is_complete
+        if not same_query:
+            self._returning = ()
+            self._set_unseen(0)
         self._select_again()
         if self._go_to_requested():
             return
@@ -115,7 +123,7 @@ class SelectionKeeper(QObject):
 
     @Slot()
     def _on_state_changed(self) -> None:
-        if not self._model.complete:
+        if not self._model.rows.is_complete:
             return
         if self._is_filling:
             self._is_filling = False
@@ -136,11 +144,26 @@ class SelectionKeeper(QObject):
             self._select_ranges([(first, last)])
         if self._is_holding and first <= self._top:
             self._scroll_rows(last - first + 1)
+        query = self._model.query
+        is_newest_first = query.column is Column.ADDED and query.descending
+        if is_newest_first and self._is_scrolled() and first <= self._unseen:
+            self._set_unseen(self._unseen + last - first + 1)
 
     @Slot(QModelIndex, int, int)
     def _on_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
         if first < self._top:
             self._scroll_rows(first - min(last + 1, self._top))
+        self._set_unseen(self._unseen - max(0, min(last + 1, self._unseen) - first))
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        if value == 0:
+            self._set_unseen(0)
+
+    def _set_unseen(self, count: int) -> None:
+        if count != self._unseen:
+            self._unseen = count
+            self.unseen_changed.emit(count)
 
     def _select_again(self) -> bool:
         """Select again what was selected, if it has rows now; return whether one of them became the current row."""
@@ -162,16 +185,16 @@ class SelectionKeeper(QObject):
     def _go_to_requested(self) -> bool:
         row = self._row_of(self._requested_id)
         if row is not None:
-            self._go_to(row)
+            self.go_to(row, _Hint.PositionAtCenter)
             self._requested_id = None
         return row is not None
 
     def _select_returning(self) -> None:
-        if self._returning and self._model.is_current:
+        if self._returning and self._model.rows.is_current:
             rows = sorted(self._model.rows_of(self._returning).values())
             self._returning = ()
             if rows:
-                self._go_to(rows[0], _Hint.EnsureVisible)
+                self.go_to(rows[0])
                 self._select_ranges(_ranges(rows))
             self.selected.emit(bool(rows))
 
@@ -186,7 +209,8 @@ class SelectionKeeper(QObject):
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
 
-    def _go_to(self, row: int, hint: _Hint = _Hint.PositionAtCenter) -> None:
+    def go_to(self, row: int, hint: _Hint = _Hint.EnsureVisible) -> None:
+        """Select a row alone, and scroll to it; `selectRow` of Qt does nothing in a mirrored table."""
         index = self._model.index(row, 0)
         self._table.selectionModel().setCurrentIndex(index, _Flag.ClearAndSelect | _Flag.Rows)
         self._table.scrollTo(index, hint)
@@ -200,7 +224,7 @@ class SelectionKeeper(QObject):
         return None if row < 0 else self._model.id_at(row)
 
     def _row_of(self, plant_id: int | None) -> int | None:
-        return None if plant_id is None else self._model.row_of(plant_id)
+        return None if plant_id is None else self._model.rows.row_of(plant_id)
 
     def _holds_view(self) -> bool:
         """Return whether the visible rows stay where they are; else new rows are shown at the top."""

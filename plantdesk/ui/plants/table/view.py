@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
+from time import monotonic
 
-from PySide6.QtCore import (
-    QElapsedTimer,
-    QEvent,
-    QItemSelection,
-    QItemSelectionModel,
-    QModelIndex,
-    QPoint,
-    Qt,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -39,13 +30,7 @@ from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import TableColumns
-from plantdesk.ui.plants.table.delegate import (
-    RADIUS,
-    CellEditor,
-    RowBackground,
-    RowDelegate,
-    UnseenRows,
-)
+from plantdesk.ui.plants.table.delegate import RADIUS, CellEditor, RowBackground, RowDelegate
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import Index
@@ -66,9 +51,8 @@ class PlantTableView(QTableView):
 
     `selection_count_changed(count)`: the number of selected rows. `copy_requested`: the keys for copying were pressed.
     `edit_requested(column)`: Enter or a double click on a cell that can be edited. `menu_requested(position)`: a
-    context menu, on the screen.
-    `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant. `name_typed(text)`: a plant
-    whose name begins with the typed letters is requested.
+    context menu, on the screen. `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant.
+    `name_typed(text)`: a plant whose name begins with the typed letters is requested.
     """
 
     selection_count_changed = Signal(int)
@@ -99,10 +83,8 @@ class PlantTableView(QTableView):
         self._set_up_rows()
         self._set_up_columns(model)
         self.keeper = SelectionKeeper(self, model)
-        #: Counts the new plants above the visible rows.
-        self.unseen = UnseenRows(self, model)
         self._typed = ""
-        self._typed_since = QElapsedTimer()
+        self._typed_at = float("-inf")
         model.rows_replaced.connect(self._on_rows_replaced)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
@@ -120,10 +102,8 @@ class PlantTableView(QTableView):
         self.columns.restore(values)
         self.set_compact(compact=values.get("compact") is True)
         column = next((each for each in Column if each.order == values.get("order")), Column.ADDED)
-        orders = Qt.SortOrder
-        self.sortByColumn(
-            column, orders.AscendingOrder if values.get("descending") is False else orders.DescendingOrder
-        )
+        is_ascending = values.get("descending") is False
+        self.sortByColumn(column, Qt.SortOrder.AscendingOrder if is_ascending else Qt.SortOrder.DescendingOrder)
 
     def set_compact(self, *, compact: bool) -> None:
         """Make rows lower, or of the usual height."""
@@ -135,14 +115,13 @@ class PlantTableView(QTableView):
         flags = QItemSelectionModel.SelectionFlag.NoUpdate
         self.selectionModel().setCurrentIndex(self._plants.index(0, 0), flags)
         self.scrollToTop()
-        self.unseen.clear()
 
     @Slot()
     def go_to_first_row(self) -> None:
         """Move the focus into the table, to the first row if none is selected; do nothing without rows."""
         if self._plants.rowCount():
             if not self.selectionModel().hasSelection():
-                self._select_row(0)
+                self.keeper.go_to(0)
             self.setFocus(Qt.FocusReason.TabFocusReason)
 
     def selected_count(self) -> int:
@@ -163,7 +142,7 @@ class PlantTableView(QTableView):
         row = self.currentIndex().row()
         self._edited_id, self._edited_column = self.current_id(), column
         if not self.selectionModel().isRowSelected(row):
-            self._select_row(row)
+            self.keeper.go_to(row)
         self.scrollTo(self._plants.index(row, column))
         self._place_editor()
         self.editor.show()
@@ -216,15 +195,15 @@ class PlantTableView(QTableView):
     def keyboardSearch(self, search: str) -> None:
         """Let the store search the name: Qt would read a million rows."""
         self._typed = self._typed + search if self._is_typing else search
-        self._typed_since.start()
+        self._typed_at = monotonic()
         if self._typed.strip():
             self.name_typed.emit(self._typed)
 
     @property
     def _is_typing(self) -> bool:
         """Whether the next letter is added to those before it, so that a space is a letter as well."""
-        pause = 2 * QGuiApplication.styleHints().keyboardInputInterval()
-        return bool(self._typed) and not self._typed_since.hasExpired(pause)
+        pause = 2 * QGuiApplication.styleHints().keyboardInputInterval() / 1000
+        return bool(self._typed) and monotonic() - self._typed_at <= pause
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -256,7 +235,7 @@ class PlantTableView(QTableView):
     def _select_current(self) -> None:
         """Select the current row, if no row is selected."""
         if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
-            self._select_row(self.currentIndex().row())
+            self.keeper.go_to(self.currentIndex().row())
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -402,11 +381,6 @@ class PlantTableView(QTableView):
 
     def _current_name(self) -> QModelIndex:
         return self.currentIndex().siblingAtColumn(Column.NAME)
-
-    def _select_row(self, row: int) -> None:
-        """Select a row alone; `selectRow` of Qt does nothing in a mirrored table."""
-        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-        self.selectionModel().setCurrentIndex(self._plants.index(row, 0), flags)
 
     def _place_editor(self) -> None:
         """Move the editor with its row; without a row, it stays where it is."""

@@ -52,13 +52,13 @@ def await_names(qtbot: QtBot, model: PlantModel, expected: list[str]) -> None:
 
 def shown(qtbot: QtBot, model: PlantModel, store: Store) -> None:
     model.set_store(store)
-    qtbot.waitUntil(lambda: model.complete and not model.busy)
+    qtbot.waitUntil(lambda: model.rows.is_complete)
 
 
 def asked(qtbot: QtBot, model: PlantModel, query: Query) -> None:
     with qtbot.waitSignal(model.rows_replaced):
         model.show(query)
-    qtbot.waitUntil(lambda: model.complete)
+    qtbot.waitUntil(lambda: model.rows.is_complete)
 
 
 def changed(store: Store, *edits: Edit) -> None:
@@ -86,7 +86,7 @@ def test_a_plant_that_comes_joins_on_top_without_a_reset(
     with qtbot.assertNotEmitted(live.modelReset):
         add("Basil", "Cactus")
         await_names(qtbot, live, ["Cactus", "Basil", "Aloe"])
-    assert (aloe.row(), live.total) == (2, 3)
+    assert (aloe.row(), live.rows.total) == (2, 3)
     assert live.index(0, Column.TAG).data(Qt.ItemDataRole.AccessibleTextRole) == "no tag"
     assert not live.index(0, Column.NAME).data(Qt.ItemDataRole.AccessibleDescriptionRole), "nothing is heard twice"
 
@@ -141,7 +141,7 @@ def test_a_plant_added_and_deleted_between_two_signals_is_not_counted_away(
     [row] = add("Ivy")
     changed(store, Delete(row.id, row.version, row.name))
     [last] = add("Last")
-    qtbot.waitUntil(lambda: live.total == 3)
+    qtbot.waitUntil(lambda: live.rows.total == 3)
     with closing(store.reader()) as reader:
         assert last.id in reader.rows([last.id])
-    qtbot.waitUntil(lambda: live.is_current and live.total == 3)
+    qtbot.waitUntil(lambda: live.rows.is_current and live.rows.total == 3)

@@ -11,7 +11,7 @@ from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
-from plantdesk.ui.plants.table.page_cache import PageCache
+from plantdesk.ui.plants.table.model import PageCache
 from tests.support.waiting import SECONDS
 
 

@@ -107,11 +107,11 @@ def test_plants_that_are_deleted_and_added_again_at_once_are_listed_as_the_newes
     add(*(f"Fern {number}" for number in range(30)))
     model.show(Query(descending=descending))
     model.set_store(store)
-    qtbot.waitUntil(lambda: model.is_current)
+    qtbot.waitUntil(lambda: model.rows.is_current)
     store.apply([DeleteAll(Selection(ids=[7]))], FORM).result(SECONDS)
     add("Late")
     add_each(store, [(new_plant({"id": 7, "name": "Again"}), FORM)])
-    qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
+    qtbot.waitUntil(lambda: model.rows.is_current and ids_of(model) == stored(store, model.query))
 
 
 #: By time of adding most often: the rows are then prepended without a query.
@@ -152,11 +152,11 @@ class _Desk:
     def look(self) -> None:
         """Take what is there, or wait for some queries; no plant is listed twice meanwhile."""
         until = self._queries + self.chance.choice([0, 0, 1, 2, 5])
-        self.qtbot.waitUntil(lambda: self._lists_each_once() and (self._queries >= until or self.model.is_current))
+        self.qtbot.waitUntil(lambda: self._lists_each_once() and (self._queries >= until or self.model.rows.is_current))
 
     def settle(self) -> None:
         self.qtbot.waitUntil(
-            lambda: self.model.is_current and ids_of(self.model) == stored(self.store, self.model.query)
+            lambda: self.model.rows.is_current and ids_of(self.model) == stored(self.store, self.model.query)
         )
 
     def fail(self, _query: str) -> None:

@@ -1,4 +1,5 @@
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -15,9 +16,9 @@ def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Plan
     """Plants sorted by name, with the focus in the table."""
     add("Mentha × piperita", "Aloe vera", "Érable", "Aloe ferox", "Basil")
     browser.set_store(store)
-    browser.sort_by(Column.NAME, descending=False)
+    browser.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     qtbot.waitUntil(
-        lambda: browser.model.complete and browser.table.model().index(0, Column.NAME).data() == "Aloe ferox"
+        lambda: browser.model.rows.is_complete and browser.table.model().index(0, Column.NAME).data() == "Aloe ferox"
     )
     browser.activateWindow()
     browser.table.setFocus()
@@ -47,6 +48,6 @@ def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTableV
     QTest.keyClicks(table, "b")
     qtbot.waitUntil(lambda: current(table) == "Basil")
     QTest.keyClicks(table, "zzz")
-    browser.sort_by(Column.NAME, descending=True)
-    qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
+    browser.table.sortByColumn(Column.NAME, Qt.SortOrder.DescendingOrder)
+    qtbot.waitUntil(lambda: browser.model.rows.is_complete)
     assert current(table) == "Basil"

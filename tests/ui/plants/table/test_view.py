@@ -41,7 +41,7 @@ def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Plan
     """The table with a hundred plants, the newest on top, and no signal of them pending."""
     add(*(f"Fern {number}" for number in range(1, 101)))
     browser.set_store(store)
-    qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 100)
+    qtbot.waitUntil(lambda: browser.model.rows.is_complete and browser.model.rowCount() == 100)
     qtbot.waitUntil(lambda: "…" not in visible_names(browser.table))
     return browser.table
 
@@ -197,11 +197,11 @@ def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_t
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder
 ) -> None:
     add(*(f"Fern {number}" for number in range(101, 1101)))
-    qtbot.waitUntil(lambda: browser.model.is_current and browser.model.rowCount() == 1100)
+    qtbot.waitUntil(lambda: browser.model.rows.is_current and browser.model.rowCount() == 1100)
     click_row(table, 2)
     click_row(table, 4, CONTROL)
-    browser.sort_by(Column.ID, descending=False)
-    qtbot.waitUntil(lambda: browser.model.is_current and browser.model.id_at(0) == 1)
+    browser.table.sortByColumn(Column.ID, Qt.SortOrder.AscendingOrder)
+    qtbot.waitUntil(lambda: browser.model.rows.is_current and browser.model.id_at(0) == 1)
     assert selected(table) == [1096, 1098]
     assert browser.model.id_at(table.currentIndex().row()) == 1096
     assert table.viewport().rect().contains(table.visualRect(table.currentIndex()))
@@ -217,7 +217,7 @@ def test_another_search_drops_a_selection_of_several_plants(
     for text in ("9", ""):
         with qtbot.waitSignal(browser.model.rows_replaced):
             browser.search_field.setText(text)
-    qtbot.waitUntil(lambda: browser.model.is_current)
+    qtbot.waitUntil(lambda: browser.model.rows.is_current)
     assert selected(table) == left
 
 
@@ -246,12 +246,12 @@ def test_ctrl_a_also_selects_the_rows_that_are_still_being_read(
     complete = []
 
     def select_all() -> None:
-        complete.append(browser.model.complete)
+        complete.append(browser.model.rows.is_complete)
         QTest.keyClick(browser.table, Qt.Key.Key_A, CONTROL)
 
     browser.model.rows_replaced.connect(select_all, Qt.ConnectionType.SingleShotConnection)
     browser.set_store(store)
-    qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 1100)
+    qtbot.waitUntil(lambda: browser.model.rows.is_complete and browser.model.rowCount() == 1100)
     assert complete == [False]
     assert browser.table.selected_count() == 1100
     add("Aloe")
@@ -292,7 +292,7 @@ def test_ctrl_c_copies_the_selected_rows_as_a_table(
 ) -> None:
     for row in rows:
         click_row(table, row, CONTROL)
-    with qtbot.waitSignal(browser.copied) as received:
+    with qtbot.waitSignal(browser.copier.copied) as received:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0] == "ID\tName\tTag\tAdded\tFrom"
@@ -308,7 +308,7 @@ def test_copied_names_keep_their_lines_inside_quotes_whatever_their_time(
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:  # another program
         other.execute("UPDATE plant SET name = ?, added_at = ? WHERE id = 100", (name, time))
     click_row(table, 0)
-    with qtbot.waitSignal(browser.copied):
+    with qtbot.waitSignal(browser.copier.copied):
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     assert '100\t"two\nlines, a\ttab and a ""quote"""\t' in QGuiApplication.clipboard().text()
 
@@ -321,7 +321,7 @@ def test_no_copied_name_is_a_formula(
     store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(SECONDS)
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     click_row(table, 0)
-    with qtbot.waitSignal(browser.copied) as received:
+    with qtbot.waitSignal(browser.copier.copied) as received:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     text = QGuiApplication.clipboard().text().replace("\r\n", "\n")
     (_, (plant_id, copied, tag, *_)) = csv.reader(io.StringIO(text, newline=""), "excel-tab")
@@ -335,7 +335,7 @@ def test_more_plants_than_a_clipboard_should_hold_are_refused(
     monkeypatch.setattr("plantdesk.ui.plants.table.clipboard.MAX_ROWS", 99)
     QGuiApplication.clipboard().setText("before")
     table.selectAll()
-    with qtbot.waitSignal(browser.copy_refused) as refused:
+    with qtbot.waitSignal(browser.copier.refused) as refused:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     assert refused.args == ["Up to 99 plants can be copied at once. Select fewer, then copy again."]
     assert QGuiApplication.clipboard().text() == "before"
@@ -382,7 +382,7 @@ def test_a_new_row_is_marked_wherever_the_order_puts_it(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder, theme: Theme
 ) -> None:
     with qtbot.waitSignal(browser.model.rows_replaced):
-        browser.sort_by(Column.NAME, descending=False)
+        browser.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     add("Fern 10 bis")
     qtbot.waitUntil(lambda: visible_names(table)[1:3] == ["Fern 10", "Fern 10 bis"])
     assert theme.colors.accent in colors(table, 2, Column.ID)
