@@ -181,13 +181,13 @@ class SqliteLocation:
 
     def all_rows(self) -> AbstractContextManager[StoreRows]:
         """Read all rows of the file in one snapshot."""
-        from plantdesk.store.sqlite.copies import all_rows
+        from plantdesk.store.sqlite.backups import all_rows
 
         return all_rows(self.path)
 
     def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
         """Make the file, or fill it if it has no plants, history and tokens."""
-        from plantdesk.store.sqlite.copies import fill_file
+        from plantdesk.store.sqlite.backups import fill_file
 
         self._make_folder()
         return fill_file(self.path, source, progress)

@@ -28,8 +28,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.transactions import UnsavedError
-from plantdesk.store.sqlite.write_connection import WriteConnection
+from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection
 from tests.store.test_backups import make_older
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS

@@ -44,8 +44,7 @@ from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check
 from plantdesk.store.postgres.transactions import PostgresChange, Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
 from plantdesk.store.restoring import create_tables as create_restored
-from plantdesk.store.sqlite.backups import BackupState, MadeBackups
-from plantdesk.store.sqlite.copies import new_copy
+from plantdesk.store.sqlite.backups import BackupState, MadeBackups, new_copy
 from plantdesk.store.sqlite.restore_source import load
 
 #: The server may need longer than two seconds to take what is sent. A parameter of the address wins.

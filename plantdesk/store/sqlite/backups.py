@@ -1,4 +1,4 @@
-"""Backups of a store: made on request, when one is due, and into a file; and restored, with a preview.
+"""Copies of a store in a file: of all its rows, to or from any kind of store; and backups, which are made and restored.
 
 A store that can be read keeps its file, its tokens and its origins: in one transaction its plants become those of the
 backup, so that every open PlantDesk sees all of it or nothing. A damaged or missing store is replaced by a new one with
@@ -7,22 +7,23 @@ the backup's rows; the damaged file is quarantined, never deleted.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sqlalchemy import Table
 from typing_extensions import override
 
 from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview
 from plantdesk.domain.errors import (
     DiskReserveError,
+    NoStoreError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -31,18 +32,29 @@ from plantdesk.domain.errors import (
     Text,
 )
 from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.change_writer import ChangeEntry
+from plantdesk.store.copies import TABLES, rows_of, transfer
+from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.restoring import difference, exchange, fill_new
 from plantdesk.store.rows import first_new_id, stored_source
 from plantdesk.store.sqlite.changes import SqliteChange
-from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
-from plantdesk.store.sqlite.database import runner_of
+from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, copy_database, unusable
-from plantdesk.store.sqlite.files.disk import flush, is_low, put, temporary_file
+from plantdesk.store.sqlite.files.disk import (
+    flush,
+    is_low,
+    new_file,
+    put,
+    remove_old_temporary_files,
+    temporary_file,
+)
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
+from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.numbers import count_commit, position
@@ -52,6 +64,91 @@ _log = logging.getLogger(__name__)
 _VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
+_HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name", "tag", "note"))
+_IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change) OR EXISTS (SELECT 1 FROM token)"
+
+
+@contextmanager
+def all_rows(path: Path) -> Iterator[StoreRows]:
+    """Read the store at `path` in one snapshot. Raises NoStoreError and StoreError."""
+    with naming(path):
+        if is_absent(resolved(path)):
+            raise NoStoreError(path.name)
+    with closing(StoreFile(path)) as file, translate_errors(), closing(file.connect()) as connection:
+        file.refuse_outdated()
+        with snapshot(connection):
+            identity, last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
+            now = position(connection)
+            state = identity, now.seq, now.change, last_id
+            yield StoreRows(
+                *state, partial(_count, connection), partial(_rows, connection), partial(_with_nul, connection)
+            )
+
+
+def fill_file(path: Path, source: StoreRows, progress: Progress | None = None) -> Copied:
+    """Copy all rows to a new file, or to the empty store at `path`. Raises StoreError; then nothing has changed."""
+    with naming(path):
+        target = resolved(path)
+        is_new = is_absent(target) and not os.path.lexists(f"{target}-wal")
+    if is_new:
+        return new_copy(target, source, progress)
+    with (
+        closing(StoreFile(path)) as file,
+        translate_errors(),
+        closing(file.connect()) as connection,
+        transaction(connection),
+    ):
+        if connection.execute(_IS_USED).fetchone() != (0,):
+            raise TargetNotEmptyError(target=path.name)
+        return _fill_rows(connection, source, progress)
+
+
+def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *, is_backup: bool = False) -> Copied:
+    """Copy all rows to a new file, which is there only when it is complete and durable. Raises StoreError.
+
+    `is_backup`: it keeps the identity of the store, and no token is valid in it.
+    """
+    remove_old_temporary_files(path.parent, path.name)
+    with naming(path), new_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
+        connection.execute("PRAGMA journal_mode = MEMORY")  # a file of it would be left by a kill
+        migrate(connection)
+        with transaction(connection):
+            copied = _fill_rows(connection, source, progress)
+            if is_backup:
+                connection.execute("UPDATE store SET identity = ?", (source.identity,))
+                connection.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
+        return copied
+
+
+def _fill_rows(connection: sqlite3.Connection, source: StoreRows, progress: Progress | None) -> Copied:
+    """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
+    connection.execute("DELETE FROM source")
+    try:
+        copied = transfer(source, partial(DATABASE.fill, runner_of(connection)), partial(_rows, connection), progress)
+    except sqlite3.IntegrityError as error:
+        raise CopyRefusedError from error
+    connection.execute("UPDATE store SET last_seq = ?, last_id = ?", (source.last_seq, source.last_id))
+    count_commit(connection)
+    return copied
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    counts = (connection.execute(f"SELECT count(*) FROM {table.name}").fetchone() for table in TABLES)
+    return sum(count for (count,) in counts)
+
+
+def _with_nul(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
+    plants = connection.execute(f"SELECT id FROM {PLANT.name} WHERE {_HAS_NUL}")
+    changes = connection.execute(f"SELECT DISTINCT change FROM {BEFORE_IMAGE.name} WHERE {_HAS_NUL}")
+    return [number for (number,) in plants], [number for (number,) in changes]
+
+
+def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
+    return connection.execute(rows_of(table))
+
+
+# --- backups ---
 
 
 class BackupState(NamedTuple):
@@ -119,7 +216,7 @@ class MadeBackups(Backups, ABC):
 def _position(backup: Path) -> tuple[int, int] | None:
     """Return the last sequence number and change of a backup; None for one that cannot be read."""
     try:
-        with contextlib.closing(connect(backup, immutable=True)) as connection:
+        with closing(connect(backup, immutable=True)) as connection:
             return position(connection)[:2]
     except (sqlite3.Error, StoreError, TypeError):
         return None
@@ -136,14 +233,14 @@ class FileBackups(MadeBackups):
         self._file = file
 
     @override
-    @contextlib.contextmanager
+    @contextmanager
     def _state(self) -> Iterator[BackupState]:
         if self._file is None and is_absent(self._path):
             raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=self._path.name)
-        with contextlib.ExitStack() as stack:
-            file = self._file or stack.enter_context(contextlib.closing(StoreFile(self._path)))
+        with ExitStack() as stack:
+            file = self._file or stack.enter_context(closing(StoreFile(self._path)))
             stack.enter_context(translate_errors())
-            connection = stack.enter_context(contextlib.closing(file.connect()))
+            connection = stack.enter_context(closing(file.connect()))
             (identity,) = connection.execute("SELECT identity FROM store").fetchone()
             now = position(connection)
             yield BackupState(now.seq, now.change, identity, partial(copy_database, connection, revoke_tokens=True))
@@ -154,28 +251,28 @@ class FileBackups(MadeBackups):
         Raises BackupUnusableError, and StoreError for a present store that is neither missing nor damaged.
         """
         with (
-            contextlib.suppress(StoreDamagedError, StoreGoneError),
+            suppress(StoreDamagedError, StoreGoneError),
             _present(self._path) as file,
             translate_errors(),
-            contextlib.closing(file.connect()) as connection,
+            closing(file.connect()) as connection,
         ):
             return load(connection, backup)._replace(difference=difference(runner_of(connection)))
-        with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
+        with closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
             return load(connection, backup)
 
     def restore(self, backup: Path, source: Source = COMMAND) -> Restored:
         """Make the plants of a backup those of the store, after a backup of the present state."""
-        with contextlib.suppress(StoreDamagedError, StoreGoneError), _present(self._path) as file:
+        with suppress(StoreDamagedError, StoreGoneError), _present(self._path) as file:
             return _take_over(file, backup, source)
         return _put_in_place(resolved(self._path), backup)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _present(path: Path) -> Iterator[StoreFile]:
     """Open the present store. Raises StoreGoneError if there is none: nothing is created."""
     if is_absent(resolved(path)):
         raise StoreGoneError(path.name, Backups(path).folder.name)
-    with contextlib.closing(StoreFile(path)) as file:
+    with closing(StoreFile(path)) as file:
         yield file
 
 
@@ -183,7 +280,7 @@ def _present(path: Path) -> Iterator[StoreFile]:
 
 
 def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
-    with translate_errors(), contextlib.closing(file.connect()) as connection:
+    with translate_errors(), closing(file.connect()) as connection:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
             preview = loaded._replace(difference=difference(runner_of(connection)))
@@ -196,7 +293,7 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
 
 
 def _back_up(file: StoreFile) -> Backup:
-    with contextlib.closing(file.connect()) as connection:
+    with closing(file.connect()) as connection:
         return Backups(file.path).make_from(connection, BackupKind.BEFORE_RESTORE)
 
 
@@ -237,7 +334,7 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
 
 def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bool]:
     """Fill the empty file `temporary` with a new store of the backup's plants; return whether tokens were retained."""
-    with translate_errors(), contextlib.closing(configure(connect(temporary))) as connection:
+    with translate_errors(), closing(configure(connect(temporary))) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         migrate(connection)
         preview = load(connection, backup)
@@ -251,7 +348,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
 
 def _last_id(file: Path) -> int:
     """Return the largest id that a plant of a store has or had, as far as the file can be read."""
-    with contextlib.suppress(sqlite3.Error, StoreError), opened(file) as connection:
+    with suppress(sqlite3.Error, StoreError), opened(file) as connection:
         return first_new_id(runner_of(connection)) - 1
     return 0
 

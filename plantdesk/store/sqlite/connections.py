@@ -8,7 +8,7 @@ The page cache has SQLite's default of 2 MB, which fits into the processor's: wi
 twice as long, and each connection that had read the file kept 30 MB.
 
 SQLite before 3.51.3 may damage the file when a checkpoint meets a write of another connection
-(https://sqlite.org/wal.html#walresetbug), so no connection runs one by itself; `write_connection.WriteConnection`
+(https://sqlite.org/wal.html#walresetbug), so no connection runs one by itself; `transactions.WriteConnection`
 does, under the write lock.
 """
 
