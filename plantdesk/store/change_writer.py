@@ -61,15 +61,6 @@ class Extent(NamedTuple):
     name: str | None = None
 
 
-class ChangeEntry(NamedTuple):
-    """An entry of the history that is to be added."""
-
-    source: Source
-    kind: ChangeKind
-    parameters: dict[str, Any]
-    undoes: int | None = None
-
-
 def is_in(table: Table) -> ColumnElement[bool]:
     """Return the condition that the id of a plant is in a table."""
     return PLANT.c.id.in_(select(table.c.id))
@@ -164,10 +155,16 @@ class ChangeWriter(ABC):
         """Return the extent of the change, by its before-images."""
         return Extent(*self.runner.run(_extent(self.database), number=self.number).fetchone())
 
-    def record(self, entry: ChangeEntry, extent: Extent | None = None) -> Change:
+    def record(
+        self,
+        source: Source,
+        kind: ChangeKind,
+        parameters: dict[str, Any],
+        undoes: int | None = None,
+        extent: Extent | None = None,
+    ) -> Change:
         """Add the entry of the change and return it. The before-images must be complete."""
         extent, image = extent or self.extent(), BEFORE_IMAGE.c
-        source, kind, parameters, undoes = entry
         of_desk = {DESK: self.desk} if self.desk else {}
         values = {"number": self.number, "made_at": self.database.now(), "source_id": source.id, "kind": str(kind)}
         values |= {"parameters": json.dumps(parameters | of_desk | {LAST_SEQ: self.last_seq})}

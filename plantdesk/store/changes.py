@@ -34,7 +34,7 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.models import Plant
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.rewriting import Rewritten, rewritten
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeEntry, ChangeWriter, is_in
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.events import EventPosition
@@ -70,7 +70,7 @@ def make_change(
         return Applied.without(skipped, None)
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
-    return Applied.without(skipped, writer.record(ChangeEntry(source, kind_of(edits), parameters), extent), ids)
+    return Applied.without(skipped, writer.record(source, kind_of(edits), parameters, extent=extent), ids)
 
 
 def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:

@@ -21,7 +21,7 @@ from sqlalchemy import TEXT, BigInteger, LargeBinary, Table
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
-from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.history import Change
 from plantdesk.domain.locations import (
     Copied,
     CopyRefusedError,
@@ -33,7 +33,6 @@ from plantdesk.domain.locations import (
 )
 from plantdesk.domain.records import Source
 from plantdesk.platform import paths
-from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import rows_of, transfer
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG, READER, Connection, connect, execute
@@ -195,8 +194,6 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
 
 
 def _exchange(source: Source, name: str, writer: PostgresChange) -> Change:
-    """Make the plants of `restored` those of the store, as a change of the history."""
-    exchange(writer)
     (last_seq,) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
     writer.seq = max(writer.seq, last_seq)
-    return writer.record(ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))
+    return exchange(writer, source, name)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Table
 from typing_extensions import override
@@ -31,11 +31,9 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import TABLES, rows_of, transfer
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.restoring import difference, exchange, fill_new
@@ -286,24 +284,12 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
             preview = loaded._replace(difference=difference(runner_of(connection)))
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
-            saved = _back_up(file)
-            change = _take_plants(connection, source, {"backup": parameter(backup.name)})
+            with closing(file.connect()) as reading:
+                saved = Backups(file.path).make_from(reading, BackupKind.BEFORE_RESTORE)
+            change = exchange(SqliteChange(connection), source, backup.name)
+            count_commit(connection)
             file.check()
     return Restored(preview, saved.path, tokens_retained=True, change=change)
-
-
-def _back_up(file: StoreFile) -> Backup:
-    with closing(file.connect()) as connection:
-        return Backups(file.path).make_from(connection, BackupKind.BEFORE_RESTORE)
-
-
-def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dict[str, Any]) -> Change:
-    """Make the plants of `temp.restored` those of the store, as a change of the history."""
-    writer = SqliteChange(connection)
-    exchange(writer)
-    change = writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
-    count_commit(connection)
-    return change
 
 
 # --- a store that is damaged or missing ---
