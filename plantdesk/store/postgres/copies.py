@@ -34,6 +34,7 @@ from plantdesk.domain.locations import (
 from plantdesk.domain.records import Source
 from plantdesk.platform import paths
 from plantdesk.store.copies import rows_of, transfer
+from plantdesk.store.database import StoreState
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG, READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
@@ -43,7 +44,7 @@ from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check
 from plantdesk.store.postgres.transactions import PostgresChange, Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
 from plantdesk.store.restoring import create_tables as create_restored
-from plantdesk.store.sqlite.backups import BackupState, MadeBackups, new_copy
+from plantdesk.store.sqlite.backups import MadeBackups, Write, new_copy
 from plantdesk.store.sqlite.restore_source import load
 
 #: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
@@ -146,12 +147,11 @@ class SharedBackups(MadeBackups):
 
     @override
     @contextmanager
-    def _state(self) -> Iterator[BackupState]:
+    def _state(self) -> Iterator[tuple[StoreState, Write]]:
         paths.data_folder()
         with all_rows(self._address) as rows:
-            yield BackupState(
-                rows.last_seq, rows.last_change, rows.identity, partial(new_copy, source=rows, is_backup=True)
-            )
+            state = StoreState(rows.identity, rows.last_seq, rows.last_change)
+            yield state, partial(new_copy, source=rows, is_backup=True)
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do."""

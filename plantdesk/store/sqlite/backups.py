@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from sqlalchemy import Table
 from typing_extensions import override
@@ -35,6 +34,7 @@ from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, 
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.copies import TABLES, rows_of, transfer
+from plantdesk.store.database import StoreState
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.restoring import difference, exchange, fill_new
 from plantdesk.store.rows import first_new_id, stored_source
@@ -149,13 +149,8 @@ def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
 # --- backups ---
 
 
-class BackupState(NamedTuple):
-    """A state of a store. `write` copies the store, in this state or a later one, to a new file."""
-
-    last_seq: int
-    last_change: int
-    identity: str
-    write: Callable[[Path], object]
+#: Copies a store to a new file.
+Write = Callable[[Path], object]
 
 
 class MadeBackups(Backups, ABC):
@@ -166,21 +161,21 @@ class MadeBackups(Backups, ABC):
     min_interval = 0.0
 
     @abstractmethod
-    def _state(self) -> AbstractContextManager[BackupState]:
-        """Return the present state of the store, which can be copied within the context. Raises StoreError."""
+    def _state(self) -> AbstractContextManager[tuple[StoreState, Write]]:
+        """Return the present state of the store, and what copies that or a later one. Raises StoreError."""
 
     def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
         """Back up what is committed, durable when this returns. Raises StoreError."""
-        with self._state() as state:
-            return self.make_by(state.write, kind)
+        with self._state() as (_, write):
+            return self.make_by(write, kind)
 
     def copy_to(self, file: Path) -> None:
         """Copy the store to a new file; no token is valid in it. Raises StoreError."""
         try:
             if os.path.lexists(file):
                 raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=file.name)
-            with self._state() as state:
-                state.write(file)
+            with self._state() as (_, write):
+                write(file)
         except OSError as error:
             raise unusable(file, error) from error
 
@@ -196,16 +191,16 @@ class MadeBackups(Backups, ABC):
         At most `count` automatic backups stay. A backup with a time in the future, from a clock that was wrong, does
         not count. Returns whether one was made. Raises StoreError.
         """
-        with self._state() as state:
+        with self._state() as (state, write):
             known = [each for each in self.of_store(state.identity) if each.kind is not BackupKind.DAMAGED]
             now = now_ms()
             if any(now - every * 1000 < each.made_at <= now for each in known):
                 return False
-            if known and _position(known[0].path) == state[:2]:
+            if known and _position(known[0].path) == (state.seq, state.change):
                 return False
             if is_low(self._path.parent):
                 raise DiskReserveError
-            made = self.make_by(state.write, BackupKind.AUTOMATIC)
+            made = self.make_by(write, BackupKind.AUTOMATIC)
         _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
         self.prune(state.identity, count)
         return True
@@ -232,16 +227,14 @@ class FileBackups(MadeBackups):
 
     @override
     @contextmanager
-    def _state(self) -> Iterator[BackupState]:
+    def _state(self) -> Iterator[tuple[StoreState, Write]]:
         if self._file is None and is_absent(self._path):
             raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=self._path.name)
         with ExitStack() as stack:
             file = self._file or stack.enter_context(closing(StoreFile(self._path)))
             stack.enter_context(translate_errors())
             connection = stack.enter_context(closing(file.connect()))
-            (identity,) = connection.execute("SELECT identity FROM store").fetchone()
-            now = position(connection)
-            yield BackupState(now.seq, now.change, identity, partial(copy_database, connection, revoke_tokens=True))
+            yield DATABASE.state(runner_of(connection)), partial(copy_database, connection, revoke_tokens=True)
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do, and change nothing.
