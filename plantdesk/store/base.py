@@ -385,14 +385,14 @@ class AutomaticBackups:
     def __init__(
         self,
         back_up_if_due: Callable[[], object],
-        on_outcome: Callable[[StoreError | None], object] | None = None,
+        on_outcome: Callable[[StoreError | None], object] | None,
         *,
         first: float = _FIRST_BACKUP,
         every: float = _BACKUP_INTERVAL,
     ) -> None:
         """Start the thread, which passes the error of each attempt, or None, to `on_outcome`; times are in seconds."""
         self._back_up_if_due = back_up_if_due
-        self._on_outcome = on_outcome
+        self._report = on_outcome or (lambda _error: None)
         self._first, self._every = first, every
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store-backups", daemon=True)
@@ -415,7 +415,3 @@ class AutomaticBackups:
             except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
                 _log.exception("An automatic backup failed")
             wait = self._every
-
-    def _report(self, error: StoreError | None) -> None:
-        if self._on_outcome is not None:
-            self._on_outcome(error)
