@@ -153,14 +153,13 @@ class SqliteLocation:
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
         from plantdesk.domain.folding import natural_key
-        from plantdesk.store.sqlite.connections import connect, translate_errors
-        from plantdesk.store.sqlite.files.log_origin import has_own_log
-        from plantdesk.store.sqlite.files.open_checks import check_file, resolved
+        from plantdesk.store.sqlite.connections import translate_errors
+        from plantdesk.store.sqlite.files.open_checks import check_file, connect_for_reading, resolved
         from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
         path = resolved(self.path)
         check_file(path)
-        with translate_errors(), closing(connect(path, read_only=True, immutable=not has_own_log(path))) as connection:
+        with translate_errors(), closing(connect_for_reading(path)) as connection:
             connection.execute(f"PRAGMA busy_timeout = {_QUICK_TIMEOUT}")
             check_schema(connection, SCHEMA_VERSION)
             tags = connection.execute("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL").fetchall()

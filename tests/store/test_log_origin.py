@@ -25,7 +25,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.files.log_origin import is_own_log
+from plantdesk.store.sqlite.files.open_checks import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection

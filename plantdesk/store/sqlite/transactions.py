@@ -34,8 +34,7 @@ from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, identity
-from plantdesk.store.sqlite.files.log_origin import attached, state_without_log
-from plantdesk.store.sqlite.files.open_checks import has_store_header, log_size
+from plantdesk.store.sqlite.files.open_checks import attached, has_store_header, log_size, state_without_log
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.numbers import FileState, begin_log, count_commit, position
@@ -69,7 +68,7 @@ class WriteConnection:
        commit of a program that records nothing, such as sqlite3, if PlantDesk commits between the same polls. A
        transaction of others that begins a new log changes the version as well, before its commit: then all is read
        again once too often.
-    3. Each commit counts itself, so that a log has a number of its own (`files/log_origin`): the first commit after a
+    3. Each commit counts itself, so that a log has a number of its own (`files/open_checks`): the first commit after a
        checkpoint of this process gives it one.
 
     A checkpoint is safe from the WAL-reset bug of SQLite before 3.51.3. That needs a write at the very moment of

@@ -46,12 +46,13 @@ from plantdesk.store.sqlite.connections import (
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.disk import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
-from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
+    connect_for_reading,
     has_log,
     is_absent,
+    is_own_log,
     is_writable,
     make_private,
     named,
@@ -139,11 +140,6 @@ def _open_for_reading(path: Path) -> OpenedFile:
         with _closed_on_error(connection):
             check_schema(connection, _version(path, connection))
     return OpenedFile(found, None, read_only=True, connection=connection)
-
-
-def connect_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a connection to a file that may not be written to; without a log SQLite makes no file beside it."""
-    return connect(path, read_only=True, immutable=not has_own_log(path))
 
 
 def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:

@@ -25,8 +25,8 @@ from plantdesk.store.sqlite.connections import configure, connect, transaction, 
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.disk import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, identity, locked
-from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
-from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
+from plantdesk.store.sqlite.files.open_checks import connect_for_reading, is_writable, named, resolved
+from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, naming, open_file
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 
 _RETRY_DELAY = 0.02
