@@ -34,8 +34,6 @@ Subscribe = Callable[[Callable[[Changes], None]], Callable[[], None]]
 
 #: Lets secret scanners recognise a token.
 _PREFIX = "plantdesk_"
-#: Tokens in the cache of a lookup.
-_MAX_CACHED = 1000
 _token = TOKEN.c
 _COLUMNS = (_token.created_at, _token.expires_at, _token.last_used_at, _token.plants_added, _token.max_plants)
 _SOURCE = (_token.source_id, _token.name, _token.id, _token.digest)
@@ -135,8 +133,6 @@ class TokenChecker(TokenLookup):
         expires_at, revoked_at = rows[0][len(_SOURCE) :]
         found = _source(rows[0]), expires_at, revoked_at
         if revoked_at is None:
-            if len(cache) >= _MAX_CACHED:
-                cache.clear()
             cache[digest] = found
         return found
 
