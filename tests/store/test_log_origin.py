@@ -147,7 +147,7 @@ def test_what_is_copied_over_a_killed_store_is_opened_as_it_is(
     if is_read_only:
         if other == "of 0.1.0":
             pytest.skip("cannot be updated")
-        monkeypatch.setattr("plantdesk.store.sqlite.files.opening.is_writable", lambda _: False)
+        monkeypatch.setattr("plantdesk.store.sqlite.files.store_file.is_writable", lambda _: False)
     with closing(Store(path)) as store:
         with closing(store.reader()) as reader:
             rows = [(row.id, row.name, row.tag) for row in reader.selected(Selection())]

@@ -42,18 +42,10 @@ from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, copy_database, unusable
-from plantdesk.store.sqlite.files.disk import (
-    flush,
-    is_low,
-    new_file,
-    put,
-    remove_old_temporary_files,
-    temporary_file,
-)
+from plantdesk.store.sqlite.files.disk import flush, is_low, new_file, put, remove_old_temporary_files, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
-from plantdesk.store.sqlite.files.opening import naming
-from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.files.store_file import StoreFile, naming
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.numbers import count_commit, position
 from plantdesk.store.sqlite.restore_source import load, opened

@@ -19,12 +19,7 @@ from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullErro
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
-from plantdesk.store.sqlite.files.disk import (
-    flush_folder,
-    make_private_folder,
-    new_file,
-    remove_old_temporary_files,
-)
+from plantdesk.store.sqlite.files.disk import flush_folder, make_private_folder, new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 from plantdesk.store.sqlite.numbers import renumber
 
@@ -41,11 +36,7 @@ _TIME = "%Y%m%d-%H%M%S"
 #: PlantDesk 0.1.0 named the backups of `plants.db` without this ending.
 _LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BEFORE_CHANGES = (
-    BackupKind.BEFORE_RESTORE,
-    BackupKind.BEFORE_UPDATE,
-    BackupKind.REPLACED,
-)
+_BEFORE_CHANGES = (BackupKind.BEFORE_RESTORE, BackupKind.BEFORE_UPDATE, BackupKind.REPLACED)
 
 
 class Backups:
