@@ -1,8 +1,4 @@
-"""What the kinds of store have in common: the open store, and its threads.
-
-The writer thread has a queue of jobs: waiting adds are taken together, to share one transaction. Another thread makes
-backups.
-"""
+"""The open store of every kind, and its threads: the writer, whose waiting adds share a transaction, and backups."""
 
 from __future__ import annotations
 

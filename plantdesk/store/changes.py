@@ -74,10 +74,7 @@ def make_change(
 
 
 def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
-    """Add a plant under the next free id, without an entry of the history.
-
-    Raises NulRefusedError and TablesChangedError.
-    """
+    """Add a plant under the next free id, without a change. Raises NulRefusedError and TablesChangedError."""
     writer.database.check_storable(fields.name, fields.tag)
     plant_id, seq = first_new_id(writer.runner), writer.next_seq()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}

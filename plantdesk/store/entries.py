@@ -225,10 +225,7 @@ def _by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
 
 
 def prune(runner: Runner) -> bool:
-    """Remove some outdated before-images; return whether there may be more.
-
-    The newest change can always be undone, however large it is.
-    """
+    """Remove some outdated before-images, none of the newest change; return whether there may be more."""
     change, image = CHANGE.c, BEFORE_IMAGE.c
     is_outdated = and_(change.number <= _newest_outdated(runner), change.size.is_not(None))
     runner.run(update(CHANGE).where(is_outdated).values(size=None))

@@ -1,7 +1,4 @@
-"""Exchanges the plants of a store for those of a backup, which were copied into temporary tables of its connection.
-
-The functions raise the driver's errors.
-"""
+"""Exchanges the plants of a store for those of a backup in temporary tables. Raises the driver's errors."""
 
 from __future__ import annotations
 

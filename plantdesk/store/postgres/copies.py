@@ -1,8 +1,7 @@
 """Reads all rows of a shared store, and fills an empty one, by the COPY protocol: for copies and backups.
 
-Backups are PlantDesk's own SQLite files on this computer, each read in one snapshot. A restore works as in
-`sqlite/backups`: the rows of the file are checked one by one, copied into a temporary table of the server, and compared
-and exchanged there, as one change of the history.
+Backups are SQLite files on this computer, each read in one snapshot. A restore works as in `sqlite/backups`, in
+temporary tables of the server.
 """
 
 from __future__ import annotations
@@ -174,10 +173,7 @@ class SharedBackups(MadeBackups):
         with closing(sqlite3.connect("", isolation_level=None, uri=True)) as reading:  # a temporary file
             loaded = load(reading, backup)
             address = patient(self._address)
-            with (
-                closing(Transactions(address, is_large=True)) as transactions,
-                translate_errors(address),
-            ):
+            with closing(Transactions(address, is_large=True)) as transactions, translate_errors(address):
                 connection = transactions.open()
                 create_restored(runner_of(connection))
                 _copy(reading, connection)

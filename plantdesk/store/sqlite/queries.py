@@ -43,11 +43,7 @@ class Reader(StoreReader):
 
     database = DATABASE
 
-    def __init__(
-        self,
-        file: StoreFile,
-        on_damage: Callable[[StoreDamagedError], object] | None = None,
-    ) -> None:
+    def __init__(self, file: StoreFile, on_damage: Callable[[StoreDamagedError], object] | None = None) -> None:
         self._file = file
         self._on_damage = on_damage
         self._swapping = threading.Lock()

@@ -19,13 +19,7 @@ from plantdesk.domain.events import PlantContent
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.models import SHARED_COLUMNS
 from plantdesk.store.restoring import create_tables
-from plantdesk.store.sqlite.connections import (
-    IS_ASCII,
-    add_functions,
-    check_whole,
-    placeholders,
-    translate_errors,
-)
+from plantdesk.store.sqlite.connections import IS_ASCII, add_functions, check_whole, placeholders, translate_errors
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.open_checks import (
     attached,

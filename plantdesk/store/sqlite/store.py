@@ -1,8 +1,4 @@
-"""The store in a file as API, window and command line use it, and its writer thread.
-
-Jobs are written in one transaction, made durable, and only then answered. The thread ends only by `close`; what a job
-raises goes to its Future.
-"""
+"""The store in a file as API, window and command line use it, and its writer thread, which ends only by `close`."""
 
 from __future__ import annotations
 
