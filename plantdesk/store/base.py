@@ -248,19 +248,16 @@ class WriterThread(ABC):
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
-                return Outcome([_defect(error)])
+                failure = PlantDeskError(
+                    Text("PlantDesk could not save this because of a defect in it. Its log has the details.")
+                )
+                failure.__cause__ = error
+                return Outcome([failure])
         results = [self._add([entry]) for entry in entries]
         outcomes = [outcome for result in results for outcome in result.outcomes]
         added = tuple(row for result in results for row in result.added)
         positions = [result.position for result in results if result.position is not None]
         return Outcome(outcomes, added, max(positions, default=None))
-
-
-def _defect(error: Exception) -> PlantDeskError:
-    """Return the error for users of a defect, which the caller has logged."""
-    failure = PlantDeskError(Text("PlantDesk could not save this because of a defect in it. Its log has the details."))
-    failure.__cause__ = error
-    return failure
 
 
 class WrittenStore(PlantStore):

@@ -48,7 +48,7 @@ from plantdesk.store.rows import NO_ROOM
 #: The number of plants that makes a change large, and for which texts are computed together.
 LARGE_CHANGE = 10_000
 #: The approximate bytes of a before-image, without its texts.
-IMAGE_SIZE = 50
+_IMAGE_SIZE = 50
 _CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
@@ -64,12 +64,6 @@ class Extent(NamedTuple):
 def is_in(table: Table) -> ColumnElement[bool]:
     """Return the condition that the id of a plant is in a table."""
     return PLANT.c.id.in_(select(table.c.id))
-
-
-def image_size(table: Table, database: Database) -> ColumnElement[int]:
-    """Return the approximate bytes of a before-image; a row of `table` has its texts."""
-    texts = (func.coalesce(database.bytes_of(table.c[each]), 0) for each in TEXTS)
-    return sum(texts, start=literal(IMAGE_SIZE))
 
 
 class ChangeWriter(ABC):
@@ -153,7 +147,15 @@ class ChangeWriter(ABC):
 
     def extent(self) -> Extent:
         """Return the extent of the change, by its before-images."""
-        return Extent(*self.runner.run(_extent(self.database), number=self.number).fetchone())
+        image = BEFORE_IMAGE.c
+        is_of_change = image.change == self.number
+        named = select(func.coalesce(image.name, PLANT.c.name, "")).where(is_of_change).limit(1)
+        named = named.outerjoin_from(BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id)
+        texts = (func.coalesce(self.database.bytes_of(image[each]), 0) for each in TEXTS)
+        size = func.coalesce(func.sum(sum(texts, start=literal(_IMAGE_SIZE))), 0)
+        growth = func.count(image.after) - func.count(image.seq)
+        facts = select(func.count(), size, growth, named.correlate(None).scalar_subquery()).where(is_of_change)
+        return Extent(*self.runner.run(facts).fetchone())
 
     def record(
         self,
@@ -176,18 +178,6 @@ class ChangeWriter(ABC):
         facts = json.loads(json.dumps(parameters))  # as it will be read: tuples become lists
         by = source.without_token()
         return Change(self.number, made_at, by, kind, facts, extent.plants, undoes, desk=self.desk)
-
-
-@cache
-def _extent(database: Database) -> Select[Any]:
-    image = BEFORE_IMAGE.c
-    is_of_change = image.change == bindparam("number")
-    named = select(func.coalesce(image.name, PLANT.c.name, "")).outerjoin_from(
-        BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id
-    )
-    name = named.where(is_of_change).limit(1).correlate(None).scalar_subquery()
-    size = func.coalesce(func.sum(image_size(BEFORE_IMAGE, database)), 0)
-    return select(func.count(), size, func.count(image.after) - func.count(image.seq), name).where(is_of_change)
 
 
 @cache

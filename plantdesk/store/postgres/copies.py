@@ -52,6 +52,7 @@ _COUNTS = """SELECT plants + last_change + (SELECT count(*) FROM before_image) F
 _STATE = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
 _IS_USED = "SELECT last_seq > 0 OR last_change > 0 OR EXISTS (SELECT FROM token) FROM state"
 _NEXT_ID = "SELECT setval(pg_get_serial_sequence('plantdesk.{0}', 'id'), max(id)) FROM {0} HAVING max(id) > 0"
+_TYPES = {BigInteger: "int8", LargeBinary: "bytea", TEXT: "text"}
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
 
@@ -119,13 +120,8 @@ def _count(connection: Connection) -> int:
 def _rows(connection: Connection, table: Table) -> Iterator[Row]:
     sql = f"COPY ({rows_of(table)}) TO STDOUT (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-        copy.set_types(_types(table))
+        copy.set_types([_TYPES[type(column.type)] for column in table.columns])
         yield from copy.rows()
-
-
-def _types(table: Table) -> list[str]:
-    names = {BigInteger: "int8", LargeBinary: "bytea", TEXT: "text"}
-    return [names[type(column.type)] for column in table.columns]
 
 
 # --- backups ---

@@ -168,7 +168,9 @@ class Transactions:
         self.missing_rights: RightsMissingError | None = None
         #: The ids of plants with an unknown outcome, which the form may send again.
         self._unknown = set[int]()
-        self.known = self._read_position()
+        with translate_errors(address):
+            row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
+        self.known = ServerPosition(*(row or (0, 0, 0, 0)))
 
     @property
     def backend(self) -> int:
@@ -422,11 +424,6 @@ class Transactions:
         self.known = now = ServerPosition(*position)
         self.refusal = write_refusal(TablesVersion(version, reads_from))
         return read()._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
-
-    def _read_position(self) -> ServerPosition:
-        with translate_errors(self._address):
-            row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
-        return ServerPosition(*(row or (0, 0, 0, 0)))
 
 
 def _roll_back(connection: Connection) -> bool:

@@ -33,7 +33,7 @@ from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import insert_of, runner_of
 from plantdesk.store.sqlite.files.disk import temporary_file
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.numbers import last_seq, position
+from plantdesk.store.sqlite.numbers import position
 from plantdesk.store.undo import FORMER, VERSION_BEFORE
 
 #: Plants in one statement.
@@ -59,7 +59,7 @@ def add_group(
     sources = {source for _, source in entries if source.token_id is not None}
     valid = _valid_tokens(connection, sources, now)
     known = _known_plants(connection, {plant.id for plant, _ in entries})
-    first = last_seq(connection) + 1
+    first = position(connection).seq + 1
     outcomes: list[PlantRow | PlantDeskError] = []
     added: list[PlantRow] = []
     added_by: Counter[Source] = Counter()
@@ -139,7 +139,7 @@ class SqliteChange(ChangeWriter):
     @property
     @override
     def last_seq(self) -> int:
-        return last_seq(self._connection)
+        return position(self._connection).seq
 
     @override
     def next_seq(self, count: int = 1) -> int:

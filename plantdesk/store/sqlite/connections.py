@@ -182,13 +182,7 @@ def _searched(text: bytes | None) -> str | None:
 
 def _is_unicode(text: bytes | None) -> bool:
     """Return whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
-    if text is None:
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return text is None or text.decode(errors="replace").encode() == text
 
 
 def placeholders(count: int) -> str:

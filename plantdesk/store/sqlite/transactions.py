@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -223,9 +224,6 @@ class UnsavedError(StoreError):
 
     text = Text("The database was moved, replaced or deleted just after something was saved, which is lost. {reason}")
 
-    def __init__(self, reason: StoreError) -> None:
-        super().__init__(reason=reason.text)
-
 
 class Transactions:
     """Begins transactions, publishes what others commit, and keeps the store's health up to date.
@@ -269,7 +267,7 @@ class Transactions:
                 if not self._file.is_current:
                     self._save(connection.sqlite)
         except StoreError as error:
-            raise UnsavedError(error) from error
+            raise UnsavedError(reason=error.text) from error
         finally:
             connection.sqlite.close()
 
@@ -328,7 +326,7 @@ class Transactions:
         try:
             self._save(connection.sqlite)
         except (BackupFolderError, StoreBusyError, StoreFullError, StoreReadOnlyError) as error:
-            if not self._file.is_there:  # the first thing to know
+            if not os.path.lexists(self._file.path):  # the first thing to know
                 raise StoreMovedError from error
             raise
         except StoreError as error:  # it may have been replaced for that

@@ -92,11 +92,6 @@ class StoreFile:
         return self._opened.read_only
 
     @property
-    def is_there(self) -> bool:
-        """Whether there is a file of the store's name."""
-        return os.path.lexists(self.path)
-
-    @property
     def may_be_writable(self) -> bool:
         """Whether a store that could only be read should be opened again."""
         opened = self._opened
@@ -175,7 +170,7 @@ class StoreFile:
         The files of before must be of no use to anyone any more: a log of theirs that is in the way is quarantined.
         """
         with naming(self.path):
-            if not self.is_there:
+            if not os.path.lexists(self.path):
                 raise StoreMovedError
             old = self._opened
             if not (old.read_only or is_writable(self.path)):
