@@ -51,6 +51,8 @@ from plantdesk.store.rows import changes_since, row_of
 
 _Result = TypeVar("_Result")
 Entry = tuple[NewPlant, Source]
+#: The outcomes that are known of several plants, by their index.
+_Known = dict[int, PlantRow | PlantDeskError]
 
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
@@ -142,14 +144,6 @@ class PostgresChange(ChangeWriter):
             self.connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
 
 
-class _AddAttempt(NamedTuple):
-    """The outcomes that are known of plants that were sent, by their index, the new plants, and their commit."""
-
-    outcomes: dict[int, PlantRow | PlantDeskError]
-    added: tuple[PlantRow, ...]
-    position: int | None
-
-
 class Transactions:
     """Writes on one connection, which is opened again after it was lost."""
 
@@ -219,7 +213,7 @@ class Transactions:
 
     def add(self, entries: Sequence[Entry]) -> Outcome:
         """Add plants, each with its own outcome. Raises StoreError if none was added, psycopg.Error for a defect."""
-        outcomes: dict[int, PlantRow | PlantDeskError] = {
+        outcomes: _Known = {
             place: NulRefusedError()
             for place, (plant, _) in enumerate(entries)
             if not DATABASE.storable(plant.name, plant.tag)
@@ -243,23 +237,28 @@ class Transactions:
             last, was_lost = position or last, len(known) < len(places)
         return Outcome([outcomes[place] for place in range(len(entries))], tuple(added), last)
 
-    def _try_add(self, entries: Sequence[Entry]) -> _AddAttempt:
-        """Add plants of different ids; those that a lost connection has not added have no outcome yet."""
+    def _try_add(self, entries: Sequence[Entry]) -> tuple[_Known, tuple[PlantRow, ...], int | None]:
+        """Add plants of different ids; return what is known of them, the new ones, and the position of their commit.
+
+        Those that a lost connection has not added have no outcome yet.
+        """
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
                 found = _add_group(connection, entries, key, self._address.desk)
-                return _AddAttempt(dict(enumerate(found.outcomes)), found.added, found.position)
+                return dict(enumerate(found.outcomes)), found.added, found.position
         except Exception:
             if _roll_back(connection):
                 raise
         # The connection is lost, and the COMMIT may have arrived.
         try:
-            position, rows = self._committed(key, entries)
+            if (position := self.settle(key)) is None:
+                return {}, (), None
+            rows = self._until_answered(lambda connection: _added_by(connection, position, entries))
         except OutcomeUnknownError:
             self._unknown |= {plant.id for plant, _ in entries}
             raise
-        return _AddAttempt({**rows}, tuple(rows.values()), position)
+        return {**rows}, tuple(rows.values()), position
 
     def _accept_late_answer(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
         """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
@@ -268,13 +267,6 @@ class Transactions:
             self._unknown.remove(row.id)
             return row
         return outcome
-
-    def _committed(self, key: UUID, entries: Sequence[Entry]) -> tuple[int | None, dict[int, PlantRow]]:
-        """Return the position of the commit with this key, and what it has added, by index; raises as `settle` does."""
-        position = self.settle(key)
-        if position is None:
-            return None, {}
-        return position, self._until_answered(lambda connection: _added_by(connection, position, entries))
 
     def write(self, action: Callable[[PostgresChange], _Result], *, changes_tokens: bool = False) -> _Result:
         """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what it raises.

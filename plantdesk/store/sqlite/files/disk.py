@@ -106,7 +106,13 @@ def flush(path: Path) -> None:
     # Windows flushes only what is open for writing.
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
-        _flush_handle(handle)
+        if sys.platform == "darwin":
+            import fcntl
+
+            with suppress(OSError):  # not every file system has it
+                fcntl.fcntl(handle, fcntl.F_FULLFSYNC)  # fsync leaves the data in the drive's cache
+                return
+        os.fsync(handle)
     finally:
         os.close(handle)
 
@@ -125,16 +131,6 @@ def make_private_folder(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir(mode=0o700, exist_ok=True)
         flush_folder(folder.parent)
-
-
-def _flush_handle(handle: int) -> None:
-    if sys.platform == "darwin":
-        import fcntl
-
-        with suppress(OSError):  # not every file system has it
-            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)  # fsync leaves the data in the drive's cache
-            return
-    os.fsync(handle)
 
 
 def _claim(path: Path) -> bool:
