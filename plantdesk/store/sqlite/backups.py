@@ -226,7 +226,7 @@ class FileBackups(MadeBackups):
             file = self._file or stack.enter_context(closing(StoreFile(self._path)))
             stack.enter_context(translate_errors())
             connection = stack.enter_context(closing(file.connect()))
-            yield DATABASE.state(runner_of(connection)), partial(copy_database, connection, revoke_tokens=True)
+            yield DATABASE.state(runner_of(connection)), partial(copy_database, connection)
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do, and change nothing.

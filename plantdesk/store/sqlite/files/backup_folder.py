@@ -12,6 +12,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from plantdesk.domain.backups import Backup, BackupKind
@@ -72,7 +73,7 @@ class Backups:
 
         Raises StoreError; then there is no backup.
         """
-        return self.make_by(lambda path: copy_database(connection, path, revoke_tokens=True), kind)
+        return self.make_by(partial(copy_database, connection), kind)
 
     def make_by(self, write: Callable[[Path], object], kind: BackupKind) -> Backup:
         """Let `write` make the new file of a backup. Raises StoreError; then there is no backup."""
@@ -172,13 +173,14 @@ class Backups:
         return Backup(file, made_at, BackupKind(match["kind"]), file.stat().st_size, int(match["number"] or 0))
 
 
-def copy_database(source: sqlite3.Connection, target: Path, *, revoke_tokens: bool = False) -> None:
+def copy_database(source: sqlite3.Connection, target: Path) -> None:
     """Copy what `source` sees to the new file `target`, checked and durable, in one file that needs no log beside it.
 
-    Raises OSError and StoreError, StoreDamagedError when what was copied is damaged. Then there is no copy.
+    No token is valid in it. Raises OSError and StoreError, StoreDamagedError if the source is damaged; then there is no
+    copy.
     """
     with new_file(target) as temporary:
-        fill_copy(source, temporary, revoke_tokens=revoke_tokens)
+        fill_copy(source, temporary, revoke_tokens=True)
 
 
 def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: bool = False) -> None:
