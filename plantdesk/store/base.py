@@ -230,7 +230,6 @@ class WriterThread(ABC):
         """Add plants in one transaction. Raises PlantDeskError if none was added."""
 
     def _add_group(self, group: Sequence[AddJob]) -> Outcome:
-        """Add the plants of a group, and pass on the outcomes."""
         added = self._add([entry for job in group for entry in job.entries])
         start = 0
         for job in group:
@@ -248,9 +247,8 @@ class WriterThread(ABC):
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
-                failure = PlantDeskError(
-                    Text("PlantDesk could not save this because of a defect in it. Its log has the details.")
-                )
+                message = Text("PlantDesk could not save this because of a defect in it. Its log has the details.")
+                failure = PlantDeskError(message)
                 failure.__cause__ = error
                 return Outcome([failure])
         results = [self._add([entry]) for entry in entries]

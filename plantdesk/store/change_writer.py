@@ -182,7 +182,6 @@ class ChangeWriter(ABC):
 
 @cache
 def _added(database: Database) -> Sequence[ClauseElement]:
-    """Return the statements that add a plant and its before-image."""
     plant: BindParameter[int] = bindparam("plant")
     number: BindParameter[int] = bindparam("number")
     image = database.insert(BEFORE_IMAGE).values(change=number, plant_id=plant, after=number)

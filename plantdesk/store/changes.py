@@ -87,7 +87,6 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
 
 
 def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
-    """Return the ids of the plants that are added."""
     given = [plant_id for plant_id in requested if plant_id is not None]
     if len(given) == len(requested):
         return given

@@ -149,8 +149,6 @@ def _check(execute: Callable[..., Any], state: StoreState, position: EventPositi
 
 
 class _Page:
-    """Reads one page."""
-
     def __init__(self, runner: Runner, state: StoreState, position: EventPosition, limit: int) -> None:
         self._runner, self._state, self._limit = runner, state, limit
         self._position = position

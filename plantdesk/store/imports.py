@@ -209,7 +209,6 @@ class StoreImport(PlantImport, ABC):
     # --- the last step ---
 
     def _change(self, label: str, progress: Progress | None, writer: ChangeWriter) -> Applied:
-        """Write all rows as one change."""
         runner = writer.runner
         state = runner.database.state(runner)
         if state != self._state and runner.run(_touched(self._state)).fetchone() is not None:

@@ -36,6 +36,7 @@ _QUICK_TIMEOUT = 500
 DESK_FILE_SUFFIX = ".plantdesk-store"
 #: Bytes of a desk file that are read.
 _MAX_SIZE = 10_000
+_NO_DESK_FILE = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 
 def location_of(database: str | Path | None) -> StoreLocation:
@@ -196,12 +197,6 @@ class SqliteLocation:
             paths.data_folder()
 
 
-class DeskFileError(StoreUnreachableError):
-    """A desk file is missing, or something else."""
-
-    text = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
-
-
 @dataclass(frozen=True)
 class PostgresLocation(Address):
     """A StoreLocation: a database on a server."""
@@ -214,16 +209,16 @@ class PostgresLocation(Address):
 
     @classmethod
     def of_file(cls, file: Path) -> PostgresLocation:
-        """Return the location in a desk file, for the user who signed in to it last. Raises DeskFileError."""
+        """Return the location in a desk file, for the user who signed in to it last. Raises StoreUnreachableError."""
         try:
             if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
-                raise DeskFileError(file=file.name)
+                raise StoreUnreachableError(_NO_DESK_FILE, file=file.name)
             content = json.loads(file.read_bytes()[:_MAX_SIZE])
             found = replace(cls.parse(content["address"]), secrets=())
         except FileNotFoundError as error:
-            raise DeskFileError(Text("There is no file “{file}”."), file=file.name) from error
+            raise StoreUnreachableError(Text("There is no file “{file}”."), file=file.name) from error
         except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
-            raise DeskFileError(file=file.name) from error
+            raise StoreUnreachableError(_NO_DESK_FILE, file=file.name) from error
         if found.user or "service" in dict(found.parameters):
             return found
         user = of_store(read_saved(), found.key).get("user")

@@ -148,7 +148,6 @@ def _revoke(runner: Runner, name: str) -> str:
 
 
 def _digest_of(token: str) -> bytes:
-    """Return what is stored of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -114,8 +114,6 @@ def _take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
 
 
 class _Undo:
-    """Takes one change back."""
-
     def __init__(self, writer: ChangeWriter, undone: Change) -> None:
         self._writer, self._undone = writer, undone
         self._number = literal(writer.number, PLANT.c.change.type)

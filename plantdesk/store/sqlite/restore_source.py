@@ -194,7 +194,6 @@ def _number(connection: sqlite3.Connection) -> None:
 
 
 def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
-    """Copy the valid rows of a damaged file that can be read."""
     insert = f"INSERT OR IGNORE INTO temp.restored VALUES ({placeholders(1 + len(SHARED_COLUMNS))})"
     try:
         with translate_errors(), opened(file) as reading:

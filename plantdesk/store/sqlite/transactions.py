@@ -390,7 +390,6 @@ class Transactions:
             self._checkpoint(self._open)
 
     def _checkpoint(self, connection: WriteConnection) -> None:
-        """Move the log into the file."""
         if connection.checkpoint():
             with contextlib.suppress(StoreError), self.durable():
                 pass  # it begins a new log, which SQLite cuts

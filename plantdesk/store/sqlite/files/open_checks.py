@@ -300,7 +300,6 @@ def is_own_log(path: Path, known: str) -> bool | None:
 
 
 def _continues(path: Path, base: FileState | None, known: str) -> bool | None:
-    """Return whether the log continues the file in the state `base`."""
     if base is None:
         return None
     try:
