@@ -57,7 +57,7 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
     """
     import tempfile  # takes 3 ms, and the start of the window only reads
 
-    _remove_abandoned(file.parent)
+    remove_abandoned(file.parent, f"{_PREFIX}{'?' * _RANDOM}{_SUFFIX}")
     try:
         descriptor, name = tempfile.mkstemp(_SUFFIX, _PREFIX, file.parent)  # mode 0600 from the start
     except OSError as error:
@@ -77,9 +77,9 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
         Path(name).unlink(missing_ok=True)
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of killed processes: those of ours that nobody has written to for a day."""
-    for temporary in folder.glob(f"{_PREFIX}{'?' * _RANDOM}{_SUFFIX}"):
+def remove_abandoned(folder: Path, pattern: str) -> None:
+    """Remove the temporary files of killed processes: those of a pattern that nobody has written to for a day."""
+    for temporary in folder.glob(pattern):
         with suppress(OSError):
             status = temporary.lstat()
             if stat.S_ISREG(status.st_mode) and abs(time.time() - status.st_mtime) > _MAX_AGE:

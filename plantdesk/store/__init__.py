@@ -30,26 +30,28 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.open_checks import is_database as is_database
     from plantdesk.store.sqlite.restore_source import plants_of_file as plants_of_file
 
-#: The modules of names that are imported at their first use: the window needs a location before its first paint.
+#: Modules that are imported at the first use of a name: the window needs a location before its first paint.
 _LAZY = {
-    "Probe": "postgres.administration",
-    "Stage": "postgres.administration",
-    "UnreachedStore": "base",
-    "hba_line": "postgres.administration",
-    "is_encrypted": "postgres.administration",
-    "keep_password": "postgres.passwords",
-    "needs_administrator": "postgres.administration",
-    "probe": "postgres.administration",
-    "setup_sql": "postgres.administration",
-    "KnownNames": "known_names",
-    "NamesList": "known_names",
-    "is_database": "sqlite.files.open_checks",
-    "plants_of_file": "sqlite.restore_source",
+    "base": {"UnreachedStore"},
+    "known_names": {"KnownNames", "NamesList"},
+    "postgres.administration": {
+        "Probe",
+        "Stage",
+        "hba_line",
+        "is_encrypted",
+        "needs_administrator",
+        "probe",
+        "setup_sql",
+    },
+    "postgres.passwords": {"keep_password"},
+    "sqlite.files.open_checks": {"is_database"},
+    "sqlite.restore_source": {"plants_of_file"},
 }
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        if name not in _LAZY:
-            raise AttributeError(name)
-        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+        for module, names in _LAZY.items():
+            if name in names:
+                return getattr(import_module(f"{__name__}.{module}"), name)
+        raise AttributeError(name)

@@ -1,8 +1,4 @@
-"""What the kinds of store have in common: the open store, and its threads.
-
-The writer thread has a queue of jobs: waiting adds are taken together, to share one transaction. Another thread makes
-backups.
-"""
+"""The open store of every kind, and its threads: the writer, whose waiting adds share a transaction, and backups."""
 
 from __future__ import annotations
 
@@ -234,7 +230,6 @@ class WriterThread(ABC):
         """Add plants in one transaction. Raises PlantDeskError if none was added."""
 
     def _add_group(self, group: Sequence[AddJob]) -> Outcome:
-        """Add the plants of a group, and pass on the outcomes."""
         added = self._add([entry for job in group for entry in job.entries])
         start = 0
         for job in group:
@@ -252,19 +247,15 @@ class WriterThread(ABC):
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
-                return Outcome([_defect(error)])
+                message = Text("PlantDesk could not save this because of a defect in it. Its log has the details.")
+                failure = PlantDeskError(message)
+                failure.__cause__ = error
+                return Outcome([failure])
         results = [self._add([entry]) for entry in entries]
         outcomes = [outcome for result in results for outcome in result.outcomes]
         added = tuple(row for result in results for row in result.added)
         positions = [result.position for result in results if result.position is not None]
         return Outcome(outcomes, added, max(positions, default=None))
-
-
-def _defect(error: Exception) -> PlantDeskError:
-    """Return the error for users of a defect, which the caller has logged."""
-    failure = PlantDeskError(Text("PlantDesk could not save this because of a defect in it. Its log has the details."))
-    failure.__cause__ = error
-    return failure
 
 
 class WrittenStore(PlantStore):
@@ -385,14 +376,14 @@ class AutomaticBackups:
     def __init__(
         self,
         back_up_if_due: Callable[[], object],
-        on_outcome: Callable[[StoreError | None], object] | None = None,
+        on_outcome: Callable[[StoreError | None], object] | None,
         *,
         first: float = _FIRST_BACKUP,
         every: float = _BACKUP_INTERVAL,
     ) -> None:
         """Start the thread, which passes the error of each attempt, or None, to `on_outcome`; times are in seconds."""
         self._back_up_if_due = back_up_if_due
-        self._on_outcome = on_outcome
+        self._report = on_outcome or (lambda _error: None)
         self._first, self._every = first, every
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store-backups", daemon=True)
@@ -415,7 +406,3 @@ class AutomaticBackups:
             except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
                 _log.exception("An automatic backup failed")
             wait = self._every
-
-    def _report(self, error: StoreError | None) -> None:
-        if self._on_outcome is not None:
-            self._on_outcome(error)

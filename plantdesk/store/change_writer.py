@@ -48,7 +48,7 @@ from plantdesk.store.rows import NO_ROOM
 #: The number of plants that makes a change large, and for which texts are computed together.
 LARGE_CHANGE = 10_000
 #: The approximate bytes of a before-image, without its texts.
-IMAGE_SIZE = 50
+_IMAGE_SIZE = 50
 _CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
@@ -61,24 +61,9 @@ class Extent(NamedTuple):
     name: str | None = None
 
 
-class ChangeEntry(NamedTuple):
-    """An entry of the history that is to be added."""
-
-    source: Source
-    kind: ChangeKind
-    parameters: dict[str, Any]
-    undoes: int | None = None
-
-
 def is_in(table: Table) -> ColumnElement[bool]:
     """Return the condition that the id of a plant is in a table."""
     return PLANT.c.id.in_(select(table.c.id))
-
-
-def image_size(table: Table, database: Database) -> ColumnElement[int]:
-    """Return the approximate bytes of a before-image; a row of `table` has its texts."""
-    texts = (func.coalesce(database.bytes_of(table.c[each]), 0) for each in TEXTS)
-    return sum(texts, start=literal(IMAGE_SIZE))
 
 
 class ChangeWriter(ABC):
@@ -162,12 +147,26 @@ class ChangeWriter(ABC):
 
     def extent(self) -> Extent:
         """Return the extent of the change, by its before-images."""
-        return Extent(*self.runner.run(_extent(self.database), number=self.number).fetchone())
+        image = BEFORE_IMAGE.c
+        is_of_change = image.change == self.number
+        named = select(func.coalesce(image.name, PLANT.c.name, "")).where(is_of_change).limit(1)
+        named = named.outerjoin_from(BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id)
+        texts = (func.coalesce(self.database.bytes_of(image[each]), 0) for each in TEXTS)
+        size = func.coalesce(func.sum(sum(texts, start=literal(_IMAGE_SIZE))), 0)
+        growth = func.count(image.after) - func.count(image.seq)
+        facts = select(func.count(), size, growth, named.correlate(None).scalar_subquery()).where(is_of_change)
+        return Extent(*self.runner.run(facts).fetchone())
 
-    def record(self, entry: ChangeEntry, extent: Extent | None = None) -> Change:
+    def record(
+        self,
+        source: Source,
+        kind: ChangeKind,
+        parameters: dict[str, Any],
+        undoes: int | None = None,
+        extent: Extent | None = None,
+    ) -> Change:
         """Add the entry of the change and return it. The before-images must be complete."""
         extent, image = extent or self.extent(), BEFORE_IMAGE.c
-        source, kind, parameters, undoes = entry
         of_desk = {DESK: self.desk} if self.desk else {}
         values = {"number": self.number, "made_at": self.database.now(), "source_id": source.id, "kind": str(kind)}
         values |= {"parameters": json.dumps(parameters | of_desk | {LAST_SEQ: self.last_seq})}
@@ -182,20 +181,7 @@ class ChangeWriter(ABC):
 
 
 @cache
-def _extent(database: Database) -> Select[Any]:
-    image = BEFORE_IMAGE.c
-    is_of_change = image.change == bindparam("number")
-    named = select(func.coalesce(image.name, PLANT.c.name, "")).outerjoin_from(
-        BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id
-    )
-    name = named.where(is_of_change).limit(1).correlate(None).scalar_subquery()
-    size = func.coalesce(func.sum(image_size(BEFORE_IMAGE, database)), 0)
-    return select(func.count(), size, func.count(image.after) - func.count(image.seq), name).where(is_of_change)
-
-
-@cache
 def _added(database: Database) -> Sequence[ClauseElement]:
-    """Return the statements that add a plant and its before-image."""
     plant: BindParameter[int] = bindparam("plant")
     number: BindParameter[int] = bindparam("number")
     image = database.insert(BEFORE_IMAGE).values(change=number, plant_id=plant, after=number)

@@ -34,7 +34,7 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.models import Plant
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.rewriting import Rewritten, rewritten
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeEntry, ChangeWriter, is_in
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.events import EventPosition
@@ -70,14 +70,11 @@ def make_change(
         return Applied.without(skipped, None)
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
-    return Applied.without(skipped, writer.record(ChangeEntry(source, kind_of(edits), parameters), extent), ids)
+    return Applied.without(skipped, writer.record(source, kind_of(edits), parameters, extent=extent), ids)
 
 
 def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
-    """Add a plant under the next free id, without an entry of the history.
-
-    Raises NulRefusedError and TablesChangedError.
-    """
+    """Add a plant under the next free id, without a change. Raises NulRefusedError and TablesChangedError."""
     writer.database.check_storable(fields.name, fields.tag)
     plant_id, seq = first_new_id(writer.runner), writer.next_seq()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
@@ -90,7 +87,6 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
 
 
 def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
-    """Return the ids of the plants that are added."""
     given = [plant_id for plant_id in requested if plant_id is not None]
     if len(given) == len(requested):
         return given

@@ -23,8 +23,7 @@ _KINDS = [str(kind) for kind in SourceKind if kind is not SourceKind.OTHER]
 
 def condition_of(selection: Selection, database: Database) -> ColumnElement[bool]:
     """Return the condition of a set of plants."""
-    terms = _Terms(database)
-    found = [or_(*map(terms.condition, group)) for group in selection.groups]
+    found = [or_(*(_condition(term, database) for term in group)) for group in selection.groups]
     if selection.since is not None:
         found.append(PLANT.c.added_at >= selection.since)
     if selection.ids is not None:
@@ -64,40 +63,36 @@ def ordering(view: View, database: Database, *, by_index: bool = True) -> list[C
     return [columns.tag.is_(None), *terms] if view.order is Order.TAG else terms
 
 
-class _Terms:
-    """Makes conditions of terms."""
+def _condition(term: Term, database: Database) -> ColumnElement[bool]:
+    match term:
+        case Contains():
+            return _contains(term, database) if database.storable(term.text) else false()
+        case HasTag():
+            return _has_tag(term) if database.storable(term.tag) else false()
+        case AddedBy():
+            return _is_added_by(term) if database.storable(term.label) else false()
+        case AddedOn():
+            times = term.milliseconds()
+            return PLANT.c.added_at.between(times.start, times.stop - 1)
+        case HasId(first, last):
+            return PLANT.c.id.between(first, last)
+        case Not():
+            return not_(func.coalesce(_condition(term.term, database), false()))
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
-    def condition(self, term: Term) -> ColumnElement[bool]:
-        match term:
-            case Contains():
-                return self._contains(term) if self._database.storable(term.text) else false()
-            case HasTag():
-                return _has_tag(term) if self._database.storable(term.tag) else false()
-            case AddedBy():
-                return _is_added_by(term) if self._database.storable(term.label) else false()
-            case AddedOn():
-                times = term.milliseconds()
-                return PLANT.c.added_at.between(times.start, times.stop - 1)
-            case HasId(first, last):
-                return PLANT.c.id.between(first, last)
-            case Not():
-                return not_(func.coalesce(self.condition(term.term), false()))
+def _contains(term: Contains, database: Database) -> ColumnElement[bool]:
+    """Compare the texts as they are searched; accents without a letter are not in those."""
 
-    def _contains(self, term: Contains) -> ColumnElement[bool]:
-        """Compare the texts as they are searched; accents without a letter are not in those."""
-        columns = ("note",) if term.in_note else ("name", "tag")
-        text = searched(term.text)
-        if not text.strip():
-            return or_(*(self._database.contains(PLANT.c[each], term.text) for each in columns))
-        if term.in_note or not term.is_word:
-            return self._searched(columns, text)
-        return and_(*(or_(self._searched(columns, word), *_id_begins(word)) for word in search_words(term.text)))
+    def contain(searched_text: str) -> ColumnElement[bool]:
+        return or_(*(database.contains_searched(PLANT.c[f"searched_{each}"], searched_text) for each in columns))
 
-    def _searched(self, columns: tuple[str, ...], text: str) -> ColumnElement[bool]:
-        return or_(*(self._database.contains_searched(PLANT.c[f"searched_{each}"], text) for each in columns))
+    columns = ("note",) if term.in_note else ("name", "tag")
+    text = searched(term.text)
+    if not text.strip():
+        return or_(*(database.contains(PLANT.c[each], term.text) for each in columns))
+    if term.in_note or not term.is_word:
+        return contain(text)
+    return and_(*(or_(contain(word), *_id_begins(word)) for word in search_words(term.text)))
 
 
 def _id_begins(word: str) -> Iterator[ColumnElement[bool]]:

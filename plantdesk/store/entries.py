@@ -6,7 +6,6 @@ The functions raise the driver's errors; those that remove something need a tran
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import islice
@@ -77,11 +76,12 @@ def history_entries(
     before: int | None,
     text: str,
     source: Source | str | None,
-    shown: Callable[[Change], str],
+    shown: Callable[[Change], str] | None,
 ) -> list[HistoryEntry]:
     """Return at most `limit` changes that match, newest first, each with its latest undo and its first plant.
 
-    A text is in the title as it is `shown`, or was in the name of a plant; a source is one, or the name of a desk.
+    A text is in the title as it is `shown`, by default in English, or was in the name of a plant; a source is one, or
+    the name of a desk.
     """
     first, last = _undos(runner)
     wanted = searched(text)
@@ -95,7 +95,7 @@ def history_entries(
     def matches(change: Change) -> bool:
         if isinstance(source, str) and change.desk != source:
             return False
-        return change.number in with_plant or _contains(wanted, shown, change)
+        return change.number in with_plant or _contains(wanted, shown or (lambda change: str(change.title)), change)
 
     with closing(runner.run(statement)) as rows:
         changes = list(islice(filter(matches, map(change_of, rows)), limit))
@@ -165,19 +165,11 @@ def last_seq_of(parameters: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _refused(text: str) -> float:
-    raise ValueError(text)
-
-
-def _finite(text: str) -> float:
-    """Return a number that JSON can hold; 1e999 would be written as Infinity. Raises ValueError."""
-    return float(text) if math.isfinite(float(text)) else _refused(text)
-
-
 def _object(text: str) -> dict[str, Any]:
     """Return a JSON object; an empty one if another program has written something else."""
     try:
-        value = json.loads(text, parse_constant=_refused, parse_float=_finite)
+        value = json.loads(text)
+        json.dumps(value, allow_nan=False)  # 1e999 would be written as Infinity, which is no JSON
     except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {}
@@ -233,10 +225,7 @@ def _by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
 
 
 def prune(runner: Runner) -> bool:
-    """Remove some outdated before-images; return whether there may be more.
-
-    The newest change can always be undone, however large it is.
-    """
+    """Remove some outdated before-images, none of the newest change; return whether there may be more."""
     change, image = CHANGE.c, BEFORE_IMAGE.c
     is_outdated = and_(change.number <= _newest_outdated(runner), change.size.is_not(None))
     runner.run(update(CHANGE).where(is_outdated).values(size=None))

@@ -114,17 +114,14 @@ def read_events(runner: Runner, since: str | None, limit: int) -> EventPage:
     """
     execute, state = runner.execute, runner.database.state(runner)
     if since is None:
-        return EventPage([], str(_present(execute, state)))
+        added_at, made_at = _times(execute, state.seq, state.change)
+        present = EventPosition(state.identity[:_IDENTITY], state.seq, added_at, state.change, made_at)
+        return EventPage([], str(present))
     position = EventPosition.parse(since)
     _check(execute, state, position)
     if (position.seq, position.change, position.plant) == (state.seq, state.change, LARGEST_ID):
         return EventPage([], since)
     return _Page(runner, state, position, limit).read()
-
-
-def _present(execute: Callable[..., Any], state: StoreState) -> EventPosition:
-    added_at, made_at = _times(execute, state.seq, state.change)
-    return EventPosition(state.identity[:_IDENTITY], state.seq, added_at, state.change, made_at)
 
 
 def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int, int]:
@@ -152,8 +149,6 @@ def _check(execute: Callable[..., Any], state: StoreState, position: EventPositi
 
 
 class _Page:
-    """Reads one page."""
-
     def __init__(self, runner: Runner, state: StoreState, position: EventPosition, limit: int) -> None:
         self._runner, self._state, self._limit = runner, state, limit
         self._position = position

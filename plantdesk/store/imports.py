@@ -42,7 +42,7 @@ from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.imports import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.store.change_writer import ChangeEntry, ChangeWriter
+from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.database import TEMPORARY, Runner, StoreState
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table
 from plantdesk.store.rows import add_source, first_new_id
@@ -209,7 +209,6 @@ class StoreImport(PlantImport, ABC):
     # --- the last step ---
 
     def _change(self, label: str, progress: Progress | None, writer: ChangeWriter) -> Applied:
-        """Write all rows as one change."""
         runner = writer.runner
         state = runner.database.state(runner)
         if state != self._state and runner.run(_touched(self._state)).fetchone() is not None:
@@ -220,7 +219,7 @@ class StoreImport(PlantImport, ABC):
             values = {column: _given[column] for each in self._fields for column in (each, f"searched_{each}")}
             writer.change(and_(PLANT.c.id == _REPLACING.c.id, _given.place == _REPLACING.c.place), values)
         self._check()
-        return Applied(writer.record(ChangeEntry(source, ChangeKind.IMPORT, {"file": parameter(label)})))
+        return Applied(writer.record(source, ChangeKind.IMPORT, {"file": parameter(label)}))
 
     def _insert(self, writer: ChangeWriter, source: Source, progress: Progress | None) -> None:
         """Insert the new plants in parts, for the progress."""

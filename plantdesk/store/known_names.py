@@ -31,12 +31,6 @@ _Result = TypeVar("_Result")
 _LAST = "\U0010ffff"
 
 
-class NoNamesError(PlantDeskError):
-    """A list has no names, or too many."""
-
-    text = Text("There are no names in this file.")
-
-
 class NamesList(NamedTuple):
     """The name of the file that a list was made of, when (milliseconds since 1970, UTC), and its number of names."""
 
@@ -63,7 +57,7 @@ class KnownNames:
         return self._ask(lambda connection: [name for (name,) in connection.execute(_BEGINNING, values)], [])
 
     def replace(self, names: Iterable[str], source: str) -> NamesList:
-        """Make the list anew of `names`; `source` is the name of their file. Raises NoNamesError and OSError.
+        """Make the list anew of `names`; `source` is the name of their file. Raises PlantDeskError and OSError.
 
         What `names` raises leaves the list as it was.
         """
@@ -75,7 +69,7 @@ class KnownNames:
             connection.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", rows)
             (count,) = connection.execute("SELECT count(*) FROM name").fetchone()
             if not count:
-                raise NoNamesError
+                raise PlantDeskError(Text("There are no names in this file."))
             made = NamesList(source, now_ms(), count)
             connection.execute("INSERT INTO list VALUES (?, ?, ?)", made)
             connection.execute("COMMIT")
@@ -111,6 +105,6 @@ class KnownNames:
 def _cleaned(names: Iterable[str]) -> Iterator[str]:
     for number, name in enumerate(" ".join(each.split()) for each in names):
         if number >= _MOST:
-            raise NoNamesError(Text("The file has more than {most:,} names.", most=_MOST))
+            raise PlantDeskError(Text("The file has more than {most:,} names.", most=_MOST))
         if 0 < len(name) <= _LONGEST:
             yield name

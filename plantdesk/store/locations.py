@@ -36,6 +36,7 @@ _QUICK_TIMEOUT = 500
 DESK_FILE_SUFFIX = ".plantdesk-store"
 #: Bytes of a desk file that are read.
 _MAX_SIZE = 10_000
+_NO_DESK_FILE = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 
 def location_of(database: str | Path | None) -> StoreLocation:
@@ -153,14 +154,13 @@ class SqliteLocation:
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
         from plantdesk.domain.folding import natural_key
-        from plantdesk.store.sqlite.connections import connect, translate_errors
-        from plantdesk.store.sqlite.files.log_origin import has_own_log
-        from plantdesk.store.sqlite.files.open_checks import check_file, resolved
+        from plantdesk.store.sqlite.connections import translate_errors
+        from plantdesk.store.sqlite.files.open_checks import check_file, connect_for_reading, resolved
         from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
         path = resolved(self.path)
         check_file(path)
-        with translate_errors(), closing(connect(path, read_only=True, immutable=not has_own_log(path))) as connection:
+        with translate_errors(), closing(connect_for_reading(path)) as connection:
             connection.execute(f"PRAGMA busy_timeout = {_QUICK_TIMEOUT}")
             check_schema(connection, SCHEMA_VERSION)
             tags = connection.execute("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL").fetchall()
@@ -181,13 +181,13 @@ class SqliteLocation:
 
     def all_rows(self) -> AbstractContextManager[StoreRows]:
         """Read all rows of the file in one snapshot."""
-        from plantdesk.store.sqlite.copies import all_rows
+        from plantdesk.store.sqlite.backups import all_rows
 
         return all_rows(self.path)
 
     def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
         """Make the file, or fill it if it has no plants, history and tokens."""
-        from plantdesk.store.sqlite.copies import fill_file
+        from plantdesk.store.sqlite.backups import fill_file
 
         self._make_folder()
         return fill_file(self.path, source, progress)
@@ -195,12 +195,6 @@ class SqliteLocation:
     def _make_folder(self) -> None:
         if self.is_own:
             paths.data_folder()
-
-
-class DeskFileError(StoreUnreachableError):
-    """A desk file is missing, or something else."""
-
-    text = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 
 @dataclass(frozen=True)
@@ -215,16 +209,16 @@ class PostgresLocation(Address):
 
     @classmethod
     def of_file(cls, file: Path) -> PostgresLocation:
-        """Return the location in a desk file, for the user who signed in to it last. Raises DeskFileError."""
+        """Return the location in a desk file, for the user who signed in to it last. Raises StoreUnreachableError."""
         try:
             if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
-                raise DeskFileError(file=file.name)
+                raise StoreUnreachableError(_NO_DESK_FILE, file=file.name)
             content = json.loads(file.read_bytes()[:_MAX_SIZE])
             found = replace(cls.parse(content["address"]), secrets=())
         except FileNotFoundError as error:
-            raise DeskFileError(Text("There is no file “{file}”."), file=file.name) from error
+            raise StoreUnreachableError(Text("There is no file “{file}”."), file=file.name) from error
         except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
-            raise DeskFileError(file=file.name) from error
+            raise StoreUnreachableError(_NO_DESK_FILE, file=file.name) from error
         if found.user or "service" in dict(found.parameters):
             return found
         user = of_store(read_saved(), found.key).get("user")

@@ -214,9 +214,7 @@ class StoreReader(PlantReader, ABC):
         source: Source | str | None = None,
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
-        return self.ask(
-            lambda runner: history_entries(runner, limit, before, text, source, shown or _english), snapshot=True
-        )
+        return self.ask(lambda runner: history_entries(runner, limit, before, text, source, shown), snapshot=True)
 
     @override
     def history_summary(self) -> HistorySummary:
@@ -229,7 +227,3 @@ class StoreReader(PlantReader, ABC):
     @override
     def events(self, since: str | None, limit: int = PAGE) -> EventPage:
         return self.ask(lambda runner: read_events(runner, since, limit), snapshot=True)
-
-
-def _english(change: Change) -> str:
-    return str(change.title)

@@ -1,7 +1,4 @@
-"""Exchanges the plants of a store for those of a backup, which were copied into temporary tables of its connection.
-
-The functions raise the driver's errors.
-"""
+"""Exchanges the plants of a store for those of a backup in temporary tables. Raises the driver's errors."""
 
 from __future__ import annotations
 
@@ -9,7 +6,8 @@ from sqlalchemy import ColumnElement, FromClause, Table, exists, func, insert, l
 from sqlalchemy.schema import CreateTable
 
 from plantdesk.domain.backups import Difference, Group
-from plantdesk.domain.records import SourceKind
+from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.database import Runner
 from plantdesk.store.models import NUMBER, PLANT, SHARED_COLUMNS, SOURCE, STRING, temporary_table
@@ -44,14 +42,15 @@ def difference(runner: Runner) -> Difference:
     )
 
 
-def exchange(writer: ChangeWriter) -> None:
-    """Make the plants of the backup those of the store, as the change of a writer."""
+def exchange(writer: ChangeWriter, source: Source, backup: str) -> Change:
+    """Make the plants of the backup of this name those of the store, as a change of the history."""
     _map_sources(writer.runner)
     same = [RESTORED.c[each].is_not_distinct_from(PLANT.c[each]) for each in _COMPARED]
     same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
     writer.delete(writer.choose(~exists().where(*same)))
     _add_missing(writer.runner, writer.number)
     writer.note_new(PLANT.c.change == writer.number)
+    return writer.record(source, ChangeKind.RESTORE, {"backup": parameter(backup)})
 
 
 def fill_new(runner: Runner) -> None:

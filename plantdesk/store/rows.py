@@ -1,7 +1,4 @@
-"""Rows of plants, read by their ids, in the order of their arrival, or those of the last commits; sources; the next id.
-
-The functions raise the driver's errors.
-"""
+"""Rows of plants by id, by arrival, or of the last commits; sources; the next id. Raises the driver's errors."""
 
 from __future__ import annotations
 
@@ -53,10 +50,7 @@ def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
 
 
 def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-    """Return the plants of `ids` that exist; texts over 4 × `longest` bytes are cut to `longest` characters.
-
-    Notes are left out.
-    """
+    """Return the same without notes; texts over 4 × `longest` bytes are cut to `longest` characters."""
 
     def cut(text: ColumnElement[Any]) -> ColumnElement[Any]:
         is_long = runner.database.bytes_of(text) > 4 * longest
@@ -157,8 +151,7 @@ _TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(
 def first_new_id(runner: Runner, count: int = 1, *others: Table) -> int:
     """Return the first of `count` ids that were never those of a plant of the store or a row of the tables `others`.
 
-    It follows the largest id in use or, if that leaves no room, begins the first gap that is large enough. Raises the
-    driver's errors.
+    It follows the largest id in use or, if that leaves no room, begins the first gap that is large enough.
     """
     ids = [table.c.id for table in (PLANT, *others)]
     used = (select(func.max(each).label("id")).where(each < NO_ROOM) for each in ids)

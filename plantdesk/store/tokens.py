@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
 from typing_extensions import override
@@ -28,12 +28,12 @@ from plantdesk.store.models import TOKEN
 from plantdesk.store.reader import StoreReader
 from plantdesk.store.rows import add_source
 
+#: The source of a token, when it expires, and when it was revoked.
+_Found = tuple[Source, int | None, int | None]
 Subscribe = Callable[[Callable[[Changes], None]], Callable[[], None]]
 
 #: Lets secret scanners recognise a token.
 _PREFIX = "plantdesk_"
-#: Tokens in the cache of a lookup.
-_MAX_CACHED = 1000
 _token = TOKEN.c
 _COLUMNS = (_token.created_at, _token.expires_at, _token.last_used_at, _token.plants_added, _token.max_plants)
 _SOURCE = (_token.source_id, _token.name, _token.id, _token.digest)
@@ -41,14 +41,6 @@ _LIST = (
     select(*_SOURCE, *_COLUMNS).where(_token.revoked_at.is_(None)).order_by(_token.created_at.desc(), _token.id.desc())
 )
 _LOOK_UP = select(*_SOURCE, _token.expires_at, _token.revoked_at).where(_token.digest == bindparam("digest"))
-
-
-class _KnownToken(NamedTuple):
-    """A token that was found by its digest."""
-
-    source: Source
-    expires_at: int | None
-    revoked_at: int | None
 
 
 class StoreTokens(TokenStore):
@@ -110,7 +102,7 @@ class TokenChecker(TokenLookup):
     def __init__(self, reader: StoreReader, subscribe: Subscribe) -> None:
         """Closes the reader when it is closed itself."""
         self._reader = reader
-        self._found: dict[bytes, _KnownToken] = {}
+        self._found: dict[bytes, _Found] = {}
         self._unsubscribe = subscribe(self._changed)
 
     @override
@@ -119,9 +111,10 @@ class TokenChecker(TokenLookup):
         found = self._found.get(digest) or self._look_up(digest)
         if found is None:
             raise TokenRefusedError
-        if found.revoked_at is not None or (found.expires_at is not None and found.expires_at <= now_ms()):
-            raise TokenEndedError(found.source)
-        return found.source
+        source, expires_at, revoked_at = found
+        if revoked_at is not None or (expires_at is not None and expires_at <= now_ms()):
+            raise TokenEndedError(source)
+        return source
 
     @override
     def close(self) -> None:
@@ -132,15 +125,14 @@ class TokenChecker(TokenLookup):
         if changes.tokens or changes.needs_reload:
             self._found = {}
 
-    def _look_up(self, digest: bytes) -> _KnownToken | None:
+    def _look_up(self, digest: bytes) -> _Found | None:
         cache = self._found  # before the query: a commit after it empties another one
         rows = self._reader.ask(lambda runner: runner.run(_LOOK_UP, digest=digest).fetchall())
         if not rows:
             return None
-        found = _KnownToken(_source(rows[0]), *rows[0][len(_SOURCE) :])
-        if found.revoked_at is None:
-            if len(cache) >= _MAX_CACHED:
-                cache.clear()
+        expires_at, revoked_at = rows[0][len(_SOURCE) :]
+        found = _source(rows[0]), expires_at, revoked_at
+        if revoked_at is None:
             cache[digest] = found
         return found
 
@@ -156,7 +148,6 @@ def _revoke(runner: Runner, name: str) -> str:
 
 
 def _digest_of(token: str) -> bytes:
-    """Return what is stored of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -11,7 +11,7 @@ from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError, shortened
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import Source
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeEntry, ChangeWriter
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter
 from plantdesk.store.database import VERSION, Runner, version_of
 from plantdesk.store.entries import read_change
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, IMAGE_COLUMNS, PLANT, SHARED_COLUMNS, TEXTS
@@ -110,12 +110,10 @@ def _take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
             outcome = _Undo(writer, change).bring_back()
     except writer.database.integrity_error as error:
         raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=change.title) from error
-    return outcome(writer.record(ChangeEntry(source, kind, parameters, change.number)))
+    return outcome(writer.record(source, kind, parameters, change.number))
 
 
 class _Undo:
-    """Takes one change back."""
-
     def __init__(self, writer: ChangeWriter, undone: Change) -> None:
         self._writer, self._undone = writer, undone
         self._number = literal(writer.number, PLANT.c.change.type)

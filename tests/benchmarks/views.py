@@ -95,9 +95,10 @@ class Window:
     def measure_add(self, store: Store, case: Case) -> float:
         """Add a plant that is the first one of a case; return the seconds from its commit until its row is shown."""
         self._browser.search_field.setText(case.search)
-        self._browser.sort_by(case.column or Column.ADDED, descending=case.column is None)
+        column, order = case.column or Column.ADDED, Qt.SortOrder
+        self._browser.table.sortByColumn(column, order.DescendingOrder if case.column is None else order.AscendingOrder)
         rested = time.perf_counter() + _REST
-        self.wait(lambda: self._shows_rows() and self._browser.model.complete and time.perf_counter() > rested)
+        self.wait(lambda: self._shows_rows() and self._browser.model.rows.is_complete and time.perf_counter() > rested)
         number = next(_ids)
         name = f"! aloe {10**9 + number}"
         store.add(plant(number, name), COMMAND).result()

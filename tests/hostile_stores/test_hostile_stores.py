@@ -22,7 +22,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import entries
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner_of
-from plantdesk.store.sqlite.files import opening
+from plantdesk.store.sqlite.files import store_file
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES, Make
@@ -156,7 +156,7 @@ def test_a_bad_history_ends_in_a_message(
     path: Path, own: Path, monkeypatch: pytest.MonkeyPatch, *, is_checked: bool
 ) -> None:
     if not is_checked:  # as for a file above 16 MiB that was opened before
-        monkeypatch.setattr(opening, "check_whole", lambda _: None)
+        monkeypatch.setattr(store_file, "check_whole", lambda _: None)
     try:
         store = Store(path)
     except StoreDamagedError:

@@ -376,7 +376,7 @@ def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path
 
 def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: FileBackups) -> None:
     add(store, 1)
-    automatic = AutomaticBackups(partial(FileBackups(store.path).make_after, 0.01), first=0, every=0.01)
+    automatic = AutomaticBackups(partial(FileBackups(store.path).make_after, 0.01), None, first=0, every=0.01)
     try:
         until(lambda: len(backups.newest_first()) == 1)
         (first,) = backups.newest_first()

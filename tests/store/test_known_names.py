@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.store import KnownNames
-from plantdesk.store.known_names import NoNamesError
 
 NAMES = [
     "Salvia nemorosa",
@@ -55,7 +55,7 @@ def test_a_list_that_cannot_be_read_to_its_end_leaves_the_one_before(names: Know
 
     with pytest.raises(InterruptedError):
         names.replace(broken(), "broken.txt")
-    with pytest.raises(NoNamesError):
+    with pytest.raises(PlantDeskError, match="There are no names"):
         names.replace([" "], "empty.txt")
     assert names.beginning("Ros", 9) == ["Rosa", "Rosa canina"]
 

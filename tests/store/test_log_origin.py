@@ -25,12 +25,11 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.files.log_origin import is_own_log
+from plantdesk.store.sqlite.files.open_checks import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.queries import FileReader
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.transactions import UnsavedError
-from plantdesk.store.sqlite.write_connection import WriteConnection
+from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection
 from tests.store.test_backups import make_older
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
@@ -149,7 +148,7 @@ def test_what_is_copied_over_a_killed_store_is_opened_as_it_is(
     if is_read_only:
         if other == "of 0.1.0":
             pytest.skip("cannot be updated")
-        monkeypatch.setattr("plantdesk.store.sqlite.files.opening.is_writable", lambda _: False)
+        monkeypatch.setattr("plantdesk.store.sqlite.files.store_file.is_writable", lambda _: False)
     with closing(Store(path)) as store:
         with closing(store.reader()) as reader:
             rows = [(row.id, row.name, row.tag) for row in reader.selected(Selection())]

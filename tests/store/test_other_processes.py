@@ -19,7 +19,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.write_connection import WriteConnection
+from plantdesk.store.sqlite.transactions import WriteConnection
 from tests.store.test_backups import until
 from tests.support.waiting import SECONDS
 

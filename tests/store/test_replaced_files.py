@@ -407,7 +407,7 @@ def test_a_log_that_is_removed_during_an_opening_leaves_the_store_usable(store: 
                 path.with_name("plants.db-wal").unlink()
 
     remover = Remover()
-    opening = logging.getLogger("plantdesk.store.sqlite.files.opening")
+    opening = logging.getLogger("plantdesk.store.sqlite.files.store_file")
     opening.addHandler(remover)
     try:
         with closing(Store(path)) as command:

@@ -180,7 +180,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
     with path.open("r+b") as file:  # an index: no question of a preview reads it
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
-    monkeypatch.setattr("plantdesk.store.sqlite.files.opening._CHECKED_SIZE", 0)
+    monkeypatch.setattr("plantdesk.store.sqlite.files.store_file._CHECKED_SIZE", 0)
     restored = FileBackups(path).restore(backup.path)
     assert rows_in(path) == rows_in(backup.path)
     assert restored.saved is not None

@@ -32,8 +32,8 @@ FILE_OPERATIONS = {
     "plantdesk.store.sqlite.files.disk": {"open", "unlink", "mkdir"},  # names of mkstemp, O_EXCL
     "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
     "plantdesk.store.sqlite.files.open_checks": {"open", "chmod", "unlink"},  # O_NOFOLLOW, O_PATH, then fstat
-    "plantdesk.store.sqlite.files.store_file": {"copyfile"},  # an overwritten file, of whose name and inode it is sure
-    "plantdesk.store.sqlite.files.opening": {"unlink"},  # the name of an index, which is no database
+    # An overwritten file, of whose name and inode it is sure; the name of an index, which is no database.
+    "plantdesk.store.sqlite.files.store_file": {"copyfile", "unlink"},
     "plantdesk.store.sqlite.files.backup_folder": {"unlink", "rename"},  # backups by their names, links themselves
     # In folders of the user alone: 0700, or of `tempfile`.
     "plantdesk.platform.paths": {"mkdir", "chmod"},

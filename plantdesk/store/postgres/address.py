@@ -182,6 +182,5 @@ def _is_secret(parameter: str) -> bool:
 
 
 def _has_port(host: str) -> bool:
-    """Return whether the port of a host is valid or left out."""
     port = re.sub(r"\[.*\]", "", host).partition(":")[2]
     return not port or (port.isascii() and port.isdecimal() and 0 < int(port[:6]) <= LARGEST_PORT)

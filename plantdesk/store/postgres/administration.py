@@ -15,13 +15,10 @@ from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
 from plantdesk.store.postgres.address import Address, is_loopback
 from plantdesk.store.postgres.connections import Connection, connect
 from plantdesk.store.postgres.errors import (
-    CertificateRefusedError,
-    ConnectionFileError,
     DatabaseMissingError,
     EncodingRefusedError,
-    EncryptionMissingError,
+    EncryptionError,
     NotListedError,
-    OtherServerError,
     RightsMissingError,
     ServerUnreachableError,
     SignInRefusedError,
@@ -143,10 +140,7 @@ class Probe(NamedTuple):
 
 
 _STAGES: tuple[tuple[type[StoreError], Stage], ...] = (
-    (EncryptionMissingError, Stage.ENCRYPTION),
-    (CertificateRefusedError, Stage.ENCRYPTION),
-    (OtherServerError, Stage.ENCRYPTION),
-    (ConnectionFileError, Stage.ENCRYPTION),
+    (EncryptionError, Stage.ENCRYPTION),
     (SignInRefusedError, Stage.SIGN_IN),
     (DatabaseMissingError, Stage.PLANTS),
     (EncodingRefusedError, Stage.PLANTS),

@@ -1,8 +1,7 @@
 """Reads all rows of a shared store, and fills an empty one, by the COPY protocol: for copies and backups.
 
-Backups are PlantDesk's own SQLite files on this computer, each read in one snapshot. A restore works as in
-`sqlite/backups`: the rows of the file are checked one by one, copied into a temporary table of the server, and compared
-and exchanged there, as one change of the history.
+Backups are SQLite files on this computer, each read in one snapshot. A restore works as in `sqlite/backups`, in
+temporary tables of the server.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from sqlalchemy import TEXT, BigInteger, LargeBinary, Table
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
-from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.history import Change
 from plantdesk.domain.locations import (
     Copied,
     CopyRefusedError,
@@ -33,8 +32,8 @@ from plantdesk.domain.locations import (
 )
 from plantdesk.domain.records import Source
 from plantdesk.platform import paths
-from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.copies import rows_of, transfer
+from plantdesk.store.database import StoreState
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG, READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
@@ -44,8 +43,7 @@ from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check
 from plantdesk.store.postgres.transactions import PostgresChange, Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
 from plantdesk.store.restoring import create_tables as create_restored
-from plantdesk.store.sqlite.backups import BackupState, MadeBackups
-from plantdesk.store.sqlite.copies import new_copy
+from plantdesk.store.sqlite.backups import MadeBackups, Write, new_copy
 from plantdesk.store.sqlite.restore_source import load
 
 #: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
@@ -54,6 +52,7 @@ _COUNTS = """SELECT plants + last_change + (SELECT count(*) FROM before_image) F
 _STATE = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
 _IS_USED = "SELECT last_seq > 0 OR last_change > 0 OR EXISTS (SELECT FROM token) FROM state"
 _NEXT_ID = "SELECT setval(pg_get_serial_sequence('plantdesk.{0}', 'id'), max(id)) FROM {0} HAVING max(id) > 0"
+_TYPES = {BigInteger: "int8", LargeBinary: "bytea", TEXT: "text"}
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
 
@@ -121,13 +120,8 @@ def _count(connection: Connection) -> int:
 def _rows(connection: Connection, table: Table) -> Iterator[Row]:
     sql = f"COPY ({rows_of(table)}) TO STDOUT (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-        copy.set_types(_types(table))
+        copy.set_types([_TYPES[type(column.type)] for column in table.columns])
         yield from copy.rows()
-
-
-def _types(table: Table) -> list[str]:
-    names = {BigInteger: "int8", LargeBinary: "bytea", TEXT: "text"}
-    return [names[type(column.type)] for column in table.columns]
 
 
 # --- backups ---
@@ -148,12 +142,11 @@ class SharedBackups(MadeBackups):
 
     @override
     @contextmanager
-    def _state(self) -> Iterator[BackupState]:
+    def _state(self) -> Iterator[tuple[StoreState, Write]]:
         paths.data_folder()
         with all_rows(self._address) as rows:
-            yield BackupState(
-                rows.last_seq, rows.last_change, rows.identity, partial(new_copy, source=rows, is_backup=True)
-            )
+            state = StoreState(rows.identity, rows.last_seq, rows.last_change)
+            yield state, partial(new_copy, source=rows, is_backup=True)
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do."""
@@ -176,10 +169,7 @@ class SharedBackups(MadeBackups):
         with closing(sqlite3.connect("", isolation_level=None, uri=True)) as reading:  # a temporary file
             loaded = load(reading, backup)
             address = patient(self._address)
-            with (
-                closing(Transactions(address, is_large=True)) as transactions,
-                translate_errors(address),
-            ):
+            with closing(Transactions(address, is_large=True)) as transactions, translate_errors(address):
                 connection = transactions.open()
                 create_restored(runner_of(connection))
                 _copy(reading, connection)
@@ -196,8 +186,6 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
 
 
 def _exchange(source: Source, name: str, writer: PostgresChange) -> Change:
-    """Make the plants of `restored` those of the store, as a change of the history."""
-    exchange(writer)
     (last_seq,) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
     writer.seq = max(writer.seq, last_seq)
-    return writer.record(ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))
+    return exchange(writer, source, name)

@@ -2,10 +2,7 @@
 
 A desk that listens notes its name and version every 30 s, on the connection that only waits: no change costs more for
 it. Commits name the desk as well, so that commands count. The tables are made here, and updated for all desks when a
-user has agreed.
-
-A notification of a commit may be lost, and one for every commit would be too many: it says only that there is something
-to read, which is read after each reconnection and every 30 s anyway.
+user has agreed. A notification says only that there is something to read, as it may be lost.
 """
 
 from __future__ import annotations

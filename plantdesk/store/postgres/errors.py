@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import psycopg
 from psycopg import errors
@@ -72,39 +73,8 @@ class NotListedError(SignInRefusedError):
     )
 
 
-class EncryptionMissingError(StoreUnreachableError):
-    """The server cannot encrypt, and the connection must be encrypted."""
-
-    text = Text(
-        "The server “{server}” offers no encryption, so nothing was sent to it. Ask who administrates it to switch TLS "
-        "on. Only in a network that you trust: add ?sslmode=disable to the address."
-    )
-
-
-class CertificateRefusedError(StoreUnreachableError):
-    """Nobody whom this computer trusts has issued the server's certificate."""
-
-    text = Text(
-        "The certificate of “{server}” is not trusted here, so nothing was sent to it. Ask its administrator for the "
-        "certificate of the authority, and add ?sslrootcert=FILE to the address."
-    )
-
-
-class OtherServerError(StoreUnreachableError):
-    """The certificate belongs to a server of another name."""
-
-    text = Text(
-        "The certificate is not that of “{server}”, so nothing was sent to it. Write the name of the server as its "
-        "certificate has it."
-    )
-
-
-class ConnectionFileError(StoreUnreachableError):
-    """A file that the address names is missing or refused: certificate, key, or service."""
-
-    text = Text(
-        "The service or a certificate that the address of the shared store names is not there, or others may read it."
-    )
+class EncryptionError(StoreUnreachableError):
+    """The connection cannot be encrypted as the address or the place of the server demands."""
 
 
 class DatabaseMissingError(StoreUnreachableError):
@@ -117,12 +87,6 @@ class EncodingRefusedError(StoreUnreachableError):
     """The database cannot hold every text."""
 
     text = Text("The database “{database}” is not encoded in UTF-8. Choose another one.")
-
-
-class SharedStoreGoneError(StoreUnreachableError):
-    """The tables were removed while the store was open."""
-
-    text = Text("The tables of the shared store are gone. Nothing was created in their place.")
 
 
 class RightsMissingError(StoreReadOnlyError):
@@ -138,12 +102,6 @@ class StandbyError(StoreReadOnlyError):
     text = Text("The server of the shared store is read-only at present.")
 
 
-class ServerFullError(StoreFullError):
-    """The server has no space for what is to be stored."""
-
-    text = Text("The disk of the server is full. Ask who administrates it to free some space. Reading goes on.")
-
-
 class NulRefusedError(PlantDeskError):
     """A text has U+0000, which PostgreSQL cannot store."""
 
@@ -151,19 +109,21 @@ class NulRefusedError(PlantDeskError):
     text = Text("A shared store cannot keep the character U+0000. Remove it from name, tag and note.")
 
 
-#: The errors of users for those of the server and of psycopg. The first that is found decides.
-_BY_CLASS: tuple[tuple[type[psycopg.Error], type[StoreError]], ...] = (
-    (errors.DiskFull, ServerFullError),
+_FULL = Text("The disk of the server is full. Ask who administrates it to free some space. Reading goes on.")
+_GONE = Text("The tables of the shared store are gone. Nothing was created in their place.")
+#: What makes the errors of users of those of the server and of psycopg. The first that is found decides.
+_BY_CLASS: tuple[tuple[type[psycopg.Error], Callable[[], StoreError]], ...] = (
+    (errors.DiskFull, partial(StoreFullError, _FULL)),
     (errors.DivisionByZero, StoreNewerError),  # of LOCK
     (errors.ReadOnlySqlTransaction, StandbyError),
     (errors.InsufficientPrivilege, RightsMissingError),
     (errors.InvalidPassword, SignInRefusedError),
     (errors.InvalidAuthorizationSpecification, SignInRefusedError),
-    (errors.UndefinedTable, SharedStoreGoneError),
-    (errors.UndefinedColumn, SharedStoreGoneError),
+    (errors.UndefinedTable, partial(StoreUnreachableError, _GONE)),
+    (errors.UndefinedColumn, partial(StoreUnreachableError, _GONE)),
     (errors.RaiseException, TablesChangedError),  # of a trigger
     (errors.FeatureNotSupported, TablesChangedError),  # RETURNING when a rule does something else
-    (errors.InvalidSchemaName, SharedStoreGoneError),
+    (errors.InvalidSchemaName, partial(StoreUnreachableError, _GONE)),
     (errors.DataCorrupted, StoreDamagedError),
     (errors.IndexCorrupted, StoreDamagedError),
     (errors.TooManyConnections, StoreBusyError),
@@ -175,21 +135,36 @@ _BY_CLASS: tuple[tuple[type[psycopg.Error], type[StoreError]], ...] = (
     (psycopg.OperationalError, ServerUnreachableError),
     (psycopg.InterfaceError, ServerUnreachableError),
 )
+_UNENCRYPTED = Text(
+    "The server “{server}” offers no encryption, so nothing was sent to it. Ask who administrates it to switch TLS "
+    "on. Only in a network that you trust: add ?sslmode=disable to the address."
+)
+_UNTRUSTED = Text(
+    "The certificate of “{server}” is not trusted here, so nothing was sent to it. Ask its administrator for the "
+    "certificate of the authority, and add ?sslrootcert=FILE to the address."
+)
+_OTHER_SERVER = Text(
+    "The certificate is not that of “{server}”, so nothing was sent to it. Write the name of the server as its "
+    "certificate has it."
+)
+_FILE_MISSING = Text(
+    "The service or a certificate that the address of the shared store names is not there, or others may read it."
+)
 #: What libpq writes when it cannot connect; it gives no SQLSTATE then. The first that is found decides.
-_REFUSALS: tuple[tuple[str, type[StoreError]], ...] = (
+_REFUSALS: tuple[tuple[str, Callable[..., StoreError]], ...] = (
     ("no pg_hba.conf entry", NotListedError),
     ("pg_hba.conf rejects", NotListedError),
     ("no password supplied", PasswordMissingError),
     ("authentication failed", SignInRefusedError),
     ("role ", SignInRefusedError),
-    ("does not support SSL", EncryptionMissingError),
-    ("does not match host name", OtherServerError),
-    ("certificate verify failed", CertificateRefusedError),
-    ("certificate has expired", CertificateRefusedError),
-    ("definition of service", ConnectionFileError),
-    ("root certificate file", ConnectionFileError),
-    ("certificate file", ConnectionFileError),
-    ("private key file", ConnectionFileError),
+    ("does not support SSL", partial(EncryptionError, _UNENCRYPTED)),
+    ("does not match host name", partial(EncryptionError, _OTHER_SERVER)),
+    ("certificate verify failed", partial(EncryptionError, _UNTRUSTED)),
+    ("certificate has expired", partial(EncryptionError, _UNTRUSTED)),
+    ("definition of service", partial(EncryptionError, _FILE_MISSING)),
+    ("root certificate file", partial(EncryptionError, _FILE_MISSING)),
+    ("certificate file", partial(EncryptionError, _FILE_MISSING)),
+    ("private key file", partial(EncryptionError, _FILE_MISSING)),
     ("failed to resolve host", HostUnknownError),
     ("could not parse network address", HostUnknownError),
     ("could not translate host name", HostUnknownError),

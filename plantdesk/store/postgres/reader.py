@@ -1,7 +1,4 @@
-"""Reading the store: the order of the rows in a view, pages of rows by id, and short queries.
-
-All readers of a desk share one connection, query by query: a server has few of them.
-"""
+"""Reading a shared store. All readers of a desk share one connection, query by query: a server has few of them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,6 @@
 """The tables of a shared store, step by step: all steps that are missing in one transaction, under an advisory lock.
 
-The tables of plants, sources, changes and tokens are those of `store/models`; a test compares them. `state` has one
-row: each transaction that writes locks it first, so all commits of all desks have one order, and positions, `seq` and
-numbers of changes are assigned in it without gaps. `commits` has a row for each commit, found by the key that its desk
-has made: a desk that got no answer looks there (`Transactions.settle`).
-
-Identical strings sort as in SQLite: by bytes (COLLATE "C").
+New tables are made of `store/models`, which say what each is for; a test compares both.
 """
 
 from __future__ import annotations

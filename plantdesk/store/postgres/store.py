@@ -1,9 +1,6 @@
-"""The shared store as API, window and command line use it, and the writer thread of its desk.
+"""The shared store as API, window and command line use it, the writer thread of its desk, and imports.
 
-Waiting adds share a transaction, which is durable before it is answered. While the server does not answer, writes fail
-at once with the reason, and the thread tries again.
-
-The rows of an import are copied into temporary tables of a connection of their own.
+While the server does not answer, writes fail at once with the reason, and the thread tries again.
 """
 
 from __future__ import annotations
@@ -178,10 +175,7 @@ class Writer(WriterThread):
             self._publish(changes)
 
     def _watched(self, step: Callable[[], _Result]) -> _Result:
-        """Return the result of a step, and keep the health up to date. While the server does not answer, fail at once.
-
-        Raises StoreError.
-        """
+        """Return the result of a step, and record the health; fail at once while the server does not answer."""
         if isinstance(self.write_error, ServerUnreachableError) and time.monotonic() < self._retry_at:
             raise ServerUnreachableError from self.write_error  # this was not sent: its own outcome is known
         try:

@@ -9,6 +9,7 @@ One thread at a time: the writer, or that of an import, which has a connection o
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,13 +20,22 @@ import psycopg
 from sqlalchemy import ColumnElement, ScalarSelect, Update, func, select, update
 from typing_extensions import override
 
-from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
-from plantdesk.domain.records import Changes, PlantRow
-from plantdesk.store.base import Outcome
+from plantdesk.domain.errors import (
+    PlantDeskError,
+    SamePlantError,
+    StoreError,
+    Text,
+    TokenRefusedError,
+    TokenUsedUpError,
+)
+from plantdesk.domain.folding import searched
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.records import Changes, PlantRow, Source
+from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
+from plantdesk.store.database import VERSION_SQL, TablesChangedError
 from plantdesk.store.entries import prune, prune_commits
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.adding import Entry, add_group, added_by
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.connections import LOCK, LONG, NOW, Connection, connect, execute
@@ -36,16 +46,13 @@ from plantdesk.store.postgres.errors import (
     ServerUnreachableError,
     translate_errors,
 )
-from plantdesk.store.postgres.schema import (
-    VERSION_COLUMNS,
-    TablesVersion,
-    check_readable,
-    version_of,
-    write_refusal,
-)
-from plantdesk.store.rows import changes_since
+from plantdesk.store.postgres.schema import VERSION_COLUMNS, TablesVersion, check_readable, version_of, write_refusal
+from plantdesk.store.rows import changes_since, row_of
 
 _Result = TypeVar("_Result")
+Entry = tuple[NewPlant, Source]
+#: The outcomes that are known of several plants, by their index.
+_Known = dict[int, PlantRow | PlantDeskError]
 
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
@@ -137,14 +144,6 @@ class PostgresChange(ChangeWriter):
             self.connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
 
 
-class _AddAttempt(NamedTuple):
-    """The outcomes that are known of plants that were sent, by their index, the new plants, and their commit."""
-
-    outcomes: dict[int, PlantRow | PlantDeskError]
-    added: tuple[PlantRow, ...]
-    position: int | None
-
-
 class Transactions:
     """Writes on one connection, which is opened again after it was lost."""
 
@@ -163,7 +162,9 @@ class Transactions:
         self.missing_rights: RightsMissingError | None = None
         #: The ids of plants with an unknown outcome, which the form may send again.
         self._unknown = set[int]()
-        self.known = self._read_position()
+        with translate_errors(address):
+            row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
+        self.known = ServerPosition(*(row or (0, 0, 0, 0)))
 
     @property
     def backend(self) -> int:
@@ -211,11 +212,8 @@ class Transactions:
     # --- writing ---
 
     def add(self, entries: Sequence[Entry]) -> Outcome:
-        """Add plants, each with its own outcome.
-
-        Raises StoreError if none was added, and psycopg.Error for a defect.
-        """
-        outcomes: dict[int, PlantRow | PlantDeskError] = {
+        """Add plants, each with its own outcome. Raises StoreError if none was added, psycopg.Error for a defect."""
+        outcomes: _Known = {
             place: NulRefusedError()
             for place, (plant, _) in enumerate(entries)
             if not DATABASE.storable(plant.name, plant.tag)
@@ -239,23 +237,28 @@ class Transactions:
             last, was_lost = position or last, len(known) < len(places)
         return Outcome([outcomes[place] for place in range(len(entries))], tuple(added), last)
 
-    def _try_add(self, entries: Sequence[Entry]) -> _AddAttempt:
-        """Add plants of different ids; those that a lost connection has not added have no outcome yet."""
+    def _try_add(self, entries: Sequence[Entry]) -> tuple[_Known, tuple[PlantRow, ...], int | None]:
+        """Add plants of different ids; return what is known of them, the new ones, and the position of their commit.
+
+        Those that a lost connection has not added have no outcome yet.
+        """
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                found = add_group(connection, entries, key, self._address.desk)
-                return _AddAttempt(dict(enumerate(found.outcomes)), found.added, found.position)
+                found = _add_group(connection, entries, key, self._address.desk)
+                return dict(enumerate(found.outcomes)), found.added, found.position
         except Exception:
             if _roll_back(connection):
                 raise
         # The connection is lost, and the COMMIT may have arrived.
         try:
-            position, rows = self._committed(key, entries)
+            if (position := self.settle(key)) is None:
+                return {}, (), None
+            rows = self._until_answered(lambda connection: _added_by(connection, position, entries))
         except OutcomeUnknownError:
             self._unknown |= {plant.id for plant, _ in entries}
             raise
-        return _AddAttempt({**rows}, tuple(rows.values()), position)
+        return {**rows}, tuple(rows.values()), position
 
     def _accept_late_answer(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
         """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
@@ -264,13 +267,6 @@ class Transactions:
             self._unknown.remove(row.id)
             return row
         return outcome
-
-    def _committed(self, key: UUID, entries: Sequence[Entry]) -> tuple[int | None, dict[int, PlantRow]]:
-        """Return the position of the commit with this key, and what it has added, by index; raises as `settle` does."""
-        position = self.settle(key)
-        if position is None:
-            return None, {}
-        return position, self._until_answered(lambda connection: added_by(connection, position, entries))
 
     def write(self, action: Callable[[PostgresChange], _Result], *, changes_tokens: bool = False) -> _Result:
         """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what it raises.
@@ -368,10 +364,7 @@ class Transactions:
                 raise
 
     def settle(self, key: UUID) -> int | None:
-        """Return the position of the commit with this key; None if it has not committed and never will.
-
-        Raises OutcomeUnknownError.
-        """
+        """Return the position of the commit with this key; None if it never commits. Raises OutcomeUnknownError."""
 
         def position_of(connection: Connection) -> int | None:
             if execute(connection, _SETTLE, {"key": key, "desk": self._address.desk}).fetchone() is not None:
@@ -424,11 +417,6 @@ class Transactions:
         self.refusal = write_refusal(TablesVersion(version, reads_from))
         return read()._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
 
-    def _read_position(self) -> ServerPosition:
-        with translate_errors(self._address):
-            row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
-        return ServerPosition(*(row or (0, 0, 0, 0)))
-
 
 def _roll_back(connection: Connection) -> bool:
     """End the transaction, and return whether the connection still exists. Does not hide the error that led here."""
@@ -437,3 +425,115 @@ def _roll_back(connection: Connection) -> bool:
     except psycopg.Error:
         connection.close()
     return not connection.closed
+
+
+# --- adding a group of plants: one transaction in one round trip, which decides about each plant on the server ---
+#
+# The order of commits is that of the locks on `state`; the statement after the lock sees all that is committed, so no
+# other desk can take an id or a `seq` meanwhile.
+
+_ADD = f"""
+    WITH given AS (
+        SELECT * FROM ROWS FROM (json_to_recordset(%(plants)s::json) AS (
+            id bigint, name text, tag text, searched_name text, searched_tag text, source_id bigint, token_id bigint,
+            digest text
+        )) WITH ORDINALITY AS g (id, name, tag, searched_name, searched_tag, source_id, token_id, digest, place)
+    ), judged AS MATERIALIZED (
+        SELECT given.*, plant.id IS NOT NULL AS is_taken, plant.name AS owner_name, plant.tag AS owner_tag,
+               plant.added_at AS owner_added_at, plant.source_id AS owner_source, {VERSION_SQL} AS owner_version,
+               plant.note AS owner_note, given.token_id IS NULL OR token.id IS NOT NULL AS is_valid, token.max_plants,
+               token.plants_added + count(*) FILTER (WHERE plant.id IS NULL)
+                   OVER (PARTITION BY given.source_id, given.token_id ORDER BY place) AS nth
+        FROM given LEFT JOIN plant ON plant.id = given.id
+        LEFT JOIN token ON token.id = given.token_id AND token.source_id = given.source_id
+            AND token.digest = coalesce(decode(given.digest, 'hex'), token.digest) AND token.revoked_at IS NULL
+            AND (token.expires_at IS NULL OR token.expires_at > {NOW})
+    ), added AS (
+        INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
+        SELECT id, name, tag, (SELECT last_seq FROM state) + row_number() OVER (ORDER BY place), {NOW}, source_id,
+               searched_name, searched_tag
+        FROM judged WHERE NOT is_taken AND is_valid AND coalesce(nth <= max_plants, true) ORDER BY place
+        RETURNING id, seq, added_at, source_id
+    ), used AS (
+        UPDATE token SET plants_added = plants_added + new.plants, last_used_at = {NOW}
+        FROM (SELECT source_id, count(*) AS plants FROM added GROUP BY source_id) AS new
+        WHERE token.source_id = new.source_id
+    ), next AS (
+        UPDATE state SET position = position + 1, last_seq = last_seq + new.plants, plants = state.plants + new.plants
+        FROM (SELECT count(*) AS plants FROM added) AS new WHERE new.plants > 0
+        RETURNING position, last_seq, last_change
+    ), noted AS (
+        INSERT INTO commits (key, position, made_at, desk, seq, change)
+        SELECT %(key)s, position, {NOW}, %(desk)s, last_seq, last_change FROM next
+    )
+    SELECT added.seq, added.added_at, is_valid, max_plants, is_taken, (SELECT position FROM next),
+           judged.id, owner_name, owner_tag, owner_added_at, owner_source, source.kind, source.label, owner_version,
+           owner_note
+    FROM judged LEFT JOIN added ON added.id = judged.id LEFT JOIN source ON source.id = owner_source ORDER BY place"""
+_OWNER = 6
+#: What a commit has added, wherever it is by now.
+_ADDED_BY = """
+    WITH range AS (SELECT (SELECT coalesce(max(seq), 0) FROM commits WHERE position = %(position)s - 1) AS first,
+                          (SELECT seq FROM commits WHERE position = %(position)s) AS last)
+    SELECT id, seq, added_at FROM plant, range WHERE seq > first AND seq <= last
+    UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > first AND seq <= last"""
+
+
+def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> Outcome:
+    """Add plants of different ids, durably. Raises psycopg.Error; the outcome of a lost connection is open."""
+    values = {"plants": _as_json(entries), "key": key, "desk": desk}
+    with connection.pipeline():
+        connection.execute("BEGIN")
+        execute(connection, LOCK)
+        cursor = execute(connection, _ADD, values)
+        connection.execute("NOTIFY plantdesk")
+        commit = connection.execute("COMMIT")
+    rows = cursor.fetchall()
+    if commit.statusmessage != "COMMIT":
+        raise AssertionError(commit.statusmessage)
+    outcomes = [_outcome(entry, row) for entry, row in zip(entries, rows, strict=True)]
+    added = tuple(each for each, row in zip(outcomes, rows, strict=True) if row[0] and isinstance(each, PlantRow))
+    return Outcome(outcomes, added, rows[0][5])
+
+
+def _added_by(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:
+    """Return which of the entries the commit at a position has added, by their index. Raises psycopg.Error."""
+    found = {row[0]: row[1:] for row in execute(connection, _ADDED_BY, {"position": position})}
+    return {
+        place: _new_row(plant, source, *found[plant.id])
+        for place, (plant, source) in enumerate(entries)
+        if plant.id in found
+    }
+
+
+def _as_json(entries: Sequence[Entry]) -> str:
+    """Return plants and sources as one value, which takes a fraction of the time that psycopg's arrays take."""
+    rows = [
+        {
+            "id": plant.id,
+            "name": plant.name,
+            "tag": plant.tag,
+            "searched_name": searched(plant.name),
+            "searched_tag": None if plant.tag is None else searched(plant.tag),
+            "source_id": source.id,
+            "token_id": source.token_id,
+            "digest": source.digest and source.digest.hex(),
+        }
+        for plant, source in entries
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _outcome(entry: Entry, row: Sequence[Any]) -> PlantRow | PlantDeskError:
+    (plant, source), (seq, added_at, is_valid, max_plants, is_taken) = entry, row[:5]
+    if seq is not None:
+        return _new_row(plant, source, seq, added_at)
+    if not is_valid:
+        return TokenRefusedError()
+    if not is_taken:
+        return TokenUsedUpError(max_plants) if max_plants is not None else TablesChangedError()
+    return outcome_of_taken(row_of(row[_OWNER:]), plant, source)
+
+
+def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantRow:
+    return PlantRow(plant.id, plant.name, plant.tag, added_at, source, version=-seq)

@@ -1,4 +1,4 @@
-"""Backups of a store: made on request, when one is due, and into a file; and restored, with a preview.
+"""Copies of a store in a file: of all its rows, to or from any kind of store; and backups, which are made and restored.
 
 A store that can be read keeps its file, its tokens and its origins: in one transaction its plants become those of the
 backup, so that every open PlantDesk sees all of it or nothing. A damaged or missing store is replaced by a new one with
@@ -7,22 +7,22 @@ the backup's rows; the damaged file is quarantined, never deleted.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from sqlalchemy import Table
 from typing_extensions import override
 
 from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview
 from plantdesk.domain.errors import (
     DiskReserveError,
+    NoStoreError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -30,20 +30,22 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.change_writer import ChangeEntry
+from plantdesk.store.copies import TABLES, rows_of, transfer
+from plantdesk.store.database import StoreState
+from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.restoring import difference, exchange, fill_new
 from plantdesk.store.rows import first_new_id, stored_source
 from plantdesk.store.sqlite.changes import SqliteChange
-from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
-from plantdesk.store.sqlite.database import runner_of
+from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, copy_database, unusable
-from plantdesk.store.sqlite.files.disk import flush, is_low, put, temporary_file
+from plantdesk.store.sqlite.files.disk import flush, is_low, new_file, put, remove_old_temporary_files, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
-from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.files.store_file import StoreFile, naming
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.numbers import count_commit, position
 from plantdesk.store.sqlite.restore_source import load, opened
@@ -52,15 +54,95 @@ _log = logging.getLogger(__name__)
 _VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
+_HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name", "tag", "note"))
+_IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change) OR EXISTS (SELECT 1 FROM token)"
 
 
-class BackupState(NamedTuple):
-    """A state of a store. `write` copies the store, in this state or a later one, to a new file."""
+@contextmanager
+def all_rows(path: Path) -> Iterator[StoreRows]:
+    """Read the store at `path` in one snapshot. Raises NoStoreError and StoreError."""
+    with naming(path):
+        if is_absent(resolved(path)):
+            raise NoStoreError(path.name)
+    with closing(StoreFile(path)) as file, translate_errors(), closing(file.connect()) as connection:
+        file.refuse_outdated()
+        with snapshot(connection):
+            identity, last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
+            now = position(connection)
+            state = identity, now.seq, now.change, last_id
+            yield StoreRows(
+                *state, partial(_count, connection), partial(_rows, connection), partial(_with_nul, connection)
+            )
 
-    last_seq: int
-    last_change: int
-    identity: str
-    write: Callable[[Path], object]
+
+def fill_file(path: Path, source: StoreRows, progress: Progress | None = None) -> Copied:
+    """Copy all rows to a new file, or to the empty store at `path`. Raises StoreError; then nothing has changed."""
+    with naming(path):
+        target = resolved(path)
+        is_new = is_absent(target) and not os.path.lexists(f"{target}-wal")
+    if is_new:
+        return new_copy(target, source, progress)
+    with (
+        closing(StoreFile(path)) as file,
+        translate_errors(),
+        closing(file.connect()) as connection,
+        transaction(connection),
+    ):
+        if connection.execute(_IS_USED).fetchone() != (0,):
+            raise TargetNotEmptyError(target=path.name)
+        return _fill_rows(connection, source, progress)
+
+
+def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *, is_backup: bool = False) -> Copied:
+    """Copy all rows to a new file, which is there only when it is complete and durable. Raises StoreError.
+
+    `is_backup`: it keeps the identity of the store, and no token is valid in it.
+    """
+    remove_old_temporary_files(path.parent, path.name)
+    with naming(path), new_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
+        connection.execute("PRAGMA journal_mode = MEMORY")  # a file of it would be left by a kill
+        migrate(connection)
+        with transaction(connection):
+            copied = _fill_rows(connection, source, progress)
+            if is_backup:
+                connection.execute("UPDATE store SET identity = ?", (source.identity,))
+                connection.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
+        return copied
+
+
+def _fill_rows(connection: sqlite3.Connection, source: StoreRows, progress: Progress | None) -> Copied:
+    """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
+    connection.execute("DELETE FROM source")
+    try:
+        copied = transfer(source, partial(DATABASE.fill, runner_of(connection)), partial(_rows, connection), progress)
+    except sqlite3.IntegrityError as error:
+        raise CopyRefusedError from error
+    connection.execute("UPDATE store SET last_seq = ?, last_id = ?", (source.last_seq, source.last_id))
+    count_commit(connection)
+    return copied
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    counts = (connection.execute(f"SELECT count(*) FROM {table.name}").fetchone() for table in TABLES)
+    return sum(count for (count,) in counts)
+
+
+def _with_nul(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
+    plants = connection.execute(f"SELECT id FROM {PLANT.name} WHERE {_HAS_NUL}")
+    changes = connection.execute(f"SELECT DISTINCT change FROM {BEFORE_IMAGE.name} WHERE {_HAS_NUL}")
+    return [number for (number,) in plants], [number for (number,) in changes]
+
+
+def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
+    return connection.execute(rows_of(table))
+
+
+# --- backups ---
+
+
+#: Copies a store to a new file.
+Write = Callable[[Path], object]
 
 
 class MadeBackups(Backups, ABC):
@@ -71,21 +153,21 @@ class MadeBackups(Backups, ABC):
     min_interval = 0.0
 
     @abstractmethod
-    def _state(self) -> AbstractContextManager[BackupState]:
-        """Return the present state of the store, which can be copied within the context. Raises StoreError."""
+    def _state(self) -> AbstractContextManager[tuple[StoreState, Write]]:
+        """Return the present state of the store, and what copies that or a later one. Raises StoreError."""
 
     def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
         """Back up what is committed, durable when this returns. Raises StoreError."""
-        with self._state() as state:
-            return self.make_by(state.write, kind)
+        with self._state() as (_, write):
+            return self.make_by(write, kind)
 
     def copy_to(self, file: Path) -> None:
         """Copy the store to a new file; no token is valid in it. Raises StoreError."""
         try:
             if os.path.lexists(file):
                 raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=file.name)
-            with self._state() as state:
-                state.write(file)
+            with self._state() as (_, write):
+                write(file)
         except OSError as error:
             raise unusable(file, error) from error
 
@@ -101,16 +183,16 @@ class MadeBackups(Backups, ABC):
         At most `count` automatic backups stay. A backup with a time in the future, from a clock that was wrong, does
         not count. Returns whether one was made. Raises StoreError.
         """
-        with self._state() as state:
+        with self._state() as (state, write):
             known = [each for each in self.of_store(state.identity) if each.kind is not BackupKind.DAMAGED]
             now = now_ms()
             if any(now - every * 1000 < each.made_at <= now for each in known):
                 return False
-            if known and _position(known[0].path) == state[:2]:
+            if known and _position(known[0].path) == (state.seq, state.change):
                 return False
             if is_low(self._path.parent):
                 raise DiskReserveError
-            made = self.make_by(state.write, BackupKind.AUTOMATIC)
+            made = self.make_by(write, BackupKind.AUTOMATIC)
         _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
         self.prune(state.identity, count)
         return True
@@ -119,7 +201,7 @@ class MadeBackups(Backups, ABC):
 def _position(backup: Path) -> tuple[int, int] | None:
     """Return the last sequence number and change of a backup; None for one that cannot be read."""
     try:
-        with contextlib.closing(connect(backup, immutable=True)) as connection:
+        with closing(connect(backup, immutable=True)) as connection:
             return position(connection)[:2]
     except (sqlite3.Error, StoreError, TypeError):
         return None
@@ -136,17 +218,15 @@ class FileBackups(MadeBackups):
         self._file = file
 
     @override
-    @contextlib.contextmanager
-    def _state(self) -> Iterator[BackupState]:
+    @contextmanager
+    def _state(self) -> Iterator[tuple[StoreState, Write]]:
         if self._file is None and is_absent(self._path):
             raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=self._path.name)
-        with contextlib.ExitStack() as stack:
-            file = self._file or stack.enter_context(contextlib.closing(StoreFile(self._path)))
+        with ExitStack() as stack:
+            file = self._file or stack.enter_context(closing(StoreFile(self._path)))
             stack.enter_context(translate_errors())
-            connection = stack.enter_context(contextlib.closing(file.connect()))
-            (identity,) = connection.execute("SELECT identity FROM store").fetchone()
-            now = position(connection)
-            yield BackupState(now.seq, now.change, identity, partial(copy_database, connection, revoke_tokens=True))
+            connection = stack.enter_context(closing(file.connect()))
+            yield DATABASE.state(runner_of(connection)), partial(copy_database, connection)
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do, and change nothing.
@@ -154,28 +234,28 @@ class FileBackups(MadeBackups):
         Raises BackupUnusableError, and StoreError for a present store that is neither missing nor damaged.
         """
         with (
-            contextlib.suppress(StoreDamagedError, StoreGoneError),
+            suppress(StoreDamagedError, StoreGoneError),
             _present(self._path) as file,
             translate_errors(),
-            contextlib.closing(file.connect()) as connection,
+            closing(file.connect()) as connection,
         ):
             return load(connection, backup)._replace(difference=difference(runner_of(connection)))
-        with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
+        with closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
             return load(connection, backup)
 
     def restore(self, backup: Path, source: Source = COMMAND) -> Restored:
         """Make the plants of a backup those of the store, after a backup of the present state."""
-        with contextlib.suppress(StoreDamagedError, StoreGoneError), _present(self._path) as file:
+        with suppress(StoreDamagedError, StoreGoneError), _present(self._path) as file:
             return _take_over(file, backup, source)
         return _put_in_place(resolved(self._path), backup)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _present(path: Path) -> Iterator[StoreFile]:
     """Open the present store. Raises StoreGoneError if there is none: nothing is created."""
     if is_absent(resolved(path)):
         raise StoreGoneError(path.name, Backups(path).folder.name)
-    with contextlib.closing(StoreFile(path)) as file:
+    with closing(StoreFile(path)) as file:
         yield file
 
 
@@ -183,30 +263,18 @@ def _present(path: Path) -> Iterator[StoreFile]:
 
 
 def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
-    with translate_errors(), contextlib.closing(file.connect()) as connection:
+    with translate_errors(), closing(file.connect()) as connection:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
             preview = loaded._replace(difference=difference(runner_of(connection)))
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
-            saved = _back_up(file)
-            change = _take_plants(connection, source, {"backup": parameter(backup.name)})
+            with closing(file.connect()) as reading:
+                saved = Backups(file.path).make_from(reading, BackupKind.BEFORE_RESTORE)
+            change = exchange(SqliteChange(connection), source, backup.name)
+            count_commit(connection)
             file.check()
     return Restored(preview, saved.path, tokens_retained=True, change=change)
-
-
-def _back_up(file: StoreFile) -> Backup:
-    with contextlib.closing(file.connect()) as connection:
-        return Backups(file.path).make_from(connection, BackupKind.BEFORE_RESTORE)
-
-
-def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dict[str, Any]) -> Change:
-    """Make the plants of `temp.restored` those of the store, as a change of the history."""
-    writer = SqliteChange(connection)
-    exchange(writer)
-    change = writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
-    count_commit(connection)
-    return change
 
 
 # --- a store that is damaged or missing ---
@@ -237,7 +305,7 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
 
 def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bool]:
     """Fill the empty file `temporary` with a new store of the backup's plants; return whether tokens were retained."""
-    with translate_errors(), contextlib.closing(configure(connect(temporary))) as connection:
+    with translate_errors(), closing(configure(connect(temporary))) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         migrate(connection)
         preview = load(connection, backup)
@@ -251,7 +319,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
 
 def _last_id(file: Path) -> int:
     """Return the largest id that a plant of a store has or had, as far as the file can be read."""
-    with contextlib.suppress(sqlite3.Error, StoreError), opened(file) as connection:
+    with suppress(sqlite3.Error, StoreError), opened(file) as connection:
         return first_new_id(runner_of(connection)) - 1
     return 0
 

@@ -1,14 +1,11 @@
 """Connections to a file, with the pragmas that durability rests on, and SQLite's errors as StoreError.
 
-WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. Against
-TRUNCATE + EXTRA, the other mode that survives a power cut, it made 6 to 8 times as many commits a second, and beside a
-search in half a million plants its longest took 6 ms instead of 142.
-
-The page cache has SQLite's default of 2 MB, which fits into the processor's: with 32 MiB the sort of a million ids took
-twice as long, and each connection that had read the file kept 30 MB.
+WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. TRUNCATE with
+EXTRA, the other mode that survives a power cut, made an eighth to a sixth as many commits a second. The page cache has
+SQLite's default of 2 MB, which fits into the processor's: with 32 MiB the sort of a million ids took twice as long.
 
 SQLite before 3.51.3 may damage the file when a checkpoint meets a write of another connection
-(https://sqlite.org/wal.html#walresetbug), so no connection runs one by itself; `write_connection.WriteConnection`
+(https://sqlite.org/wal.html#walresetbug), so no connection runs one by itself; `transactions.WriteConnection`
 does, under the write lock.
 """
 
@@ -185,13 +182,7 @@ def _searched(text: bytes | None) -> str | None:
 
 def _is_unicode(text: bytes | None) -> bool:
     """Return whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
-    if text is None:
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return text is None or text.decode(errors="replace").encode() == text
 
 
 def placeholders(count: int) -> str:

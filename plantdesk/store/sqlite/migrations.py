@@ -11,7 +11,6 @@ copy rows by SQL, for which it has no operation; and file and server differ in t
 
 from __future__ import annotations
 
-import itertools
 import re
 import sqlite3
 from collections.abc import Container, Iterator
@@ -360,19 +359,9 @@ def check_schema(connection: sqlite3.Connection, version: int) -> None:
 
 @lru_cache(maxsize=4)
 def expected_schema(version: int) -> frozenset[tuple[str, str, str, str | None]]:
-    """Return what `sqlite_schema` holds in a store of `version`: what the steps made last under each name.
-
-    Running the steps themselves takes six times as long, since they rename tables.
-    """
-    last: dict[str, str] = {}
-    for statement in itertools.chain.from_iterable(MIGRATIONS[:version]):
-        verb, _, name = statement.replace("UNIQUE ", "", 1).split(maxsplit=3)[:3]
-        if verb != "INSERT":
-            last.pop(name, None)
-        if verb == "CREATE":
-            last[name] = statement
+    """Return what `sqlite_schema` holds in a store of `version`, which its steps make in 4 ms."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.executescript(";".join(last.values()))
+        apply_steps(connection, 0, version)
         return frozenset(_schema(connection))
 
 

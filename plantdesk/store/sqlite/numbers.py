@@ -20,7 +20,7 @@ _COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
 
 
 class FilePosition(NamedTuple):
-    """A state of the file, as far as commits change it: the largest `seq`, the last change, the number of commits."""
+    """A state of the file as commits change it: the largest `seq` ever, the last change, the number of commits."""
 
     seq: int
     change: int
@@ -30,11 +30,6 @@ class FilePosition(NamedTuple):
 def position(connection: sqlite3.Connection) -> FilePosition:
     """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
     return _checked(connection.execute(f"SELECT {_POSITION} FROM store").fetchone())
-
-
-def last_seq(connection: sqlite3.Connection) -> int:
-    """Return the largest `seq` ever used, 0 in a new store. Raises as `position` does."""
-    return position(connection).seq
 
 
 def count_commit(connection: sqlite3.Connection, number: int | None = None) -> FilePosition:
@@ -71,7 +66,7 @@ class FileState(NamedTuple):
         """Return whether the log of this state was begun for the file in the state `base`; None if that is unknown."""
         if self.number == base.number:
             return None
-        if _log_of(self.number) == _log_of(base.number):  # another program has run a checkpoint since
+        if self.number >> _COUNT_BITS == base.number >> _COUNT_BITS:  # another program has run a checkpoint since
             return base.number < self.number and base.schema <= self.schema
         return self.number >> _COUNT_BITS + _RANDOM_BITS == _digest(base)
 
@@ -104,10 +99,6 @@ def renumber(copy: sqlite3.Connection) -> None:
 
 def _first_number(base: FileState) -> int:
     return (_digest(base) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)) << _COUNT_BITS
-
-
-def _log_of(number: int) -> int:
-    return number >> _COUNT_BITS
 
 
 def _digest(base: FileState) -> int:

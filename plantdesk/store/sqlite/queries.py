@@ -28,7 +28,7 @@ from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.numbers import last_seq
+from plantdesk.store.sqlite.numbers import position
 
 _Result = TypeVar("_Result")
 
@@ -43,11 +43,7 @@ class Reader(StoreReader):
 
     database = DATABASE
 
-    def __init__(
-        self,
-        file: StoreFile,
-        on_damage: Callable[[StoreDamagedError], object] | None = None,
-    ) -> None:
+    def __init__(self, file: StoreFile, on_damage: Callable[[StoreDamagedError], object] | None = None) -> None:
         self._file = file
         self._on_damage = on_damage
         self._swapping = threading.Lock()
@@ -75,7 +71,7 @@ class Reader(StoreReader):
 
     def _newest_ids(self, runner: Runner, plants: Selection) -> list[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
-        newest = PLANT.c.seq > last_seq(self._connection) - _NEWEST
+        newest = PLANT.c.seq > position(self._connection).seq - _NEWEST
         found = self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(FIRST_CHUNK)
         ids = [plant_id for (plant_id,) in runner.run(found)]
         return ids if len(ids) == FIRST_CHUNK else []

@@ -19,17 +19,17 @@ from plantdesk.domain.events import PlantContent
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.models import SHARED_COLUMNS
 from plantdesk.store.restoring import create_tables
-from plantdesk.store.sqlite.connections import (
-    IS_ASCII,
-    add_functions,
-    check_whole,
-    connect,
-    placeholders,
-    translate_errors,
-)
+from plantdesk.store.sqlite.connections import IS_ASCII, add_functions, check_whole, placeholders, translate_errors
 from plantdesk.store.sqlite.database import runner_of
-from plantdesk.store.sqlite.files.log_origin import attached, has_own_log
-from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
+from plantdesk.store.sqlite.files.open_checks import (
+    attached,
+    check_file,
+    connect_for_reading,
+    has_log,
+    has_own_log,
+    is_absent,
+    resolved,
+)
 from plantdesk.store.sqlite.migrations import check_schema
 
 #: Bytes of a name or tag, as many as a request of the API can have.
@@ -124,7 +124,7 @@ def _checked(file: Path) -> Path:
 @contextlib.contextmanager
 def opened(file: Path) -> Iterator[sqlite3.Connection]:
     """Open the file for reading, and check its schema before anything else. Raises StoreError and sqlite3.Error."""
-    with contextlib.closing(connect(file, read_only=True, immutable=not has_own_log(file))) as connection:
+    with contextlib.closing(connect_for_reading(file)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         check_schema(connection, version)
         add_functions(connection)
@@ -194,7 +194,6 @@ def _number(connection: sqlite3.Connection) -> None:
 
 
 def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
-    """Copy the valid rows of a damaged file that can be read."""
     insert = f"INSERT OR IGNORE INTO temp.restored VALUES ({placeholders(1 + len(SHARED_COLUMNS))})"
     try:
         with translate_errors(), opened(file) as reading:

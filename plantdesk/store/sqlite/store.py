@@ -1,8 +1,4 @@
-"""The store in a file as API, window and command line use it, and its writer thread.
-
-Jobs are written in one transaction, made durable, and only then answered. The thread ends only by `close`; what a job
-raises goes to its Future.
-"""
+"""The store in a file as API, window and command line use it, and its writer thread, which ends only by `close`."""
 
 from __future__ import annotations
 
@@ -30,11 +26,10 @@ from plantdesk.store.base import (
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
+from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport, add_group
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.disk import is_low, remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.inserts import add_group
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
 

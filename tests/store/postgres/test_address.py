@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.main import main
+from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.store import location_of
-from plantdesk.store.locations import DeskFileError
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 
@@ -70,7 +70,7 @@ def test_a_malformed_address_is_refused_without_repeating_it(url: str) -> None:
 
 
 def test_a_desk_file_that_is_not_there_is_missing_not_wrong(tmp_path: Path) -> None:
-    with pytest.raises(DeskFileError, match="There is no file"):
+    with pytest.raises(StoreUnreachableError, match="There is no file"):
         location_of(tmp_path / "none.plantdesk-store")
 
 

@@ -12,6 +12,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from plantdesk.domain.backups import Backup, BackupKind
@@ -19,12 +20,7 @@ from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullErro
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
-from plantdesk.store.sqlite.files.disk import (
-    flush_folder,
-    make_private_folder,
-    new_file,
-    remove_old_temporary_files,
-)
+from plantdesk.store.sqlite.files.disk import flush_folder, make_private_folder, new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 from plantdesk.store.sqlite.numbers import renumber
 
@@ -41,11 +37,7 @@ _TIME = "%Y%m%d-%H%M%S"
 #: PlantDesk 0.1.0 named the backups of `plants.db` without this ending.
 _LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BEFORE_CHANGES = (
-    BackupKind.BEFORE_RESTORE,
-    BackupKind.BEFORE_UPDATE,
-    BackupKind.REPLACED,
-)
+_BEFORE_CHANGES = (BackupKind.BEFORE_RESTORE, BackupKind.BEFORE_UPDATE, BackupKind.REPLACED)
 
 
 class Backups:
@@ -81,7 +73,7 @@ class Backups:
 
         Raises StoreError; then there is no backup.
         """
-        return self.make_by(lambda path: copy_database(connection, path, revoke_tokens=True), kind)
+        return self.make_by(partial(copy_database, connection), kind)
 
     def make_by(self, write: Callable[[Path], object], kind: BackupKind) -> Backup:
         """Let `write` make the new file of a backup. Raises StoreError; then there is no backup."""
@@ -181,13 +173,14 @@ class Backups:
         return Backup(file, made_at, BackupKind(match["kind"]), file.stat().st_size, int(match["number"] or 0))
 
 
-def copy_database(source: sqlite3.Connection, target: Path, *, revoke_tokens: bool = False) -> None:
+def copy_database(source: sqlite3.Connection, target: Path) -> None:
     """Copy what `source` sees to the new file `target`, checked and durable, in one file that needs no log beside it.
 
-    Raises OSError and StoreError, StoreDamagedError when what was copied is damaged. Then there is no copy.
+    No token is valid in it. Raises OSError and StoreError, StoreDamagedError if the source is damaged; then there is no
+    copy.
     """
     with new_file(target) as temporary:
-        fill_copy(source, temporary, revoke_tokens=revoke_tokens)
+        fill_copy(source, temporary, revoke_tokens=True)
 
 
 def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: bool = False) -> None:

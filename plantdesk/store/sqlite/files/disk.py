@@ -6,24 +6,21 @@ A kill or a power cut leaves the file whole or absent; at worst a temporary file
 from __future__ import annotations
 
 import atexit
+import glob
 import os
-import re
 import shutil
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from plantdesk.platform.atomic_replace import replace
+from plantdesk.platform.atomic_replace import remove_abandoned, replace
 
 _TEMPORARY_SUFFIX = ".new"
-#: The end of the name of a temporary file, with what makes it unique.
-_RANDOM = r"\.[a-z0-9_]{8}\.new\Z"
-#: Seconds after the last write to a temporary file, in both directions as clocks jump: its process is gone.
-_TEMPORARY_AGE = 86_400
+#: What `mkstemp` puts before it, as a pattern.
+_RANDOM = "[a-z0-9_]" * 8
 #: Bytes that stay free at least; on a small disk a tenth of it.
 _RESERVE = 500 * 1024 * 1024
 _RESERVE_FRACTION = 0.01
@@ -101,12 +98,7 @@ def remove_old_temporary_files(folder: Path, name: str) -> None:
 
     The folder may be another one, by a link that somebody else has made: only names that `mkstemp` gives are removed.
     """
-    for temporary in folder.glob(f".{_literal(name)}*{_TEMPORARY_SUFFIX}"):
-        with suppress(OSError):
-            status = temporary.lstat()
-            is_temporary = stat.S_ISREG(status.st_mode) and re.search(_RANDOM, temporary.name) is not None
-            if is_temporary and abs(time.time() - status.st_mtime) > _TEMPORARY_AGE:
-                temporary.unlink()
+    remove_abandoned(folder, f".{glob.escape(name)}*.{_RANDOM}{_TEMPORARY_SUFFIX}")
 
 
 def flush(path: Path) -> None:
@@ -114,7 +106,13 @@ def flush(path: Path) -> None:
     # Windows flushes only what is open for writing.
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
-        _flush_handle(handle)
+        if sys.platform == "darwin":
+            import fcntl
+
+            with suppress(OSError):  # not every file system has it
+                fcntl.fcntl(handle, fcntl.F_FULLFSYNC)  # fsync leaves the data in the drive's cache
+                return
+        os.fsync(handle)
     finally:
         os.close(handle)
 
@@ -135,16 +133,6 @@ def make_private_folder(folder: Path) -> None:
         flush_folder(folder.parent)
 
 
-def _flush_handle(handle: int) -> None:
-    if sys.platform == "darwin":
-        import fcntl
-
-        with suppress(OSError):  # not every file system has it
-            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)  # fsync leaves the data in the drive's cache
-            return
-    os.fsync(handle)
-
-
 def _claim(path: Path) -> bool:
     """Return whether the name was free and is an empty file now; False if an empty file existed already."""
     try:
@@ -155,10 +143,6 @@ def _claim(path: Path) -> bool:
             raise
         return False
     return True
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{character}]" if character in "*?[" else character for character in name)
 
 
 # --- room ---

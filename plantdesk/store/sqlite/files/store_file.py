@@ -1,36 +1,79 @@
-"""A store's file as a process has it open: checked once, and from then on the one way to open connections to it.
+"""A store's file: how it is opened under its lock, and how a process has it open.
 
-`opening` checks it, under the lock of `file_lock`. Afterwards the identity of the files decides: when another file has
-taken the name, or the log is gone, no connection is opened and no commit is acknowledged any more, until the writer has
-saved what the old file holds and calls `reopen`.
+In this order: links are resolved, and what is under each name is checked; the header is read without changing anything;
+the lock is taken; a log of another file is quarantined; SQLite opens the file, and its identity is compared before
+anything is read; the schema must be exactly that of its version; check, backup, migration, note. The reasons are in the
+README of the store.
+
+Afterwards `StoreFile` is the one way to open connections to it, and the identity of the files decides: when another
+file has taken the name, or the log is gone, no connection is opened and no commit is acknowledged any more, until the
+writer has saved what the old file holds and calls `reopen`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import sqlite3
+import stat
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
+    FolderMissingError,
     ForeignFileError,
     StoreDamagedError,
     StoreError,
+    StoreFullError,
+    StoreGoneError,
+    StoreInUseError,
     StoreMovedError,
     StoreReadOnlyError,
+    StoreUnreachableError,
+    Text,
+    UnsafeFileError,
 )
-from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
+from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.store.sqlite.connections import (
+    DISK_FULL,
+    LOCK_SECONDS,
+    check_whole,
+    configure,
+    connect,
+    transaction,
+    translate_errors,
+)
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
-from plantdesk.store.sqlite.files.disk import replaced_file
-from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, identity, locked
-from plantdesk.store.sqlite.files.log_origin import is_log_copied
-from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
-from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
-from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
+from plantdesk.store.sqlite.files.disk import flush_folder, new_file, remove_old_temporary_files, replaced_file
+from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
+from plantdesk.store.sqlite.files.open_checks import (
+    SIDE_FILES,
+    check_file,
+    connect_for_reading,
+    has_log,
+    is_absent,
+    is_log_copied,
+    is_own_log,
+    is_writable,
+    make_private,
+    named,
+    refuse_newer,
+    resolved,
+)
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
+from plantdesk.store.sqlite.numbers import count_commit
 
+#: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
+_CHECKED_SIZE = 16 * 1024 * 1024
 _RETRY_DELAY = 0.02
+#: Seconds for which a process that has a file with a deleted log open may take to save it.
+_HOLDER_TIMEOUT = 1.0
 #: Seconds without a write after which another program has finished, and how often they are waited for.
 _SETTLED, _MAX_SETTLING = 0.5, 60
 
@@ -39,25 +82,15 @@ class StoreFile:
     """The open file of a store. May be used by any thread; only one may `reopen`."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        """Open the store at `path`, make it if there is none, and bring its schema up to date.
-
-        A store that may not be written to is opened for reading. `create` makes a new one even if backups show that
-        there was one. Raises StoreError of the kinds that `Store` names; a
-        refused file is left untouched.
-        """
+        """Open the store at `path` as `Store` does, and raise the same errors."""
         with naming(path):
             self.path = resolved(path)
-            self._opened, self.generation = open_file(self.path, create=create), 0
+            self._opened, self.generation = _open_file(self.path, create=create), 0
 
     @property
     def read_only(self) -> bool:
         """Whether the store can only be read."""
         return self._opened.read_only
-
-    @property
-    def is_there(self) -> bool:
-        """Whether there is a file of the store's name."""
-        return os.path.lexists(self.path)
 
     @property
     def may_be_writable(self) -> bool:
@@ -94,7 +127,7 @@ class StoreFile:
         Waits up to a second for the writer to `reopen` a file that was replaced. Raises StoreMovedError and
         sqlite3.Error.
         """
-        until = time.monotonic() + HOLDER_TIMEOUT
+        until = time.monotonic() + _HOLDER_TIMEOUT
         while not self.is_current and time.monotonic() < until:
             time.sleep(_RETRY_DELAY)
         self.check()
@@ -138,14 +171,14 @@ class StoreFile:
         The files of before must be of no use to anyone any more: a log of theirs that is in the way is quarantined.
         """
         with naming(self.path):
-            if not self.is_there:
+            if not os.path.lexists(self.path):
                 raise StoreMovedError
             old = self._opened
             if not (old.read_only or is_writable(self.path)):
                 # Connections for reading would keep the log's index of the file before, also for later writes.
                 raise StoreReadOnlyError
             try:
-                self._opened = open_file(self.path)
+                self._opened = _open_file(self.path)
             except (ForeignFileError, StoreDamagedError):
                 self._remove_log(old.identity)
                 raise
@@ -208,3 +241,294 @@ class StoreFile:
                 is_there = os.path.lexists(f"{self.path}-wal")
                 is_needed = is_there and (users > 1 or not is_log_copied(self.path))
                 lock.note(used if is_needed else FileIdentity(used.database), store, users - 1)
+
+
+# --- opening ---
+
+
+class OpenedFile(NamedTuple):
+    """One file that was opened. As long as `connection` is open, SQLite keeps its log."""
+
+    identity: FileIdentity
+    #: The index of the log. Processes with different ones would overwrite each other's commits.
+    log_index: FileId | None
+    read_only: bool
+    connection: sqlite3.Connection
+
+
+def _open_file(path: Path, *, create: bool = False) -> OpenedFile:
+    """Open the store at the resolved `path` as `Store` does. Raises StoreError and OSError."""
+    if is_absent(path):
+        _create(path, create=create)
+    _check_own(path)
+    if not is_writable(path):
+        return _open_for_reading(path)
+    deadline = time.monotonic() + _HOLDER_TIMEOUT
+    while True:
+        with contextlib.suppress(StoreMovedError), locked(path) as lock, translate_errors():
+            return _open_locked(path, lock, wait=time.monotonic() < deadline)
+        time.sleep(_RETRY_DELAY)
+
+
+def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
+    """Open the file under the lock. Raises StoreMovedError if the caller must try again.
+
+    That is if the file or its log was replaced just now, or if `_with_own_log` has to `wait`.
+    """
+    found = _with_own_log(path, lock.noted, wait=wait)
+    connection = _checked(path, found.database, first_time=lock.noted.used == FileIdentity())
+    with _closed_on_error(connection):
+        opened = identity(path)
+        if opened.database != found.database or found.wal not in {None, opened.wal}:
+            raise StoreMovedError
+        (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
+        lock.note(opened, str(store), lock.noted.users + 1 if lock.noted.used == opened else 1)
+        return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
+
+
+def _with_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
+    """Quarantine a log that belongs to another file, and return which files are there now.
+
+    If the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file: commits
+    by another index would be lost. With `wait`, raises StoreMovedError until that is done.
+    """
+    found, used = identity(path), noted.used
+    if wait and _is_index_lost(path, used, found):
+        raise StoreMovedError
+    if used.database not in {None, found.database}:
+        _quarantine_old_log(path, found, used)
+        found = FileIdentity(found.database, file_id(f"{path}-wal"))
+    is_own = is_own_log(path, noted.store) if has_log(path) else None
+    if _is_log_lost(used, found) and not is_own:
+        if wait:
+            raise StoreMovedError
+        _warn("The log of %s is gone: what was added last may be missing, compare with: plantdesk restore", path.name)
+        return _replace_by_copy(path)
+    return _without_log(path, found, used) if is_own is False else found
+
+
+def _open_for_reading(path: Path) -> OpenedFile:
+    found = identity(path)
+    with translate_errors():
+        connection = connect_for_reading(path)
+        with _closed_on_error(connection):
+            check_schema(connection, _version(path, connection))
+    return OpenedFile(found, None, read_only=True, connection=connection)
+
+
+def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
+    """Open the `expected` file for writing, check its schema before anything else, and bring it up to date."""
+    if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
+        with contextlib.closing(connect(path, read_only=True)) as reading:
+            check_schema(reading, _version(path, reading))
+    connection = connect(path)
+    with _closed_on_error(connection):
+        if file_id(path) != expected:
+            raise StoreMovedError
+        version = _version(path, connection)
+        check_schema(connection, version)
+        _make_private(path)
+        configure(connection)
+        _check_damage(connection, whole=first_time or path.stat().st_size <= _CHECKED_SIZE)
+        _use_log(connection)
+        if version < SCHEMA_VERSION:
+            _check_unused(path, connection)
+            Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
+            migrate(connection)
+        _check_write(connection)
+        _complete_sources(connection)
+    return connection
+
+
+def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> None:
+    """Move away what belongs to a replaced file and is beside the new one.
+
+    A process that has it open continues to use it. SQLite in this process would take the index for unused
+    and truncate it while other connections use it.
+    """
+    if found.wal is None or found.wal == used.wal:
+        _quarantine_log(path)
+    else:
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+
+
+def _quarantine_log(path: Path) -> None:
+    is_there = has_log(path)
+    quarantined = Backups(path).quarantine_log(path)
+    if is_there:
+        hint = (
+            "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
+        )
+        _warn("The log of another file was quarantined as %s-wal in %s", quarantined.name, quarantined.parent)
+        _warn(hint, quarantined.name)
+
+
+def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
+    """Quarantine a foreign log, and return which files are there now.
+
+    The file may be the one that was opened last, if it was overwritten; a process may have it open.
+    """
+    if found.database == used.database:
+        return _replace_by_copy(path)
+    _quarantine_log(path)
+    return identity(path)
+
+
+def _replace_by_copy(path: Path) -> FileIdentity:
+    """Replace a file by a copy of it without any log beside it, and return which files are there now.
+
+    If its log was deleted, a stopped process may still write to the file and to that log. A process that has begun a
+    new log since does not know of that one, and nothing in the new log was acknowledged.
+    """
+    with replaced_file(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
+        fill_copy(source, temporary)
+        _quarantine_log(path)
+    return identity(path)
+
+
+def _create(path: Path, *, create: bool) -> None:
+    if not path.parent.is_dir():
+        message = Text("The folder “{folder}” does not exist. Make it first, or choose another file.")
+        raise FolderMissingError(message, folder=str(path.parent))
+    with locked(path), translate_errors():
+        if not is_absent(path):
+            return  # another process was quicker
+        backups = Backups(path)
+        if not create and (has_log(path) or backups.newest_first()):
+            raise StoreGoneError(path.name, backups.folder.name)
+        if any(os.path.lexists(path.with_name(path.name + ending)) for ending in SIDE_FILES):
+            backups.quarantine_log(path)
+        remove_old_temporary_files(path.parent, path.name)
+        with new_file(path) as temporary, contextlib.closing(configure(connect(temporary))) as connection:
+            migrate(connection)
+            _use_log(connection)
+        flush_folder(path.parent.parent)  # the folder may be new as well
+
+
+def _check_own(path: Path) -> None:
+    """Check a file that is to be opened as the store; one that has backups was a store, whatever it is now."""
+    try:
+        check_file(path)
+    except UnsafeFileError:
+        raise
+    except ForeignFileError:
+        if Backups(path).newest_first():
+            raise StoreDamagedError from None
+        raise
+
+
+def _version(path: Path, connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    refuse_newer(path, version)
+    return int(version)
+
+
+def _check_damage(connection: sqlite3.Connection, *, whole: bool) -> None:
+    """Raise StoreDamagedError when the file is malformed; read only its most used pages unless `whole`."""
+    if whole:
+        check_whole(connection)
+    else:
+        # Each by itself: two in one SELECT would read all plants.
+        connection.execute("SELECT (SELECT max(id) FROM plant), (SELECT max(seq) FROM plant)").fetchone()
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Put the file into WAL mode, in which it stays. SQLite itself does not wait for another program's lock here."""
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_RETRY_DELAY)
+        else:
+            return
+
+
+def _check_unused(path: Path, connection: sqlite3.Connection) -> None:
+    """Raise StoreInUseError if another program has the file open, even if it is idle."""
+    connection.execute("PRAGMA user_version").fetchone()  # opens the log; else the mode would stay
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise StoreInUseError(path.name) from error
+        raise
+    connection.execute("PRAGMA locking_mode = NORMAL")
+    connection.execute("PRAGMA user_version").fetchone()  # gives the lock back
+
+
+def _check_write(connection: sqlite3.Connection) -> None:
+    """Take the write lock once, so that a file that cannot be written to is reported now, not at the first plant."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("ROLLBACK")
+
+
+def _complete_sources(connection: sqlite3.Connection) -> None:
+    """Add the sources that each store must have, if another program has removed them: plants refer to them."""
+    (known,) = connection.execute("SELECT count(*) FROM source WHERE id IN (?, ?)", (FORM.id, COMMAND.id)).fetchone()
+    if known < len((FORM, COMMAND)):
+        with transaction(connection):
+            count_commit(connection)
+            rows = [(source.id, source.kind, source.label) for source in (FORM, COMMAND)]
+            connection.executemany("INSERT OR IGNORE INTO source (id, kind, label) VALUES (?, ?, ?)", rows)
+
+
+def _make_private(path: Path) -> None:
+    """Take the rights of others from a file of ours; a copy or another program may have given them (POSIX)."""
+    if sys.platform != "win32":
+        status, folder = path.stat(), path.parent.stat()
+        if status.st_uid == os.geteuid():
+            for ending in ("", *SIDE_FILES):
+                with contextlib.suppress(FileNotFoundError):
+                    make_private(path.with_name(path.name + ending))
+        else:
+            _warn("The file %s belongs to another user, who can read and change the plants.", path.name)
+        if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
+            _warn("Every user of this machine can replace %s: its folder is writable for all.", path.name)
+
+
+def _is_index_lost(path: Path, used: FileIdentity, now: FileIdentity) -> bool:
+    """Return whether the index of the log was deleted, but not the log."""
+    return now == used and now.wal is not None and file_id(f"{path}-shm") is None
+
+
+def _is_log_lost(used: FileIdentity, now: FileIdentity) -> bool:
+    """Return whether the log was deleted, but not by the last process that closed the file, which would note that."""
+    return now.database == used.database and used.wal not in {None, now.wal}
+
+
+@contextlib.contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let errors name the file, and raise those of the system as StoreError."""
+    try:
+        yield
+    except StoreDamagedError:
+        raise StoreDamagedError(named(path)) from None
+    except (PermissionError, StoreReadOnlyError) as error:
+        raise StoreReadOnlyError(named(path)) from error
+    except InterruptedError:
+        raise
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise StoreFullError from error
+        reason = error.strerror or type(error).__name__
+        message = Text("{what} cannot be opened: {reason}. Choose another file.", what=named(path), reason=reason)
+        raise StoreUnreachableError(message) from error
+
+
+def _warn(message: str, *values: object) -> None:
+    logging.getLogger(__name__).warning(message, *values)
