@@ -67,7 +67,9 @@ def tls_proxy_to(server: int, certificate: Path, clients: Path | None = None) ->
         listening = runner.run(asyncio.start_server(serve, "127.0.0.1", 0))
         thread = threading.Thread(target=loop.run_forever, daemon=True)
         thread.start()
-        yield listening.sockets[0].getsockname()[1]
-        listening.close()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
+        try:
+            yield listening.sockets[0].getsockname()[1]
+        finally:
+            loop.call_soon_threadsafe(listening.close)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
