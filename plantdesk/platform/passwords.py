@@ -1,7 +1,7 @@
 """Passwords of shared stores in the system's keyring: the Secret Service of a Linux desktop, or what `keyring` uses.
 
 A keyring may be missing, locked, or never answer: each question has a thread of its own and a deadline. Passwords go
-nowhere else. Imported only when a server asks for a password that nothing else gives, or when one is to be kept.
+nowhere else. Its libraries are imported when it is asked.
 """
 
 from __future__ import annotations

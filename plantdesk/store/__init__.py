@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from plantdesk.store.postgres.administration import needs_administrator as needs_administrator
     from plantdesk.store.postgres.administration import probe as probe
     from plantdesk.store.postgres.administration import setup_sql as setup_sql
-    from plantdesk.store.postgres.passwords import keep_password as keep_password
     from plantdesk.store.sqlite.files.open_checks import is_database as is_database
     from plantdesk.store.sqlite.restore_source import plants_of_file as plants_of_file
 
@@ -43,7 +42,6 @@ _LAZY = {
         "probe",
         "setup_sql",
     },
-    "postgres.passwords": {"keep_password"},
     "sqlite.files.open_checks": {"is_database"},
     "sqlite.restore_source": {"plants_of_file"},
 }

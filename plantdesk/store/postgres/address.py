@@ -126,7 +126,7 @@ class Address:
     @cached_property
     def saved_password(self) -> str | None:
         """The password in the system's keyring, which is asked once, for 3 s at most."""
-        from plantdesk.store.postgres.passwords import saved_password
+        from plantdesk.platform.passwords import saved_password
 
         return saved_password(self.account)
 

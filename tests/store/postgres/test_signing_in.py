@@ -10,9 +10,10 @@ import pytest
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import StoreLocation
+from plantdesk.platform import passwords
+from plantdesk.platform.passwords import KeyringUnusableError
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
-from plantdesk.store.postgres import passwords
 from plantdesk.store.postgres.address import is_loopback
 from plantdesk.store.postgres.connections import encryption
 from plantdesk.store.postgres.errors import (
@@ -22,7 +23,6 @@ from plantdesk.store.postgres.errors import (
     ServerUnreachableError,
     SignInRefusedError,
 )
-from plantdesk.store.postgres.passwords import KeyringUnusableError
 from tests.support.postgres_server import PostgresServer, running_server
 from tests.support.secret_service import SecretService, secret_service
 from tests.support.tcp_proxy import proxy_to
@@ -206,7 +206,7 @@ def test_nothing_of_the_keyring_is_imported_without_need(guarded: PostgresServer
     command = [sys.executable, "-c", f"{code}; print(*sys.modules)", location.url]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "psycopg" in done.stdout
-    assert not {"jeepney", "keyring", "plantdesk.store.postgres.passwords"} & {*done.stdout.split()}
+    assert not {"jeepney", "keyring", "plantdesk.platform.passwords"} & {*done.stdout.split()}
 
 
 def test_a_refused_user_is_not_tried_again_at_once(guarded: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
