@@ -19,7 +19,7 @@ cli.main([])
 #: Of the window itself, its lock, its size and its background.
 _NEEDED = {f"plantdesk{each}" for each in ("", ".desktop", ".domain", ".domain.errors", ".platform", ".ui")}
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
-_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_replace", "display", "output", "paths", "process")}
+_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_files", "display", "output", "paths", "process")}
 _NEEDED |= {f"plantdesk.platform.{each}" for each in ("settings", "unsaved_file", "window_requests", "windows")}
 _NEEDED |= {f"plantdesk.store{each}" for each in ("", ".locations", ".postgres", ".postgres.address")}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "single_window", "theme")}

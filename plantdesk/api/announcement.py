@@ -22,7 +22,7 @@ from plantdesk.api.sockets import local_sockets
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
-from plantdesk.platform.atomic_replace import replace
+from plantdesk.platform.atomic_files import replace
 from plantdesk.platform.file_locks import try_lock
 
 _log = logging.getLogger(__name__)

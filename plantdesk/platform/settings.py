@@ -237,7 +237,7 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
 def save(settings: Settings, file: Path) -> None:
     """Write the settings atomically, whatever is in the file. Raises OSError."""
     from plantdesk.platform import paths
-    from plantdesk.platform.atomic_replace import write_private
+    from plantdesk.platform.atomic_files import write_private
 
     paths.create_folder(file.parent)
     write_private(file, json.dumps(_flat(settings), indent=2) + "\n")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from plantdesk.platform import paths
-from plantdesk.platform.atomic_replace import write_private
+from plantdesk.platform.atomic_files import write_private
 from plantdesk.platform.settings import locked
 
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from plantdesk.domain.errors import PlantDeskError, StoreError, Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
-from plantdesk.platform.atomic_replace import replaced_bytes
+from plantdesk.platform.atomic_files import replaced_bytes
 from plantdesk.platform.paths import create_folder
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.open_checks import is_absent

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
-from plantdesk.platform.atomic_replace import replaced_bytes
+from plantdesk.platform.atomic_files import replaced_bytes
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError

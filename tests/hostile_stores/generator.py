@@ -70,7 +70,7 @@ def hot_journal(path: Path, victim: Path) -> None:
 def linked_backups(path: Path, victim: Path) -> None:
     """The folder of backups is another one of the user, with files named like temporary ones, or links."""
     store(path)
-    temporary = victim.with_name(f".{path.stem} notes.new")
+    temporary = victim.with_name(".plantdesk-my notes.new")
     temporary.write_text("my only notes")
     os.utime(temporary, (0, 0))
     path.with_name(f"{path.name}-backups").symlink_to(victim.parent)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.platform.atomic_replace import replace, replaced_bytes
+from plantdesk.platform.atomic_files import replace, replaced_bytes
 
 
 @pytest.fixture

@@ -336,7 +336,7 @@ def test_backups_of_0_1_0_are_still_found(store: Store, path: Path) -> None:
 _QUITTING = """
 import sys, threading
 from pathlib import Path
-from plantdesk.store.sqlite.files.disk import new_file
+from plantdesk.platform.atomic_files import new_file
 
 def write():
     with new_file(Path(sys.argv[1])) as temporary:
@@ -359,8 +359,7 @@ def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_temporary(tmp_p
 def test_temporary_files_of_killed_backups_are_removed(store: Store, backups: FileBackups) -> None:
     add(store, 1)
     backups.folder.mkdir()
-    name = ".plants.db-20250101-120000-000-auto.db"
-    old, new = (backups.folder / f"{name}.{random}.new" for random in ("abcd1234", "efgh5678"))
+    old, new = (backups.folder / f".plantdesk-{random}.new" for random in ("abcd1234", "efgh5678"))
     for temporary in (old, new):
         temporary.write_bytes(b"x")
     os.utime(old, (0, 0))

@@ -29,12 +29,12 @@ FILE_METHODS = {"chmod", "unlink", "rmdir", "mkdir", "touch", "write_text", "wri
 # descriptor of a database releases its locks when it is closed. What each must do is in the comment.
 FILE_OPERATIONS = {
     # Beside a store, which may come from anywhere: no links are followed, only regular files of the user are opened.
-    "plantdesk.store.sqlite.files.disk": {"open", "unlink", "mkdir"},  # names of mkstemp, O_EXCL
     "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
     "plantdesk.store.sqlite.files.open_checks": {"open", "chmod", "unlink"},  # O_NOFOLLOW, O_PATH, then fstat
     # An overwritten file, of whose name and inode it is sure; the name of an index, which is no database.
     "plantdesk.store.sqlite.files.store_file": {"copyfile", "unlink"},
-    "plantdesk.store.sqlite.files.backup_folder": {"unlink", "rename"},  # backups by their names, links themselves
+    "plantdesk.store.sqlite.files.backup_folder": {"unlink", "rename", "mkdir"},  # backups by their names, links too
+    "plantdesk.platform.atomic_files": {"open", "replace", "unlink"},  # names of mkstemp, O_EXCL
     # In folders of the user alone: 0700, or of `tempfile`.
     "plantdesk.platform.paths": {"mkdir", "chmod"},
     "plantdesk.platform.settings": {"open", "replace"},
@@ -47,7 +47,6 @@ FILE_OPERATIONS = {
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
     "plantdesk.store.known_names": {"unlink"},  # the name itself; what it opens is checked before
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
-    "plantdesk.platform.atomic_replace": {"replace", "unlink"},  # names of mkstemp
     "plantdesk.transfer.files": {"open"},
     "plantdesk.cli.commands.tokens": {"open"},
     # Devices and pipes.

@@ -602,13 +602,13 @@ def test_the_temporary_file_of_a_killed_import_is_removed_a_day_later() -> None:
         assert process.stdin is not None
         process.stdin.write(b"name\n" + b"Fern\n" * 200_000)
         process.stdin.flush()  # the pipe holds 64 KiB, so the rows are being read
-        (temporary,) = folder.glob(".plants.db.*.new")
+        (temporary,) = folder.glob(".plantdesk-*.new")
         assert main(["add", "--name", "Ivy"]) == 0
         assert temporary.exists()  # it is in use
         process.kill()
     os.utime(temporary, (1, 1))
     assert main(["add", "--name", "Rose"]) == 0
-    assert not [*folder.glob(".plants.db.*.new*")]
+    assert not [*folder.glob(".plantdesk-*.new*")]
     assert names_of(stored()) == ["Ivy", "Rose"]
 
 

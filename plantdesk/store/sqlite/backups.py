@@ -32,6 +32,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
+from plantdesk.platform.atomic_files import flush, new_file, put, remove_abandoned, temporary_file
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.copies import TABLES, rows_of, transfer
 from plantdesk.store.database import StoreState
@@ -42,7 +43,7 @@ from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, copy_database, unusable
-from plantdesk.store.sqlite.files.disk import flush, is_low, new_file, put, remove_old_temporary_files, temporary_file
+from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile, naming
@@ -98,7 +99,7 @@ def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *,
 
     `is_backup`: it keeps the identity of the store, and no token is valid in it.
     """
-    remove_old_temporary_files(path.parent, path.name)
+    remove_abandoned(path.parent)
     with naming(path), new_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         connection.execute("PRAGMA journal_mode = MEMORY")  # a file of it would be left by a kill

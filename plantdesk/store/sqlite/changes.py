@@ -24,6 +24,7 @@ from plantdesk.domain.errors import PlantDeskError, StoreReadOnlyError, TokenRef
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import PlantRow, Source, now_ms
+from plantdesk.platform.atomic_files import temporary_file
 from plantdesk.store.base import Outcome, WriterThread, outcome_of_taken
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
 from plantdesk.store.imports import StaleError, StoreImport
@@ -31,7 +32,6 @@ from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.rows import NO_ROOM, rows_by_id
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import insert_of, runner_of
-from plantdesk.store.sqlite.files.disk import temporary_file
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import position
 from plantdesk.store.undo import FORMER, VERSION_BEFORE

@@ -12,6 +12,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDamagedError, StoreError
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
+from plantdesk.platform.atomic_files import remove_abandoned
 from plantdesk.store.base import (
     AddJob,
     AutomaticBackups,
@@ -28,7 +29,7 @@ from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport, add_group
 from plantdesk.store.sqlite.database import runner_of
-from plantdesk.store.sqlite.files.disk import is_low, remove_old_temporary_files
+from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
@@ -136,7 +137,7 @@ class Store(WrittenStore):
         except StoreError:
             self.file.close()
             raise
-        remove_old_temporary_files(self.path.parent, self.path.name)
+        remove_abandoned(self.path.parent)
 
     @property
     @override

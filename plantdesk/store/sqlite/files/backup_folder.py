@@ -18,9 +18,9 @@ from pathlib import Path
 from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, Text
 from plantdesk.domain.records import now_ms
+from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
-from plantdesk.store.sqlite.files.disk import flush_folder, make_private_folder, new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 from plantdesk.store.sqlite.numbers import renumber
 
@@ -80,7 +80,7 @@ class Backups:
         folder = self.folder if kind in _CHOSEN else self._beside
         try:
             self._own_folders()
-            make_private_folder(folder)
+            _make_private_folder(folder)
             while True:
                 with contextlib.suppress(FileExistsError):  # another process made one in the same millisecond
                     path = self._free_name(kind, folder)
@@ -97,7 +97,7 @@ class Backups:
         At most `count` automatic ones stay. A file that cannot be removed is logged and left. Raises BackupFolderError.
         """
         for folder in self._own_folders():
-            remove_old_temporary_files(folder, self._path.stem)
+            remove_abandoned(folder)
         for backup in outdated(self.of_store(identity), count):
             try:
                 backup.path.unlink(missing_ok=True)
@@ -125,7 +125,7 @@ class Backups:
     def quarantine_log(self, path: Path) -> Path:
         """Rename the log beside `path` to that of a free name, and return the name. Raises OSError."""
         self._own_folders()
-        make_private_folder(self._beside)
+        _make_private_folder(self._beside)
         same_disk = self._beside.stat().st_dev == path.parent.stat().st_dev
         target = self._free_name(BackupKind.DAMAGED, self._beside if same_disk else path.parent)
         for ending in SIDE_FILES:
@@ -259,6 +259,13 @@ def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[
 
 def _order(backup: Backup) -> tuple[int, int, str]:
     return backup.number, backup.made_at, backup.path.name
+
+
+def _make_private_folder(folder: Path) -> None:
+    """Create `folder`, if it is missing, for its owner alone, and flush its parent. Raises OSError."""
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        flush_folder(folder.parent)
 
 
 def unusable(place: Path, error: OSError) -> StoreError:

@@ -40,6 +40,7 @@ from plantdesk.domain.errors import (
     UnsafeFileError,
 )
 from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned, replaced_file
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
     LOCK_SECONDS,
@@ -50,7 +51,6 @@ from plantdesk.store.sqlite.connections import (
     translate_errors,
 )
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
-from plantdesk.store.sqlite.files.disk import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
@@ -398,7 +398,7 @@ def _create(path: Path, *, create: bool) -> None:
             raise StoreGoneError(path.name, backups.folder.name)
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in SIDE_FILES):
             backups.quarantine_log(path)
-        remove_old_temporary_files(path.parent, path.name)
+        remove_abandoned(path.parent)
         with new_file(path) as temporary, contextlib.closing(configure(connect(temporary))) as connection:
             migrate(connection)
             _use_log(connection)
