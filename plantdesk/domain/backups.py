@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -11,6 +13,13 @@ from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 
 _MAX_NAME = 30
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
+_TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
+#: The most automatic backups that stay in all tiers.
+MAX_AUTOMATIC = sum(count for _, count in _TIERS)
+#: Backups that stay of each kind that PlantDesk makes before it changes many plants at once.
+_RETAINED_BEFORE = 10
 
 
 class BackupKind(StrEnum):
@@ -37,6 +46,33 @@ class Backup(NamedTuple):
     kind: BackupKind
     size: int
     number: int = 0
+
+
+def outdated(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> list[Backup]:
+    """Return those of `backups` that need not be retained, by tiers of time and by number; never one made by hand.
+
+    At most `count` automatic ones are retained, the newest of those of the tiers.
+    """
+    ordered = sorted(backups, key=made_order, reverse=True)
+    retained = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
+    automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
+    tiers = {backup for period, size in _TIERS for backup in _newest_of_each(automatic, period, size)}
+    retained.update([backup for backup in automatic if backup in tiers][:count])
+    for kind in (BackupKind.BEFORE_RESTORE, BackupKind.BEFORE_UPDATE, BackupKind.REPLACED):
+        retained.update([backup for backup in ordered if backup.kind is kind][:_RETAINED_BEFORE])
+    return [backup for backup in ordered if backup not in retained]
+
+
+def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[Backup]:
+    newest: dict[str, Backup] = {}
+    for backup in backups:
+        newest.setdefault((_EPOCH + timedelta(milliseconds=backup.made_at)).strftime(period), backup)
+    return list(newest.values())[:count]
+
+
+def made_order(backup: Backup) -> tuple[int, int, str]:
+    """Return a key by which backups are sorted in the order in which they were made."""
+    return backup.number, backup.made_at, backup.path.name
 
 
 class Group(NamedTuple):

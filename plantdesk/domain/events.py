@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import NamedTuple
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.records import LARGEST_ID
+
+_NUMBER = "(-?[0-9]{1,19})"
+_FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER})?")
 
 
 class EventKind(StrEnum):
@@ -62,3 +69,31 @@ class OutdatedPositionError(PlantDeskError):
         "Changes since the position “{position}” are no longer stored. Read all plants again, then watch without a "
         "position."
     )
+
+
+class EventPosition(NamedTuple):
+    """A position in the order of all events.
+
+    The times of the plant and of the change, in milliseconds since 1970 (0 if there is none), show whether the store is
+    still the same.
+    """
+
+    identity: str
+    seq: int
+    added_at: int
+    change: int
+    made_at: int
+    plant: int = LARGEST_ID
+
+    @override
+    def __str__(self) -> str:
+        return ".".join(map(str, self if self.plant != LARGEST_ID else self[:5]))
+
+    @classmethod
+    def parse(cls, text: str) -> EventPosition:
+        """Return the position of a text that `str` has made. Raises UnknownPositionError."""
+        found = _FORMAT.fullmatch(text)
+        if found is None:
+            raise UnknownPositionError(position=text)
+        identity, *numbers = found.groups()
+        return cls(identity, *(int(number) for number in numbers if number is not None))

@@ -13,7 +13,6 @@ from plantdesk.store.locations import PostgresLocation as PostgresLocation
 from plantdesk.store.locations import location_of as location_of
 from plantdesk.store.locations import remembered_location as remembered_location
 from plantdesk.store.postgres.address import is_loopback as is_loopback
-from plantdesk.store.postgres.address import system_name as system_name
 
 if TYPE_CHECKING:
     from plantdesk.store.base import UnreachedStore as UnreachedStore

@@ -30,6 +30,7 @@ from plantdesk.domain.edits import (
     parameters_of,
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
+from plantdesk.domain.events import EventPosition
 from plantdesk.domain.folding import searched
 from plantdesk.domain.models import Plant
 from plantdesk.domain.records import PlantRow, Source
@@ -37,7 +38,6 @@ from plantdesk.domain.rewriting import Rewritten, rewritten
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
-from plantdesk.store.events import EventPosition
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table, text_columns
 from plantdesk.store.rows import first_new_id, row_by_id, rows_by_id
 

@@ -10,16 +10,15 @@ So each event is before or after it, whatever the order in which the events of o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
-from typing_extensions import override
 
 from plantdesk.domain.events import (
     EventKind,
     EventPage,
+    EventPosition,
     OutdatedPositionError,
     PlantContent,
     PlantEvent,
@@ -60,38 +59,8 @@ _IS_PRUNED = "SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMI
 _ADDED_AT = "SELECT added_at FROM plant WHERE seq = :seq"
 _MADE_AT = "SELECT made_at FROM change WHERE number = :number"
 
-_NUMBER = "(-?[0-9]{1,19})"
-_FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER})?")
 #: Characters of the identity in a position.
 _IDENTITY = 12
-
-
-class EventPosition(NamedTuple):
-    """A position in the order of all events.
-
-    The times of the plant and of the change, in milliseconds since 1970 (0 if there is none), show whether the store is
-    still the same.
-    """
-
-    identity: str
-    seq: int
-    added_at: int
-    change: int
-    made_at: int
-    plant: int = LARGEST_ID
-
-    @override
-    def __str__(self) -> str:
-        return ".".join(map(str, self if self.plant != LARGEST_ID else self[:5]))
-
-    @classmethod
-    def parse(cls, text: str) -> EventPosition:
-        """Return the position of a text that `str` has made. Raises UnknownPositionError."""
-        found = _FORMAT.fullmatch(text)
-        if found is None:
-            raise UnknownPositionError(position=text)
-        identity, *numbers = found.groups()
-        return cls(identity, *(int(number) for number in numbers if number is not None))
 
 
 class _Changed(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.domain.backups import Backup, BackupKind
+from plantdesk.domain.backups import Backup, BackupKind, outdated
 from plantdesk.domain.errors import (
     BackupFolderError,
     StoreBusyError,
@@ -26,7 +26,7 @@ from plantdesk.platform import paths, settings
 from plantdesk.store.base import AutomaticBackups
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, outdated
+from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as store_of
 from tests.support.waiting import SECONDS

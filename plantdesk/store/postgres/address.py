@@ -90,12 +90,14 @@ class Address:
 
     @cached_property
     def desk(self) -> str:
-        """The name of this desk: `application_name` of the address, else what the user has set, else `system_name`.
+        """The name of this desk: `application_name` of the address, else what the user has set, else the computer's.
 
         Window and commands of a user have the same name, so that each can undo what the other did.
         """
+        import platform  # takes longer than all else here
+
         given = dict(self.parameters).get("application_name", "").strip()
-        return (given or read_saved().computer_name.strip() or system_name())[:_MAX_DESK]
+        return (given or read_saved().computer_name.strip() or platform.node() or "PlantDesk")[:_MAX_DESK]
 
     @cached_property
     def refusals(self) -> list[tuple[StoreError, float]]:
@@ -152,13 +154,6 @@ class Address:
             hosts.append((host if is_port else each).strip("[]"))
             ports.append(port if is_port else "")
         return {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else ""}
-
-
-def system_name() -> str:
-    """Return the name of the computer."""
-    import platform  # takes longer than all else here
-
-    return (platform.node() or "PlantDesk")[:_MAX_DESK]
 
 
 def is_loopback(host: str) -> bool:

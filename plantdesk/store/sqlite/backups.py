@@ -19,7 +19,7 @@ from pathlib import Path
 from sqlalchemy import Table
 from typing_extensions import override
 
-from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview
+from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, Restored, RestorePreview
 from plantdesk.domain.errors import (
     DiskReserveError,
     NoStoreError,
@@ -42,7 +42,7 @@ from plantdesk.store.rows import first_new_id, stored_source
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.database import DATABASE, runner_of
-from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, copy_database, unusable
+from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, unusable
 from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved

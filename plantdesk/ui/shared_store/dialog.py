@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLocale, QRegularExpression, QSize, Qt, QTime, Signal, Slot
+from PySide6.QtCore import QLocale, QRegularExpression, QSize, QSysInfo, Qt, QTime, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -21,7 +21,6 @@ from plantdesk.store import (
     is_loopback,
     needs_administrator,
     probe,
-    system_name,
 )
 from plantdesk.transfer.files import opened_target
 from plantdesk.ui.background import Task
@@ -106,7 +105,7 @@ class SharedStoreDialog(Dialog):
     def _make_fields(self, theme: Theme) -> None:
         fields = (LineEdit(self, max_length=1000) for _ in range(5))
         self._host, self._port, self._database, self._user, self._computer = fields
-        self._computer.setPlaceholderText(system_name())
+        self._computer.setPlaceholderText(QSysInfo.machineHostName())
         self._password = PasswordField(theme, self)
         self._port.setPlaceholderText("5432")
         self._port.setValidator(QRegularExpressionValidator(_PORTS, self))

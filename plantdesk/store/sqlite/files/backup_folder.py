@@ -10,12 +10,12 @@ import hashlib
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from plantdesk.domain.backups import Backup, BackupKind
+from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, made_order, outdated
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned
@@ -24,20 +24,13 @@ from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, 
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 from plantdesk.store.sqlite.numbers import renumber
 
-#: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
-_TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
-#: The most automatic backups that stay in all tiers.
-MAX_AUTOMATIC = sum(count for _, count in _TIERS)
 #: The kinds that are kept in the folder of the settings.
 _CHOSEN = {BackupKind.AUTOMATIC, BackupKind.BY_HAND}
-#: Backups that stay of each kind that PlantDesk makes before it changes many plants at once.
-_RETAINED_BEFORE = 10
 
 _TIME = "%Y%m%d-%H%M%S"
 #: PlantDesk 0.1.0 named the backups of `plants.db` without this ending.
 _LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BEFORE_CHANGES = (BackupKind.BEFORE_RESTORE, BackupKind.BEFORE_UPDATE, BackupKind.REPLACED)
 
 
 class Backups:
@@ -66,7 +59,7 @@ class Backups:
             if (backup := self._found(file)) is not None
             and (folder != self._path.parent or backup.kind is BackupKind.DAMAGED)
         ]
-        return sorted(found, key=_order, reverse=True)
+        return sorted(found, key=made_order, reverse=True)
 
     def make_from(self, connection: sqlite3.Connection, kind: BackupKind) -> Backup:
         """Make a backup of what `connection` sees, which must not be in a transaction. No token is valid in it.
@@ -233,32 +226,6 @@ def _identity(backup: Backup) -> str | None:
     except (sqlite3.Error, TypeError):
         return None
     return str(identity)
-
-
-def outdated(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> list[Backup]:
-    """Return those of `backups` that need not be retained, by tiers of time and by number; never one made by hand.
-
-    At most `count` automatic ones are retained, the newest of those of the tiers.
-    """
-    ordered = sorted(backups, key=_order, reverse=True)
-    retained = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
-    automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
-    tiers = {backup for period, size in _TIERS for backup in _newest_of_each(automatic, period, size)}
-    retained.update([backup for backup in automatic if backup in tiers][:count])
-    for kind in _BEFORE_CHANGES:
-        retained.update([backup for backup in ordered if backup.kind is kind][:_RETAINED_BEFORE])
-    return [backup for backup in ordered if backup not in retained]
-
-
-def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[Backup]:
-    newest: dict[str, Backup] = {}
-    for backup in backups:
-        newest.setdefault((_EPOCH + timedelta(milliseconds=backup.made_at)).strftime(period), backup)
-    return list(newest.values())[:count]
-
-
-def _order(backup: Backup) -> tuple[int, int, str]:
-    return backup.number, backup.made_at, backup.path.name
 
 
 def _make_private_folder(folder: Path) -> None:
