@@ -133,9 +133,6 @@ class PlantReader(Protocol):
     def sources(self) -> list[Source]:
         """Return the sources that plants may have."""
 
-    def two_sources(self) -> list[int]:
-        """Return the ids of two sources that have plants, or fewer if there are no two."""
-
     def desks_at_work(self) -> list[Desk]:
         """Return the desks that work on a shared store, itself included; none for a file."""
 

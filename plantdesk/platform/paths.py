@@ -6,6 +6,7 @@ The resources are in the folder of a frozen program, in an installed wheel, or i
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +15,7 @@ from pathlib import Path
 from plantdesk.domain.errors import PlantDeskError, Text
 
 HOME_VARIABLE = "PLANTDESK_HOME"
+_PRIVATE = 0o600
 #: The certificates that a system trusts. An OpenSSL of a wheel looks in the folders of the machine that built it.
 CERTIFICATE_FILES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -114,6 +116,35 @@ def create_folder(folder: Path) -> None:
         status = folder.stat()
         if status.st_mode & 0o077 and status.st_uid == os.geteuid():
             folder.chmod(0o700)
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether this process may write to the file and create others in its folder."""
+    effective = os.access in os.supports_effective_ids
+    may_write = os.access(path, os.R_OK | os.W_OK, effective_ids=effective)
+    return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=effective)
+
+
+def make_private(path: Path) -> None:
+    """Take the rights of others from a file of ours, without following a link that has replaced it (POSIX).
+
+    An ordinary descriptor would release the locks of this process when it is closed. A file that is private already
+    keeps its time of change. Raises OSError.
+    """
+    if sys.platform == "linux":
+        handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if _is_own(status := os.fstat(handle)) and stat.S_IMODE(status.st_mode) != _PRIVATE:
+                os.chmod(f"/proc/self/fd/{handle}", _PRIVATE)  # noqa: PTH101  of a descriptor
+        finally:
+            os.close(handle)
+    elif sys.platform != "win32" and _is_own(status := path.lstat()) and stat.S_IMODE(status.st_mode) != _PRIVATE:
+        path.chmod(_PRIVATE, follow_symlinks=False)
+
+
+def _is_own(status: os.stat_result) -> bool:
+    is_own = sys.platform == "win32" or status.st_uid == os.geteuid()
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and is_own
 
 
 def _data() -> Path:

@@ -181,13 +181,6 @@ class StoreReader(PlantReader, ABC):
         return self.ask(read_sources)
 
     @override
-    def two_sources(self) -> list[int]:
-        source = PLANT.c.source_id
-        first = self._all(select(source).limit(1))
-        other = self._all(select(source).where(source != first[0][0]).limit(1)) if first else []
-        return [source_id for (source_id,) in (*first, *other)]
-
-    @override
     def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
         order = ordering(View(selection), self.database, by_index=limit is not None)
         ids = [plant_id for (plant_id,) in self._all(self._ids(selection).order_by(*order).limit(limit))]

@@ -318,14 +318,6 @@ def test_a_running_question_can_be_interrupted(store: Store) -> None:
     reader.close()
 
 
-def test_two_sources_are_found_if_there_are_two(store: Store) -> None:
-    with closing(store.reader()) as reader:
-        assert reader.two_sources() == []
-        for plant_id, source, expected in ((1, FORM, [FORM]), (2, FORM, [FORM]), (3, COMMAND, [FORM, COMMAND])):
-            store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
-            assert reader.two_sources() == [each.id for each in expected]
-
-
 ids = st.sets(st.integers(-20, 20) | st.sampled_from([SMALLEST_ID, SMALLEST_ID + 1, LARGEST_ID - 1, LARGEST_ID]))
 
 

@@ -30,13 +30,13 @@ FILE_METHODS = {"chmod", "unlink", "rmdir", "mkdir", "touch", "write_text", "wri
 FILE_OPERATIONS = {
     # Beside a store, which may come from anywhere: no links are followed, only regular files of the user are opened.
     "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
-    "plantdesk.store.sqlite.files.open_checks": {"open", "chmod", "unlink"},  # O_NOFOLLOW, O_PATH, then fstat
+    "plantdesk.store.sqlite.files.open_checks": {"open"},  # O_NOFOLLOW, then fstat
     # An overwritten file, of whose name and inode it is sure; the name of an index, which is no database.
     "plantdesk.store.sqlite.files.store_file": {"copyfile", "unlink"},
     "plantdesk.store.sqlite.files.backup_folder": {"unlink", "rename", "mkdir"},  # backups by their names, links too
     "plantdesk.platform.atomic_files": {"open", "replace", "unlink"},  # names of mkstemp, O_EXCL
     # In folders of the user alone: 0700, or of `tempfile`.
-    "plantdesk.platform.paths": {"mkdir", "chmod"},
+    "plantdesk.platform.paths": {"mkdir", "chmod", "open"},  # O_NOFOLLOW, O_PATH, then fstat
     "plantdesk.platform.settings": {"open", "replace"},
     "plantdesk.platform.unsaved_file": {"open", "unlink"},
     "plantdesk.platform.languages": {"open"},

@@ -314,6 +314,7 @@ class Plants(Feature):
         """Take over how many plants there are of each kind, and the tags in their order."""
         self._form.set_tags(tags)
         self.browser.search_bar.set_counts(counts)
+        self.browser.table.columns.show_sources(len(counts.sources))
 
     @Slot()
     def _on_sidebar_changed(self) -> None:

@@ -44,6 +44,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
     desk = Desk(qtbot, context.page.window())
     desk.window.resize(1180, 760)
     table = desk.the(PlantTableView)
+    table.columns.show_sources(2)
     qtbot.waitUntil(lambda: table.model().rowCount() == 2 and not table.isColumnHidden(Column.SOURCE))
     with qtbot.waitActive(desk.window):
         desk.window.activateWindow()

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,12 @@ class LayoutDesk(PlantsDesk):
         self.queries = StoreQueries(self.context.bridge.short_tasks, store)
         self.context.location = location_of(store.path)
         self.plants.set_store(OpenStore(store, self.queries))
+        self.count(store)
+
+    def count(self, store: Store) -> None:
+        """Count the plants, as the sidebar does."""
+        with closing(store.reader()) as reader:
+            self.plants.show_counts(reader.counts(), [])
 
     def close(self) -> None:
         if self.queries is not None:
@@ -143,6 +150,7 @@ def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: La
     before = desk.table.columnViewportPosition(Column.TAG)
     store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()
     desk.until(lambda: "Dill" in desk.names())
+    desk.count(store)
     assert desk.table.columnViewportPosition(Column.TAG) == before
     desk.window.resize(1401, 760)
     desk.until(lambda: not desk.table.isColumnHidden(Column.SOURCE))

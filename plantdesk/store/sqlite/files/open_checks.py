@@ -33,7 +33,6 @@ from plantdesk.store.sqlite.numbers import FileState
 #: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
 SIDE_FILES = ("-wal", "-shm")
 _JOURNAL = "-journal"
-_PRIVATE = 0o600
 #: The last bytes of a rollback journal that names a super-journal (https://sqlite.org/fileformat2.html, section 3).
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 #: The most attempts to read the files while another process runs a checkpoint.
@@ -159,13 +158,6 @@ def is_database(path: Path) -> bool:
     return True
 
 
-def is_writable(path: Path) -> bool:
-    """Return whether this process may write to the file and create others in its folder."""
-    effective = os.access in os.supports_effective_ids
-    may_write = os.access(path, os.R_OK | os.W_OK, effective_ids=effective)
-    return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=effective)
-
-
 def log_size(path: Path) -> int:
     """Return the bytes of the write-ahead log beside the file, also of what is not needed any more; 0 without one."""
     try:
@@ -193,28 +185,6 @@ def _check_side_files(path: Path) -> None:
             if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid not in owners:
                 message = Text("“{file}” was not made by PlantDesk and could change other files. Move it away.")
                 raise UnsafeFileError(message, file=side_file.name)
-
-
-def make_private(path: Path) -> None:
-    """Take the rights of others from a file of ours, without following a link that has replaced it (POSIX).
-
-    An ordinary descriptor would release the locks of this process when it is closed. A file that is private already
-    keeps its time of change. Raises OSError.
-    """
-    if sys.platform == "linux":
-        handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            if _is_own(status := os.fstat(handle)) and stat.S_IMODE(status.st_mode) != _PRIVATE:
-                os.chmod(f"/proc/self/fd/{handle}", _PRIVATE)  # noqa: PTH101  of a descriptor
-        finally:
-            os.close(handle)
-    elif sys.platform != "win32" and _is_own(status := path.lstat()) and stat.S_IMODE(status.st_mode) != _PRIVATE:
-        path.chmod(_PRIVATE, follow_symlinks=False)
-
-
-def _is_own(status: os.stat_result) -> bool:
-    is_own = sys.platform == "win32" or status.st_uid == os.geteuid()
-    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and is_own
 
 
 def _check_journal(path: Path) -> None:

@@ -41,6 +41,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned, replaced_file
+from plantdesk.platform.paths import is_writable, make_private
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
     LOCK_SECONDS,
@@ -60,8 +61,6 @@ from plantdesk.store.sqlite.files.open_checks import (
     is_absent,
     is_log_copied,
     is_own_log,
-    is_writable,
-    make_private,
     named,
     refuse_newer,
     resolved,

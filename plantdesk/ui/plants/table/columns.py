@@ -50,8 +50,8 @@ class TableColumns(QObject):
         self.has_sources = False
         self._queries: StoreQueries | None = None
         self._widest = ""
-        self._sources: frozenset[int] = frozenset()
-        self._is_read = False
+        #: Whether ids and sources of the store are known.
+        self._is_read = self._is_counted = False
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
@@ -70,48 +70,53 @@ class TableColumns(QObject):
         self.hidden = frozenset(each for each in SIZED if isinstance(hidden, list) and each.order in hidden)
         self.chosen_widths = dict(_valid(widths)) if isinstance(widths, dict) else {}
         if isinstance(widest_id, str):
-            self.set_contents(widest_id[:_LONGEST_ID], has_sources=values.get("sources") is True)
+            self.has_sources = values.get("sources") is True
+            self.set_widest_id(widest_id[:_LONGEST_ID])
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
         """Show or hide a column; a narrow table hides some columns anyway."""
         self.hidden = self.hidden - {column} if shown else self.hidden | {column}
         self.fit()
 
-    def set_contents(self, widest_id: str, *, has_sources: bool) -> None:
-        """Make room for the widest id, and hide the sources while all plants have the same one."""
-        if (widest_id, has_sources) != (self.widest_id, self.has_sources):
-            self.widest_id, self.has_sources = widest_id, has_sources
+    def set_widest_id(self, widest_id: str) -> None:
+        """Make room for the widest id."""
+        if widest_id != self.widest_id:
+            self.widest_id = widest_id
+            self.fit()
+
+    def show_sources(self, count: int) -> None:
+        """Hide the sources while all plants have the same one; only the next `fit` shows a second one.
+
+        So no column moves while the user works, but when the plants of a store are counted for the first time.
+        """
+        is_first, self._is_counted = not self._is_counted, True
+        self.has_sources |= count > 1
+        if is_first:
             self.fit()
 
     def set_store(self, queries: StoreQueries | None) -> None:
         """Make room for the plants of another store, when these are read; None: there is no store."""
-        self._queries, self._widest, self._sources, self._is_read = queries, "", frozenset(), False
+        self._queries, self._widest, self._is_read, self._is_counted = queries, "", False, False
         self._read()
 
     def apply(self, changes: Changes) -> None:
         """Make room for what a commit added."""
         if changes.needs_reload:
             self._read()
-        rows = (*changes.added, *changes.updated)
-        self._add([row.id for row in rows], {row.source.id for row in rows})
+        self._add([row.id for row in changes.added])
 
     def _read(self) -> None:
         if self._queries is not None:
-            self._queries.ask(self, _ids_and_sources, self._on_read)
+            self._queries.ask(self, _ends, self._on_read)
 
-    def _on_read(self, found: tuple[list[int], list[int]]) -> None:
-        is_first, self._is_read = not self._is_read, True
-        self._add(*found)
-        if is_first:
-            self.fit()
+    def _on_read(self, ids: list[int]) -> None:
+        self._is_read = True
+        self._add(ids)
 
-    def _add(self, ids: Iterable[int], sources: Iterable[int]) -> None:
-        """Note what plants have. Only the next `fit` shows a second source: no column moves while the user works."""
-        self._sources |= set(sources)
+    def _add(self, ids: Iterable[int]) -> None:
         self._widest = max((self._widest, *map(str, ids)), key=len)
         if self._is_read:
-            self.has_sources |= len(self._sources) > 1
-            self.set_contents(self._widest, has_sources=self.has_sources)
+            self.set_widest_id(self._widest)
 
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
@@ -179,7 +184,7 @@ def _valid(widths: Mapping[str, object]) -> Iterator[tuple[Column, float]]:
             yield column, width
 
 
-def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[int]]:
-    """Return the smallest and the largest id, and the sources of plants: all sources, or two of them."""
+def _ends(reader: PlantReader, _task: Task) -> list[int]:
+    """Return the smallest and the largest id."""
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
-    return [plant_id for ids in ends for plant_id in ids[:1]], list(reader.two_sources())
+    return [plant_id for ids in ends for plant_id in ids[:1]]

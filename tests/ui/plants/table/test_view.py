@@ -356,7 +356,7 @@ def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTableVie
 
 @pytest.mark.parametrize("scale", [1.1, 1.21, 1.33, 2])
 def test_larger_text_makes_room_for_the_ids(table: PlantTableView, theme: Theme, scale: float) -> None:
-    table.columns.set_contents("1000000", has_sources=False)
+    table.columns.set_widest_id("1000000")
     for each in (1.25, 1.0, scale):  # digits of some sizes are of equal width in whole pixels
         theme.set_text_scale(each)
     digits = QFontMetrics(theme.font()).horizontalAdvance("1000000")
