@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -207,3 +208,13 @@ class StoreRows(NamedTuple):
 def _listed(numbers: Sequence[int]) -> Text:
     listed = [Text("{number}", number=each) for each in numbers[:_MAX_NAMED]]
     return joined([*listed, *([Text("…")] if len(numbers) > _MAX_NAMED else [])], LISTED)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this computer: a loopback address, or the folder of a Unix domain socket."""
+    if not host or host.startswith(("/", "@")) or host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -12,10 +12,8 @@ from plantdesk.store.locations import DESK_FILE_SUFFIX as DESK_FILE_SUFFIX
 from plantdesk.store.locations import PostgresLocation as PostgresLocation
 from plantdesk.store.locations import location_of as location_of
 from plantdesk.store.locations import remembered_location as remembered_location
-from plantdesk.store.postgres.address import is_loopback as is_loopback
 
 if TYPE_CHECKING:
-    from plantdesk.store.base import UnreachedStore as UnreachedStore
     from plantdesk.store.known_names import KnownNames as KnownNames
     from plantdesk.store.known_names import NamesList as NamesList
     from plantdesk.store.postgres.administration import Probe as Probe
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
 #: Modules that are imported at the first use of a name: the window needs a location before its first paint.
 _LAZY = {
-    "base": {"UnreachedStore"},
     "known_names": {"KnownNames", "NamesList"},
     "postgres.administration": {
         "Probe",

@@ -334,39 +334,6 @@ class WrittenStore(PlantStore):
         return unsubscribe
 
 
-class UnreachedStore:
-    """A ServedStore on a server that does not answer yet: each request gets the reason. Also its own `tokens`."""
-
-    def __init__(self, reason: PlantDeskError) -> None:
-        self._reason = reason
-
-    @property
-    def tokens(self) -> UnreachedStore:
-        """The tokens; none of them can be looked up."""
-        return self
-
-    def checker(self) -> UnreachedStore:
-        """Return the lookup of tokens, which is this object."""
-        return self
-
-    def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it
-        """Raise the reason."""
-        raise self._reason.with_traceback(None)
-
-    def used(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
-        """Fail with the reason."""
-        failed: Future[None] = Future()
-        failed.set_exception(self._reason)
-        return failed
-
-    def add_each(self, entries: Entries, done: Done) -> None:
-        """Fail with the reason."""
-        done([self._reason] * len(entries))
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
 class AutomaticBackups:
     """Makes a backup, if one is due, soon after the start and every hour.
 

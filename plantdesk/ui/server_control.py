@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import ServedStore
+from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.server_state import (
     Failed,
     NoOpenStoreError,
@@ -210,3 +213,38 @@ class ApiControl(QObject):
 
     def _signal_state(self) -> None:
         self._bridge.server_changed.emit(self.state)
+
+
+class UnreachedStore:
+    """A ServedStore on a server that does not answer yet: each request gets the reason. Also its own `tokens`."""
+
+    def __init__(self, reason: PlantDeskError) -> None:
+        self._reason = reason
+
+    @property
+    def tokens(self) -> UnreachedStore:
+        """The tokens; none of them can be looked up."""
+        return self
+
+    def checker(self) -> UnreachedStore:
+        """Return the lookup of tokens, which is this object."""
+        return self
+
+    def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it
+        """Raise the reason."""
+        raise self._reason.with_traceback(None)
+
+    def used(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
+        """Fail with the reason."""
+        failed: Future[None] = Future()
+        failed.set_exception(self._reason)
+        return failed
+
+    def add_each(
+        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
+    ) -> None:
+        """Fail with the reason."""
+        done([self._reason] * len(entries))
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from ipaddress import ip_address
 from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -154,16 +153,6 @@ class Address:
             hosts.append((host if is_port else each).strip("[]"))
             ports.append(port if is_port else "")
         return {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else ""}
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this computer: a loopback address, or the folder of a Unix domain socket."""
-    if not host or host.startswith(("/", "@")) or host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _has_matching_brackets(host: str) -> bool:

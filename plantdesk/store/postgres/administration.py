@@ -12,7 +12,8 @@ from getpass import getuser
 from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
-from plantdesk.store.postgres.address import Address, is_loopback
+from plantdesk.domain.locations import is_loopback
+from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import Connection, connect
 from plantdesk.store.postgres.errors import (
     DatabaseMissingError,

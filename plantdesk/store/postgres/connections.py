@@ -29,8 +29,9 @@ from typing_extensions import override
 
 from plantdesk import __version__
 from plantdesk.domain.errors import StoreUnreachableError, Text
+from plantdesk.domain.locations import is_loopback
 from plantdesk.platform import paths
-from plantdesk.store.postgres.address import Address, AddressSyntaxError, ParameterError, is_loopback
+from plantdesk.store.postgres.address import Address, AddressSyntaxError, ParameterError
 from plantdesk.store.postgres.errors import (
     EncodingRefusedError,
     PasswordMissingError,

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
+from plantdesk.domain.locations import is_loopback
 from plantdesk.platform.passwords import keep_password
 from plantdesk.store import (
     DESK_FILE_SUFFIX,
     PostgresLocation,
     Probe,
     Stage,
-    is_loopback,
     needs_administrator,
     probe,
 )

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.locations import StoreLocation, is_loopback
 from plantdesk.platform import passwords
 from plantdesk.platform.passwords import KeyringUnusableError
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
-from plantdesk.store.postgres.address import is_loopback
 from plantdesk.store.postgres.connections import encryption
 from plantdesk.store.postgres.errors import (
     EncryptionError,
