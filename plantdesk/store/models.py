@@ -35,6 +35,8 @@ from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 #: Sorted by bytes in each database.
 STRING = TEXT().with_variant(TEXT(collation="C"), "postgresql")
+#: For columns that were added to tables with rows.
+_ZERO = {"server_default": text("0")}
 #: Numbers beyond leave no room for others.
 _LARGEST = 2**62
 
@@ -84,7 +86,7 @@ class PlantTable(SQLModel, table=True):
     change: int = Field(
         default=0,
         sa_type=NUMBER,
-        sa_column_kwargs={"server_default": text("0")},
+        sa_column_kwargs=_ZERO,
         description="Number of the last change of it; 0: none since it was added",
     )
     searched_name: str = Field(
@@ -114,10 +116,7 @@ class ChangeTable(SQLModel, table=True):
     plants: int = Field(sa_type=NUMBER)
     undoes: int | None = Field(default=None, sa_type=NUMBER, description="Number of the change that it takes back")
     undone: int = Field(
-        default=0,
-        sa_type=NUMBER,
-        sa_column_kwargs={"server_default": text("0")},
-        description="1 when a later change has taken it back",
+        default=0, sa_type=NUMBER, sa_column_kwargs=_ZERO, description="1 when a later change has taken it back"
     )
     size: int | None = Field(default=None, sa_type=NUMBER, description="Bytes of its before-images; NULL: removed")
 
@@ -164,7 +163,7 @@ class TokenTable(SQLModel, table=True):
     expires_at: int | None = Field(default=None, sa_type=NUMBER)
     revoked_at: int | None = Field(default=None, sa_type=NUMBER)
     last_used_at: int | None = Field(default=None, sa_type=NUMBER)
-    plants_added: int = Field(default=0, sa_type=NUMBER, sa_column_kwargs={"server_default": text("0")})
+    plants_added: int = Field(default=0, sa_type=NUMBER, sa_column_kwargs=_ZERO)
     max_plants: int | None = Field(default=None, sa_type=NUMBER, description="Plants that it may add; NULL: any")
 
 
@@ -188,7 +187,7 @@ class StoreTable(SQLModel, table=True):
     last_id: int = Field(
         default=0,
         sa_type=NUMBER,
-        sa_column_kwargs={"server_default": text("0")},
+        sa_column_kwargs=_ZERO,
         description="At least the id of every deleted plant below 2^62",
     )
 
@@ -215,7 +214,7 @@ class StateTable(SQLModel, table=True):
         sa_column_kwargs={"server_default": text("1")},
         description="The oldest version whose PlantDesk can read these tables",
     )
-    last_id: int = Field(sa_type=NUMBER, sa_column_kwargs={"server_default": text("0")}, description="As in `store`")
+    last_id: int = Field(sa_type=NUMBER, sa_column_kwargs=_ZERO, description="As in `store`")
 
 
 class CommitTable(SQLModel, table=True):
