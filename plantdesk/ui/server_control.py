@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import ServedStore
-from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.server_state import (
     Failed,
     NoOpenStoreError,
@@ -29,6 +27,8 @@ from plantdesk.ui.preferences import Preferences
 
 if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity
+    from plantdesk.domain.models import NewPlant
+    from plantdesk.domain.records import PlantRow, Source
 
 #: Milliseconds between two attempts to use a port that another program has.
 _RETRY = 5000
