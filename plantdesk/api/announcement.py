@@ -22,7 +22,7 @@ from plantdesk.api.sockets import local_sockets
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
-from plantdesk.platform.atomic_files import replace
+from plantdesk.platform.atomic_files import remove_abandoned, replace, temporary_file
 from plantdesk.platform.file_locks import try_lock
 
 _log = logging.getLogger(__name__)
@@ -74,19 +74,15 @@ class Announcement:
             return
         paths.create_folder(self._path.parent)
         self._release()
-        temporary = self._path.with_suffix(".new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        file = os.fdopen(descriptor, "w", encoding="utf-8")
-        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
-            try_lock(descriptor)
-        json.dump(runtime._asdict(), file, indent=2)
-        file.write("\n")
-        if sys.platform == "win32":  # an open file cannot be renamed there
-            file.close()
-        else:
+        with temporary_file(self._path) as temporary:
+            self._locked = file = temporary.open("w", encoding="utf-8")
+            with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
+                try_lock(file.fileno())
+            file.write(json.dumps(runtime._asdict(), indent=2) + "\n")
             file.flush()
-            self._locked = file
-        replace(temporary, self._path)
+            if sys.platform == "win32":  # an open file cannot be renamed there
+                self._release()
+            replace(temporary, self._path)
 
     def close(self) -> None:
         """Remove the file, if there is one."""
@@ -100,6 +96,7 @@ class Announcement:
         paths.create_folder(folder)
         if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
             raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+        remove_abandoned(folder)
         for file in folder.glob("*.json"):
             if is_stale(file):
                 for stale in (file, file.with_suffix(".sock")):

@@ -4,7 +4,7 @@ It adds error bodies for malformed requests, limits of size and time, half-close
 client read the response (RFC 9112, section 9.6), and targets in absolute form. It ignores offers of an upgrade. It
 takes one request at a time: `Connection: close` in a response says that requests sent before it are not read.
 
-Written against uvicorn 0.54: overrides callbacks, and uses nothing private. It runs on the event loop's thread.
+It uses what uvicorn 0.54 does not document, so the requirement names this version. It runs on the event loop's thread.
 """
 
 from __future__ import annotations

@@ -72,6 +72,22 @@ def test_a_removed_file_is_written_again(start: Start, folder: Path, tmp_path: P
     until(lambda: found(folder, tmp_path / "plants.db") == port)
 
 
+@posix
+def test_a_file_that_a_full_disk_did_not_take_is_written_later(folder: Path, tmp_path: Path) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with closing(Announcement(folder, location_of(tmp_path / "plants.db"))) as file:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            with pytest.raises(OSError, match="too large"):
+                file.write(RUNTIME)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        file.write(RUNTIME)
+        assert [each.suffix for each in folder.iterdir()] == [".json"]
+
+
 # --- what is stale -----------------------------------------------------------------------------------------------
 
 
