@@ -27,8 +27,8 @@ from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.server_control import ApiControl
-from plantdesk.ui.settings.feature import SettingsPage
-from plantdesk.ui.settings.rows import SettingCommands
+from plantdesk.ui.settings.feature import SettingsFeature
+from plantdesk.ui.settings.layout import SettingCommands
 from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
@@ -197,13 +197,13 @@ class Workspace(Page):
         card.requests.replace.connect(clean_up.open_dialog)
         return clean_up
 
-    def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
+    def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsFeature:
         view = self._plants.view
         show_manual = self._help.show_page
         commands = SettingCommands(
             view.compact_command, view.keep_tag_command, api.open_dialog, self._backups.back_up, show_manual
         )
-        settings = SettingsPage(self._context, server, commands)
+        settings = SettingsFeature(self._context, server, commands)
         self._backups.made.connect(settings.show_last_backup)
         api.port_requested.connect(settings.open_at_port)
         return settings

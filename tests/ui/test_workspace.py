@@ -19,7 +19,7 @@ from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
-from plantdesk.ui.settings.rows import SettingRow, SettingsSection
+from plantdesk.ui.settings.layout import SettingRow, SettingsSection
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone

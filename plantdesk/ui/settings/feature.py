@@ -15,7 +15,7 @@ from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Command, Section
 from plantdesk.ui.qt import STRETCH, bring_to_front, fill
 from plantdesk.ui.server_control import ApiControl
-from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection, fit_rows
+from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection, fit_rows
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
@@ -23,7 +23,7 @@ from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from plantdesk.ui.settings.page import SettingRows
+    from plantdesk.ui.settings.rows import SettingRows
 
 
 #: For text of 13 px.
@@ -75,7 +75,7 @@ class SettingsDialog(Dialog):
         fit_rows(self._rows, self._theme)
 
 
-class SettingsPage(Feature):
+class SettingsFeature(Feature):
     """Opens the dialog of the settings."""
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
@@ -105,7 +105,7 @@ class SettingsPage(Feature):
         return self._dialog
 
     def _made(self) -> tuple[SettingsDialog, SettingRows]:
-        from plantdesk.ui.settings.page import SettingRows
+        from plantdesk.ui.settings.rows import SettingRows
 
         rows = SettingRows(self.context, self._server, self._other_commands)
         dialog = SettingsDialog(self.context.theme, rows.sections, self.context.page)

@@ -1,137 +1,378 @@
-"""What the settings page is made of: sections of rows, each a label with its controls."""
+"""The rows of the settings: what each shows and changes."""
 
 from __future__ import annotations
 
+import logging
+import tempfile
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from pathlib import Path
 
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
-from typing_extensions import override
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QPushButton, QSpinBox, QSystemTrayIcon
+from shiboken6 import isValid
 
-from plantdesk.domain.folding import searched
-from plantdesk.platform import languages
-from plantdesk.ui.qt import STRETCH, fill
-from plantdesk.ui.theme.metrics import XL, M, S
-from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.plain_text import PlainLabel, announce
+from plantdesk import LARGEST_PORT, __version__
+from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
+from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.server_state import Failed, Off, On, ServerState
+from plantdesk.platform import languages, login
+from plantdesk.platform.settings import MOST_BACKUPS, ThemeMode
+from plantdesk.store import KnownNames, NamesList
+from plantdesk.ui import translation
+from plantdesk.ui.background import Task, ignore
+from plantdesk.ui.feature import WindowContext
+from plantdesk.ui.qt import set_properties
+from plantdesk.ui.server_control import ApiControl
+from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection
+from plantdesk.ui.texts import error_text, long_time, size_text, translated
+from plantdesk.ui.widgets.dialog import FileDialog
+from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit, spin_box
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
+_log = logging.getLogger(__name__)
 #: For text of 13 px.
-_LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
-#: The most lines of a hint beside the controls, and its least width if it has more than one.
-_MAX_LINES, _HINT_WIDTH = 1.8, 100
-_BESIDE, _BELOW = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+_PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
 
 
-class SettingCommands(NamedTuple):
-    """Commands of other features that are in the settings as well; `show_manual` gets a page and a heading."""
+class BackupRows(QObject):
+    """Rows of the store of a window; the settings are common to all stores."""
 
-    compact_rows: QAction
-    keep_tag: QAction
-    open_api_access: Callable[[], object]
-    back_up: Callable[[], object]
-    show_manual: Callable[[str, str], object]
+    def __init__(self, context: WindowContext, back_up: Callable[[], object], parent: QObject) -> None:
+        super().__init__(parent)
+        self._context, self._theme = context, context.theme
+        self._back_up, self._open = back_up, context.page.toast.open_file
+        location = context.location
+        self.rows = self._rows(location.backups)
+        context.preferences.changed.connect(self._show)
+        self._show()
+        self.show_last()
+        if location.folder is not None:
+            show = self._button(self.tr("Show folder"), partial(self._open, location.folder))
+            self.rows.append(SettingRow(self._theme, self.tr("Plants"), show, hint=str(location.folder)))
 
+    @Slot()
+    def show_last(self) -> None:
+        """Show when the last backup was made, and its size."""
+        backups = self._context.location.backups
+        self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
-class SettingRow(QWidget):
-    """A setting. Its label names the first control for screen readers, if that has no text of its own.
+    def _rows(self, backups: StoreBackups) -> list[SettingRow]:
+        choose = self._button(self.tr("Change…"), self._choose)
+        show = self._button(self.tr("Show backups"), self._open_folder)
+        self._folder = SettingRow(self._theme, self.tr("Folder"), choose, hint=" ", words=self.tr("drive disk"))
+        intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
+        if not backups.is_shared:
+            intervals.insert(0, (self.tr("Hour"), "hour"))
+        self._every = ComboBox("", intervals)
+        change = self._context.preferences.change
+        self._every.activated.connect(lambda _place: change(backup_every=self._every.currentData()))
+        hint = self.tr("When plants have changed.")
+        self._count = spin_box(QSpinBox)
+        self._count.setRange(1, MOST_BACKUPS)
+        self._count.setKeyboardTracking(False)
+        self._count.valueChanged.connect(lambda count: change(backup_count=count))
+        self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
+        make = self._button(self.tr("Back up now"), self._back_up)
+        self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
+        every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
+        return [self._folder, every, self._keep, self._last]
 
-    The hint is tied to that control as well: Orca speaks labels of no field when a dialog opens.
-    """
+    @Slot()
+    def _show(self) -> None:
+        settings, backups = self._context.preferences.settings, self._context.location.backups
+        self._folder.set_hint(str(backups.folder))
+        self._every.setCurrentIndex(max(0, self._every.findData(settings.backup_every)))
+        if self._count.value() != settings.backup_count:
+            self._count.setValue(settings.backup_count)
 
-    def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
-        """Show a hint after the controls; “Find a command” finds the row by `words` as well."""
-        super().__init__()
-        self._theme, self._words = theme, words
-        self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
-        self._hint = PlainLabel(tone="muted", wrapped=True, buddy=controls[0])
-        self.set_hint(hint)
-        self._hint.setMinimumWidth(1)  # the controls keep their widths
-        self._error = PlainLabel(tone="error", wrapped=True)
-        self._controls = controls
-        if not (isinstance(controls[0], QAbstractButton) and controls[0].text()):
-            controls[0].setAccessibleName(label)
-        beside = fill(QHBoxLayout(), *controls, STRETCH, margins=0, spacing=S)
-        self._line = fill(QBoxLayout(_BESIDE), beside, (self._hint, 1), margins=0, spacing=S)
-        right = fill(QVBoxLayout(), self._line, self._error, margins=0, spacing=0)
-        self._row = fill(QBoxLayout(_BESIDE, self), self._label, (right, 1), margins=0, spacing=0)
-        self.setMinimumWidth(1)  # if the controls have no room beside the label, they go below it
-        self._error.hide()
+    def _on_listed(self, backups: Sequence[Backup]) -> None:
+        self._last.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
+        size = next((each.size for each in backups if each.kind is not BackupKind.DAMAGED), None)
+        oldest = self.tr("The oldest goes first. Those that you make stay.")
+        each = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
+        self._keep.set_hint(oldest + each)
 
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the hint below the controls if it needs over two lines beside them, and wide controls below the label."""
-        super().resizeEvent(event)
-        controls = sum(each.sizeHint().width() + S for each in self._controls if not each.isHidden())
-        is_beside = controls - S <= self.width() - self._label.width()
-        room = self.width() - controls - (self._label.width() if is_beside else 0)
-        hint = self._hint.fontMetrics().horizontalAdvance(self._hint.text())
-        has_room = hint <= room or (hint < _MAX_LINES * room and room > self._theme.metrics.scaled(_HINT_WIDTH))
-        self._line.setDirection(_BESIDE if has_room or not hint else _BELOW)
-        self._row.setDirection(_BESIDE if is_beside else _BELOW)
+    # --- changes ---
 
-    @property
-    def focus_target(self) -> QWidget:
-        """The first control."""
-        return self._controls[0]
+    @Slot()
+    def _choose(self) -> None:
+        """Let the user choose a folder; choosing that of the plants restores the default, which is beside them."""
+        backups = self._context.location.backups
+        name = FileDialog.folder_to_use(
+            self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)
+        )
+        if name:
+            is_usual = Path(name) == self._context.location.folder
+            self._folder.show_error("")
+            done = partial(self._use, "" if is_usual else name)
+            self._context.bridge.long_tasks.ask(self, partial(_check, Path(name)), done, self._on_unusable)
 
-    @property
-    def label(self) -> str:
-        """The name of the setting."""
-        return self._label.text()
+    def _use(self, name: str, _nothing: None) -> None:
+        self._context.preferences.change(backup_folder=name)
+        self.show_last()
 
-    @property
-    def words(self) -> str:
-        """The folded texts by which it is found, also in English."""
-        texts = self._texts()
-        return searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
+    def _on_unusable(self, _error: Exception) -> None:
+        self._folder.show_error(self.tr("This folder cannot be written to."))
 
-    def set_hint(self, text: str) -> None:
-        """Show another hint."""
-        self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so & would mark a mnemonic
+    @Slot()
+    def _open_folder(self) -> None:
+        backups = self._context.location.backups
+        self._open(backups.folder if backups.folder.is_dir() else backups.folder.parent)
 
-    def show_error(self, text: str) -> None:
-        """Show under the controls why a value was refused; empty: it was accepted."""
-        self._error.setText(text)
-        self._error.setVisible(bool(text))
-        if text:
-            announce(self, text)
-
-    def _texts(self) -> list[str]:
-        texts = [self._label.text(), self._hint.text(), self._words]
-        for each in self._controls:
-            if isinstance(each, QComboBox):
-                texts += [each.itemText(place) for place in range(each.count())]
-            elif isinstance(each, QAbstractButton | PlainLabel):
-                texts.append(each.text())
-        return texts
-
-    @property
-    def label_width(self) -> int:
-        """The width that the label needs on one line."""
-        return self._label.fontMetrics().horizontalAdvance(self._label.text()) + M
-
-    def fit(self, label_width: int) -> None:
-        """Give the label a width, and the row its height."""
-        self._label.setFixedWidth(label_width)
-        self.setMinimumHeight(self._theme.metrics.control)
+    def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text)
+        button.clicked.connect(slot)
+        return button
 
 
-def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
-    """Align the left edges of the controls of all rows, whose labels may be longer in other languages."""
-    needed = max(row.label_width for row in rows)
-    width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed))
-    for row in rows:
-        row.fit(width)
+def _check(folder: Path, _task: Task) -> None:
+    """Raise OSError if a folder cannot be written to."""
+    with tempfile.TemporaryFile(dir=folder):
+        return
 
 
-class SettingsSection(QWidget):
-    """A heading and its rows."""
+class SettingRows(QObject):
+    """The rows. Each row shows its setting, follows changes, and changes it at once."""
 
-    def __init__(self, title: str, rows: Sequence[SettingRow]) -> None:
-        super().__init__()
-        self.title, self.rows = title, rows
-        line = QFrame()
-        line.setProperty("pane", "lines")
-        line.setFixedHeight(1)
-        fill(QVBoxLayout(self), PlainLabel(title, role="strong"), line, *rows, margins=(0, 0, 0, XL), spacing=S)
+    def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
+        super().__init__(context.page)
+        self._context, self._server, self._commands = context, server, commands
+        self._preferences = context.preferences
+        self._followers: list[Callable[[], None]] = []
+        #: The rows about backups.
+        self.backups = BackupRows(context, commands.back_up, self)
+        appearance, entry, api = self._appearance(), self._entry(), self._api()
+        start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
+        self._followers.append(start.follow)
+        self.sections = [
+            SettingsSection(self.tr("Appearance"), appearance),
+            SettingsSection(self.tr("Entry"), entry),
+            SettingsSection(self.tr("API"), api),
+            SettingsSection(self.tr("Start"), start.rows),
+            SettingsSection(self.tr("Backups"), self.backups.rows),
+            SettingsSection(self.tr("Updates"), self._updates()),
+        ]
+        self._preferences.changed.connect(self._follow)
+        context.theme.changed.connect(self._follow)
+        context.bridge.server_changed.connect(self._show_server)
+        self._follow()
+        self._show_server(server.state)
+
+    @Slot()
+    def _follow(self) -> None:
+        for follow in self._followers:
+            follow()
+
+    # --- appearance and entry ---
+
+    def _appearance(self) -> list[SettingRow]:
+        theme, change = self._context.theme, self._preferences.change
+        modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
+        mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
+        names = [(translation.name_of(each), each) for each in languages.available()]
+        known = [(self.tr("As the system"), ""), *sorted(each for each in names if each[0])]  # with a name in Qt
+        language = self._choice(
+            known, lambda: self._preferences.settings.language, lambda value: change(language=value)
+        )
+        heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
+        compact = self._commands.compact_rows
+        rows = self._choice(
+            heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
+        )
+        compact.toggled.connect(self._follow)
+        themed = SettingRow(theme, self.tr("Theme"), mode, hint=" ", words=self.tr("colors dark night"))
+
+        def show_theme() -> None:
+            is_followed = theme.mode is ThemeMode.SYSTEM
+            present = self.tr("Dark at present.") if theme.colors.dark else self.tr("Light at present.")
+            themed.set_hint(present if is_followed else "")
+
+        self._followers.append(show_theme)
+        return [
+            themed,
+            self._text_size(),
+            SettingRow(theme, self.tr("Rows"), rows, words=self.tr("height density")),
+            SettingRow(theme, self.tr("Language"), language, hint=self.tr("From the next start.")),
+        ]
+
+    def _text_size(self) -> SettingRow:
+        theme, value = self._context.theme, PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        smaller, larger = QPushButton("\u2212"), QPushButton("+")
+        for button, name, steps in ((smaller, self.tr("Smaller"), -1), (larger, self.tr("Larger"), 1)):
+            button.setAccessibleName(name)
+            button.clicked.connect(partial(self._preferences.scale_text, steps))
+        value.setFixedWidth(theme.metrics.scaled(_SCALE_WIDTH))
+
+        def show_scale() -> None:
+            value.setText(f"{self._preferences.settings.text_scale:.0%}")
+
+        self._followers.append(show_scale)
+        hint = self.tr("Ctrl and +, −, 0 do the same.")
+        words = self.tr("font zoom")
+        return SettingRow(theme, self.tr("Text size"), smaller, value, larger, hint=hint, words=words)
+
+    def _entry(self) -> list[SettingRow]:
+        theme, command = self._context.theme, self._commands.keep_tag
+        keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
+        self._followers.append(lambda: keep.setChecked(command.isChecked()))
+        keep.clicked.connect(lambda on: _set(command, on=on))
+        command.toggled.connect(self._follow)
+        offers = self._offers()
+        enter = self._choice(
+            [(self.tr("Adds the plant"), ""), (self.tr("Goes to Tag"), "tag")],
+            lambda: "tag" if self._preferences.settings.enter_goes_to_tag else "",
+            lambda value: self._preferences.change(enter_goes_to_tag=bool(value)),
+        )
+        hint = self.tr("When it is pressed in Name.")
+        return [
+            offers,
+            SettingRow(theme, self.tr("Tag"), keep),
+            SettingRow(theme, self.tr("Enter key"), enter, hint=hint),
+        ]
+
+    def _offers(self) -> SettingRow:
+        """Return the row of the list of known names, with the number of its names, which is read in the background."""
+        box = QCheckBox(self.tr("&Offer known names from a list"))
+        row = SettingRow(self._context.theme, self.tr("Name"), box, hint=" ")
+        self._followers.append(lambda: box.setChecked(self._preferences.settings.offers_known_names))
+        box.clicked.connect(lambda on: self._preferences.change(offers_known_names=on))
+
+        def show_list(about: NamesList | None) -> None:
+            names = Text("{count:,} names", one="1 name", count=0 if about is None else about.names)
+            row.set_hint(translated(names) if about is not None else self.tr("There is none yet: Tools > Known names…"))
+
+        file = self._context.location.names_file
+        self._context.bridge.short_tasks.ask(self, lambda _task: KnownNames(file).about(), show_list)
+        return row
+
+    # --- API ---
+
+    def _api(self) -> list[SettingRow]:
+        theme = self._context.theme
+        self._on_box = QCheckBox(self.tr("&Accept plants from programs on this computer"))
+        self._on_box.clicked.connect(self._switch_api)
+        self._port_edit = LineEdit(max_length=5)
+        self._port_edit.setFixedWidth(theme.metrics.scaled(_PORT_WIDTH))
+        self._port_edit.editingFinished.connect(self._use_port)
+        #: The row of the port.
+        self.port = SettingRow(theme, self.tr("Port"), self._port_edit, hint=" ")
+        access = QPushButton(self.tr("API access…"))
+        access.clicked.connect(self._commands.open_api_access)
+        return [
+            SettingRow(theme, self.tr("Other programs"), self._on_box),
+            self.port,
+            SettingRow(theme, self.tr("Tokens"), access, hint=self.tr("Tokens, the last requests and examples.")),
+        ]
+
+    @Slot(object)
+    def _show_server(self, state: ServerState) -> None:
+        self._on_box.setChecked(not isinstance(state, Off))
+        if not self._port_edit.isModified():  # else what the user is typing stays
+            port = getattr(state, "port", None)  # a server that changes its port is off for a moment
+            self._port_edit.setText(str(port or self._port_edit.text() or self._server.port))
+        self.port.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
+        self.port.show_error(error_text(state.error) if isinstance(state, Failed) else "")
+
+    @Slot(bool)
+    def _switch_api(self, is_on: bool) -> None:
+        self._server.set_on(is_on=is_on)
+        self._show_server(self._server.state)  # the click has toggled the box, whatever the result
+
+    @Slot()
+    def _use_port(self) -> None:
+        if not self._port_edit.isModified():
+            return
+        text = self._port_edit.text().strip()
+        is_valid = text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_PORT
+        set_properties(self._port_edit, invalid=str(not is_valid).lower())
+        if not is_valid:
+            self.port.show_error(self.tr("A port is a whole number from 1 to 65535."))
+            return
+        self._port_edit.setModified(False)
+        self._server.set_port(int(text), self._on_port_refused)
+        if not isinstance(self._server.state, On):
+            self._show_server(self._server.state)
+
+    def _on_port_refused(self, error: Exception) -> None:
+        if isValid(self):  # the dialog may have been closed meanwhile
+            stays = self.tr("{reason} The API stays on port {port}.")
+            port = getattr(self._server.state, "port", self._server.port)
+            self.port.show_error(stays.format(reason=error_text(error), port=port))
+
+    # --- start, backups, updates ---
+
+    def _updates(self) -> list[SettingRow]:
+        box = QCheckBox(self.tr("&Check once a day; nothing is installed"))
+        self._followers.append(lambda: box.setChecked(self._preferences.settings.ask_for_updates))
+        box.clicked.connect(lambda on: self._preferences.change(ask_for_updates=on))
+        hint = self.tr("You have {version}.").format(version=__version__)
+        return [SettingRow(self._context.theme, self.tr("New versions"), box, hint=hint)]
+
+    # --- controls ---
+
+    def _choice(
+        self, choices: Sequence[tuple[str, str]], value: Callable[[], str], change: Callable[[str], object]
+    ) -> ComboBox:
+        box = ComboBox("", choices)
+        box.setMinimumWidth(self._context.theme.metrics.scaled(_COMBO_WIDTH))
+        self._followers.append(lambda: box.setCurrentIndex(max(0, box.findData(value()))))
+        box.activated.connect(lambda _place: change(box.currentData()))
+        return box
+
+
+def _set(command: QAction, *, on: bool) -> None:
+    """Trigger a checkable command, unless it has this state already."""
+    if command.isChecked() is not on:
+        command.trigger()
+
+
+class StartRows(QObject):
+    """Rows about the start at login, the tray, and the key for the small window."""
+
+    def __init__(self, context: WindowContext, show_manual: Callable[[], object], parent: QObject) -> None:
+        """`show_manual` shows how to bind a key."""
+        super().__init__(parent)
+        self._preferences = context.preferences
+        self._login_box = QCheckBox(self.tr("&Start PlantDesk without its window"))
+        self._login_box.clicked.connect(self._switch_login)
+        self._login = SettingRow(context.theme, self.tr("At login"), self._login_box, words=self.tr("autostart"))
+        self._tray_box = QCheckBox(self.tr("Keep &running when the window is closed"))
+        self._tray_box.clicked.connect(lambda on: self._preferences.change(keep_in_tray=on, tray_answered=True))
+        self._tray = SettingRow(
+            context.theme, self.tr("Tray"), self._tray_box, hint=" ", words=self.tr("background notification area")
+        )
+        command = login.quick_command()
+        copy = CopyButton(context.theme, self.tr("Copy {command}").format(command="plantdesk quick"))
+        copy.set_content(command)
+        how = QPushButton(self.tr("How to bind a key"))
+        how.clicked.connect(show_manual)
+        hint = self.tr("A small window for one plant.")
+        quick = SettingRow(
+            context.theme, self.tr("Quick entry"), copy, how, hint=hint, words=self.tr("shortcut hotkey keyboard")
+        )
+        #: All rows, in their order.
+        self.rows = [self._login, self._tray, quick]
+
+    def follow(self) -> None:
+        """Show what is set now, and whether there is a tray."""
+        try:
+            self._login_box.setChecked(login.login_item().is_on())
+        except (OSError, PlantDeskError) as error:
+            _log.warning("Whether PlantDesk starts at login cannot be read: %s", error)
+            self._login_box.setChecked(False)
+        self._tray_box.setChecked(self._preferences.settings.keep_in_tray)
+        has_tray = QSystemTrayIcon.isSystemTrayAvailable()
+        self._tray_box.setEnabled(has_tray)
+        self._tray.set_hint("" if has_tray else self.tr("This desktop has no tray."))
+
+    @Slot(bool)
+    def _switch_login(self, on: bool) -> None:
+        self._login.show_error("")
+        try:
+            login.switch_login(on=on)
+        except (OSError, PlantDeskError) as error:
+            text = self.tr("The start at login could not be changed. {reason}")
+            self._login.show_error(text.format(reason=error_text(error)))
+        self.follow()

@@ -12,8 +12,8 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.server_control import ApiControl
-from plantdesk.ui.settings.feature import SettingsPage
-from plantdesk.ui.settings.rows import SettingCommands
+from plantdesk.ui.settings.feature import SettingsFeature
+from plantdesk.ui.settings.layout import SettingCommands
 from tests.support.api_switch import ApiSwitch
 from tests.support.desk import Desk
 
@@ -21,7 +21,7 @@ from tests.support.desk import Desk
 class SettingsDesk(Desk):
     """The dialog, as its user sees it."""
 
-    def __init__(self, qtbot: QtBot, dialog: QWidget, page: SettingsPage, server: ApiSwitch, plants: Plants) -> None:
+    def __init__(self, qtbot: QtBot, dialog: QWidget, page: SettingsFeature, server: ApiSwitch, plants: Plants) -> None:
         super().__init__(qtbot, dialog)
         self.page, self.server, self.plants = page, server, plants
         #: What the buttons have asked of other features.
@@ -55,7 +55,7 @@ def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[Setti
         lambda: pressed.append("back up"),
         lambda page, heading: pressed.extend((page, heading)),
     )
-    page = SettingsPage(context, cast("ApiControl", server), commands)
+    page = SettingsFeature(context, cast("ApiControl", server), commands)
     dialog = page.open_dialog()
     with qtbot.waitExposed(dialog):
         dialog.show()

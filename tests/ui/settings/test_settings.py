@@ -13,7 +13,7 @@ from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.settings.rows import SettingRow
+from plantdesk.ui.settings.layout import SettingRow
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.commands import WindowCommands
 from tests.ui.settings.conftest import SettingsDesk

@@ -8,7 +8,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.settings.feature import SettingsDialog
-from plantdesk.ui.settings.rows import SettingRow
+from plantdesk.ui.settings.layout import SettingRow
 from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.window.commands import HelpCommands

@@ -1,0 +1,137 @@
+"""What the dialog of the settings is made of: sections of rows, each a label with its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from plantdesk.domain.folding import searched
+from plantdesk.platform import languages
+from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.theme.metrics import XL, M, S
+from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
+
+#: For text of 13 px.
+_LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
+#: The most lines of a hint beside the controls, and its least width if it has more than one.
+_MAX_LINES, _HINT_WIDTH = 1.8, 100
+_BESIDE, _BELOW = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+
+
+class SettingCommands(NamedTuple):
+    """Commands of other features that are in the settings as well; `show_manual` gets a page and a heading."""
+
+    compact_rows: QAction
+    keep_tag: QAction
+    open_api_access: Callable[[], object]
+    back_up: Callable[[], object]
+    show_manual: Callable[[str, str], object]
+
+
+class SettingRow(QWidget):
+    """A setting. Its label names the first control for screen readers, if that has no text of its own.
+
+    The hint is tied to that control as well: Orca speaks labels of no field when a dialog opens.
+    """
+
+    def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
+        """Show a hint after the controls; “Find a command” finds the row by `words` as well."""
+        super().__init__()
+        self._theme, self._words = theme, words
+        self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
+        self._hint = PlainLabel(tone="muted", wrapped=True, buddy=controls[0])
+        self.set_hint(hint)
+        self._hint.setMinimumWidth(1)  # the controls keep their widths
+        self._error = PlainLabel(tone="error", wrapped=True)
+        self._controls = controls
+        if not (isinstance(controls[0], QAbstractButton) and controls[0].text()):
+            controls[0].setAccessibleName(label)
+        beside = fill(QHBoxLayout(), *controls, STRETCH, margins=0, spacing=S)
+        self._line = fill(QBoxLayout(_BESIDE), beside, (self._hint, 1), margins=0, spacing=S)
+        right = fill(QVBoxLayout(), self._line, self._error, margins=0, spacing=0)
+        self._row = fill(QBoxLayout(_BESIDE, self), self._label, (right, 1), margins=0, spacing=0)
+        self.setMinimumWidth(1)  # if the controls have no room beside the label, they go below it
+        self._error.hide()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the hint below the controls if it needs over two lines beside them, and wide controls below the label."""
+        super().resizeEvent(event)
+        controls = sum(each.sizeHint().width() + S for each in self._controls if not each.isHidden())
+        is_beside = controls - S <= self.width() - self._label.width()
+        room = self.width() - controls - (self._label.width() if is_beside else 0)
+        hint = self._hint.fontMetrics().horizontalAdvance(self._hint.text())
+        has_room = hint <= room or (hint < _MAX_LINES * room and room > self._theme.metrics.scaled(_HINT_WIDTH))
+        self._line.setDirection(_BESIDE if has_room or not hint else _BELOW)
+        self._row.setDirection(_BESIDE if is_beside else _BELOW)
+
+    @property
+    def focus_target(self) -> QWidget:
+        """The first control."""
+        return self._controls[0]
+
+    @property
+    def label(self) -> str:
+        """The name of the setting."""
+        return self._label.text()
+
+    @property
+    def words(self) -> str:
+        """The folded texts by which it is found, also in English."""
+        texts = self._texts()
+        return searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
+
+    def set_hint(self, text: str) -> None:
+        """Show another hint."""
+        self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so & would mark a mnemonic
+
+    def show_error(self, text: str) -> None:
+        """Show under the controls why a value was refused; empty: it was accepted."""
+        self._error.setText(text)
+        self._error.setVisible(bool(text))
+        if text:
+            announce(self, text)
+
+    def _texts(self) -> list[str]:
+        texts = [self._label.text(), self._hint.text(), self._words]
+        for each in self._controls:
+            if isinstance(each, QComboBox):
+                texts += [each.itemText(place) for place in range(each.count())]
+            elif isinstance(each, QAbstractButton | PlainLabel):
+                texts.append(each.text())
+        return texts
+
+    @property
+    def label_width(self) -> int:
+        """The width that the label needs on one line."""
+        return self._label.fontMetrics().horizontalAdvance(self._label.text()) + M
+
+    def fit(self, label_width: int) -> None:
+        """Give the label a width, and the row its height."""
+        self._label.setFixedWidth(label_width)
+        self.setMinimumHeight(self._theme.metrics.control)
+
+
+def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
+    """Align the left edges of the controls of all rows, whose labels may be longer in other languages."""
+    needed = max(row.label_width for row in rows)
+    width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed))
+    for row in rows:
+        row.fit(width)
+
+
+class SettingsSection(QWidget):
+    """A heading and its rows."""
+
+    def __init__(self, title: str, rows: Sequence[SettingRow]) -> None:
+        super().__init__()
+        self.title, self.rows = title, rows
+        line = QFrame()
+        line.setProperty("pane", "lines")
+        line.setFixedHeight(1)
+        fill(QVBoxLayout(self), PlainLabel(title, role="strong"), line, *rows, margins=(0, 0, 0, XL), spacing=S)
