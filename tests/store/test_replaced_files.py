@@ -28,7 +28,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.transactions import UnsavedError
 from tests.store.test_backups import ids_in
 from tests.support.adding import add_each
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 
@@ -113,20 +113,16 @@ def test_two_processes_follow_to_the_new_file_without_losing_a_plant(path: Path,
                     acknowledged.add(plant_id)
                 plant_id += 1
 
-        def wait_for(count: int) -> None:
-            deadline = time.monotonic() + SECONDS
-            while len(acknowledged) < count:
-                assert time.monotonic() < deadline
-
         posting = [
             threading.Thread(target=post, args=(each, 10_000 * (n + 1))) for n, each in enumerate((first, second))
         ]
         for thread in posting:
             thread.start()
         try:
-            wait_for(100)
+            until(lambda: len(acknowledged) >= 100)
             other.replace(path)
-            wait_for(len(acknowledged) + 200)
+            enough = len(acknowledged) + 200
+            until(lambda: len(acknowledged) >= enough)
         finally:
             ended.set()
             for thread in posting:
