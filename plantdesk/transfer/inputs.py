@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 from io import StringIO
 from typing import IO, NamedTuple
 
-from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.store import plants_of_file
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable, Dialect
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format, format_of
+from plantdesk.transfer.json_items import FileSyntaxError, Item, array_items, item_of_line
 from plantdesk.transfer.name_parts import names_in
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
@@ -118,16 +118,16 @@ def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
     return Input(text.name, form, table, text)
 
 
-def _line_items(text: TextFile) -> Iterator[strict_json.Item]:
+def _line_items(text: TextFile) -> Iterator[Item]:
     for number, line in text.lines():
         if not line.isspace():
-            yield strict_json.item_of_line(line.rstrip("\r\n"), number)
+            yield item_of_line(line.rstrip("\r\n"), number)
 
 
-def _array_items(text: TextFile) -> Iterator[strict_json.Item]:
+def _array_items(text: TextFile) -> Iterator[Item]:
     try:
-        yield from strict_json.array_items(text.pieces(), LONGEST)
-    except strict_json.FileSyntaxError as error:
+        yield from array_items(text.pieces(), LONGEST)
+    except FileSyntaxError as error:
         raise text.error(error.reason, error.line) from None
 
 

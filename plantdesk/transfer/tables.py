@@ -9,9 +9,10 @@ from typing import NamedTuple, Protocol
 from plantdesk.domain.errors import Text
 from plantdesk.domain.events import PlantContent
 from plantdesk.domain.folding import is_unicode
-from plantdesk.domain.strict_json import Item, NumberText
+from plantdesk.domain.strict_json import NumberText
 from plantdesk.domain.validation import UnfitNumber
 from plantdesk.transfer.columns import READ, Columns, Layout, layout_of
+from plantdesk.transfer.json_items import Item
 
 #: Rows of a batch, and characters and cells, after which it ends.
 _MAX_ROWS, _MAX_BATCH = 1000, 1_000_000

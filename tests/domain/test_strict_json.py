@@ -1,5 +1,4 @@
 import json
-import re
 from decimal import Decimal
 
 import pytest
@@ -8,18 +7,11 @@ from hypothesis import strategies as st
 
 from plantdesk.domain.errors import ErrorNumber, PlantDeskError
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
-from plantdesk.domain.strict_json import (
-    FileSyntaxError,
-    Item,
-    NotJsonError,
-    RepeatedMemberError,
-    array_items,
-    item_of_line,
-    parse_object,
-)
+from plantdesk.domain.strict_json import NotJsonError, RepeatedMemberError, parse_object
 from plantdesk.domain.validation import UnfitNumber
 from tests.support.cases import cases
 from tests.support.costs import cpu_seconds
+from tests.support.json_texts import OBJECTS, VALUES
 
 
 def value(text: str) -> object:
@@ -137,28 +129,6 @@ def test_a_normal_body_costs_a_few_times_what_json_does() -> None:
 
 # --- against Python's own reader, with exact numbers -------------------------------------------------------------
 
-_NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
-_STRINGS = st.text(max_size=5).map(json.dumps) | st.sampled_from(
-    ['"\\ud83c\\udf31"', '"\\ud800"', '"\\u0000"', '"a\tb"', '"é"']
-)
-
-
-def _object(members: list[tuple[str, str]]) -> str:
-    return "{" + ", ".join(f"{name}: {value}" for name, value in members) + "}"
-
-
-_VALUES = st.recursive(
-    _NUMBERS
-    | _STRINGS
-    | st.sampled_from(["null", "true", "false", "NaN", "-Infinity", "01", "1.", ".5", "+1", "'x'", ""]),
-    lambda inner: (
-        st.lists(inner, max_size=3).map(lambda values: f"[{', '.join(values)}]")
-        | st.lists(st.tuples(_STRINGS, inner), max_size=3).map(_object)
-    ),
-    max_leaves=5,
-)
-_TEXTS = st.lists(st.tuples(st.sampled_from(['"id"', '"name"', '"tag"']) | _STRINGS, _VALUES), max_size=4)
-
 
 def expected(data: bytes) -> dict[str, object] | None:
     """Return the kinds of the members; None where the JSON is refused."""
@@ -196,13 +166,13 @@ def _changed(text: str, change: tuple[float, bytes] | None) -> bytes:
 
 
 @cases(300)
-@given(_TEXTS.map(_object) | _VALUES, _CHANGES)
+@given(OBJECTS | VALUES, _CHANGES)
 def test_it_accepts_the_same_json_as_python(text: str, change: tuple[float, bytes] | None) -> None:
     check_same(_changed(text, change))
 
 
 @cases(300)
-@given(_VALUES, _AROUND, _CHANGES)
+@given(VALUES, _AROUND, _CHANGES)
 def test_a_body_is_checked_at_any_depth(value: str, around: list[str], change: tuple[float, bytes] | None) -> None:
     for outer in around:
         value = outer.replace("$", value)
@@ -233,71 +203,3 @@ def check_same(data: bytes) -> None:
         is_number = isinstance(value, int) and not isinstance(value, bool)
         actual = value if is_number else "unfit" if isinstance(value, UnfitNumber) else "other"
         assert (requested or {})[name] == actual
-
-
-_PARTS = _TEXTS.map(_object) | st.sampled_from(
-    ['{"a": 1}', '{"a": [{}', "{}]}", "{}], [{}", "{}, {}", '{"a": "}', '{", "b": 2}', '{"a": 1} ', "", "[", "}"]
-)
-
-
-def plain(item: Item) -> str:
-    """Return an item as text, an error as its message, and a number of any size as it is written."""
-    members = {name: each.text if isinstance(each, UnfitNumber) else each for name, each in item.members.items()}
-    return str(item.error or members)
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ('{"a": 1, "a": 2}', "More than once"),
-        ('{"name": "a", "n\\u0061me": "b"}', "More than once"),
-        ('{"a": NaN}', "NaN is not a JSON number"),
-        ('{"a": "b', "Unterminated string"),
-        ('{"a": 1},', "Extra data"),
-        ('{"a": 1}, {"b": 2}', "Extra data"),
-        ('{"a": [{}', "Expecting"),
-        ("[1]", "It is not an object"),
-        (
-            '{"x": 1, "y": "a:b", "z": null, "n": -1.5, "o": {"p": [1, 1]}}',
-            "{'x': 1, 'y': 'a:b', 'z': None, 'n': '-1.5', 'o'",
-        ),
-        (' {"x": "\\":"} ', "{'x': '\":'}"),
-    ],
-)
-def test_a_line_is_one_object_or_says_why_not(line: str, found: str) -> None:
-    item = item_of_line(line, 7)
-    assert found in plain(item)
-    assert (item.text, item.line) == (line, 7)
-
-
-def read_array(pieces: list[str]) -> list[tuple[int, str]]:
-    """Return the lines and items of an array, and the error where it ends with one."""
-    found: list[tuple[int, str]] = []
-    try:
-        found += ((item.line, plain(item)) for item in array_items(iter(pieces), 1000))
-    except FileSyntaxError as error:
-        found.append((error.line, str(error.reason)))
-    return found
-
-
-@cases(100)
-@given(st.lists(_PARTS, max_size=5), st.sampled_from([", ", ",\n", " ,\n ", ",\n\n", ",\r\n"]), st.booleans())
-def test_an_array_is_read_the_same_in_pieces_of_any_size(items: list[str], comma: str, many_lines: bool) -> None:  # noqa: FBT001
-    text = f"[{comma.join(items)}\n]"
-    text = text.replace('": ', '":\n ') if many_lines else text
-    assert read_array([text]) == read_array([*text])
-
-
-@cases(100)
-@given(st.lists(_PARTS, max_size=5), st.sampled_from([", ", " ,\n"]), st.integers(1, 50))
-def test_a_large_object_is_read_the_same_in_pieces_of_any_size(items: list[str], comma: str, size: int) -> None:
-    def summary(pieces: list[str]) -> list[tuple[int, str]]:
-        return [(line, re.sub(r"It is not JSON.*", "It is not JSON", text)) for line, text in read_array(pieces)]
-
-    text = f'[{{"x": [{comma.join(items)}\n, {{"y": [[1.5, {{}} , []]]}} ], "name": "Fern"}}, {comma.join(items)}]'
-    assert summary([text[at : at + size] for at in range(0, len(text), size)]) == summary([text])
-
-
-def test_the_line_of_an_item_is_where_it_begins() -> None:
-    items = ['{"a": 1}', '{"b":\n2}', '\n{"c": 3}', '{"d": 4}']
-    assert [line for line, _ in read_array([f"[{', '.join(items)}]"])] == [1, 1, 3, 3]

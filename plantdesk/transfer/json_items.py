@@ -1,0 +1,159 @@
+"""The objects of a file in JSON, one by one: the lines of JSON Lines, or the items of an array, read in pieces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from plantdesk.domain.errors import Text, joined
+from plantdesk.domain.strict_json import (
+    NotAnObjectError,
+    NotJsonError,
+    RepeatedMemberError,
+    after_blanks,
+    members_of,
+    scanned,
+    whole_value,
+)
+
+#: Characters before and after an error that a message shows.
+_BEFORE, _AFTER = 30, 10
+_TOO_DEEP = Text("An object is nested too deeply.")
+
+
+class Item(NamedTuple):
+    """An item of a file that begins on `line`, its `text` there, its members, or why it is not an object.
+
+    Numbers with a fraction or an exponent are NumberText.
+    """
+
+    line: int
+    text: str
+    members: Mapping[str, object] = {}
+    error: Text | None = None
+
+
+def item_of_line(line: str, number: int) -> Item:
+    """Return the object in a line."""
+    try:
+        return _item(whole_value(line), number, line)
+    except json.JSONDecodeError as error:
+        reason = Text("It is not JSON: {reason} at column {column}.", reason=error.msg, column=error.colno)
+    except NotJsonError as error:
+        reason = error.text
+    except RecursionError:
+        reason = _TOO_DEEP
+    return Item(number, line, error=reason)
+
+
+def _item(value: object, line: int, text: str) -> Item:
+    try:
+        return Item(line, text, members_of(value))
+    except NotAnObjectError:
+        return Item(line, text, error=Text('It is not an object, such as {{"id": 1, "name": "Fern"}}.'))
+    except RepeatedMemberError as error:
+        return Item(line, text, error=error.text)
+
+
+class FileSyntaxError(Exception):
+    """A file is not an array in JSON. `line` is counted from 1."""
+
+    def __init__(self, reason: Text, line: int) -> None:
+        super().__init__(reason)
+        self.reason, self.line = reason, line
+
+
+def array_items(pieces: Iterator[str], longest: int) -> Iterator[Item]:
+    """Yield the objects of an array, each of at most `longest` characters. Raises FileSyntaxError."""
+    buffer = _Buffer(pieces, longest)
+    if buffer.next_character() != "[":
+        reasons = [Text("It is not a JSON array, a list in [ ].")]
+        if buffer.next_character() == "{":
+            reasons.append(Text("If each line is an object, name the file .jsonl."))
+        raise buffer.error(joined(reasons))
+    buffer.at += 1
+    if buffer.next_character() == "]":
+        buffer.at += 1
+    else:
+        yield buffer.item()
+        while buffer.next_character() == ",":
+            buffer.at += 1
+            yield buffer.item()
+        if buffer.next_character() != "]":
+            reason = Text("The array is not closed, or a comma is missing, after item {number:,}.", number=buffer.items)
+            raise buffer.error(reason)
+        buffer.at += 1
+    if buffer.next_character():
+        raise buffer.error(Text("Something follows the end of the array."))
+
+
+class _Buffer:
+    """The part of a file that is being parsed."""
+
+    def __init__(self, pieces: Iterator[str], longest: int) -> None:
+        self._pieces, self._longest = pieces, longest
+        self.text, self.at = "", 0
+        self._line, self._counted = 1, 0
+        #: Items so far.
+        self.items = 0
+
+    def error(self, reason: Text) -> FileSyntaxError:
+        return FileSyntaxError(reason, self.line())
+
+    def line(self) -> int:
+        """Return the line of the present position."""
+        self._line += self.text.count("\n", self._counted, self.at)
+        self._counted = self.at
+        return self._line
+
+    def next_character(self) -> str:
+        """Skip blanks; return the character there, or nothing at the end."""
+        while True:
+            self.at = after_blanks(self.text, self.at)
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if not self._more():
+                return ""
+
+    def item(self) -> Item:
+        """Return the item that begins here."""
+        self.items += 1
+        self.next_character()
+        while True:
+            try:
+                value, end = scanned(self.text, self.at)
+            except NotJsonError as error:
+                raise self._item_error(error.text) from None
+            except RecursionError:
+                raise self._item_error(_TOO_DEEP) from None
+            except json.JSONDecodeError as error:
+                if len(self.text) - self.at > self._longest:
+                    reason = Text("An object is longer than {longest:,} characters.", longest=self._longest)
+                    raise self._item_error(reason) from None
+                after = error.pos - self.at
+                if not self._more():
+                    near = " ".join(self.text[max(0, after - _BEFORE) : after + _AFTER].split())
+                    self.at = after
+                    reason = Text("It is not JSON: {reason} near “{text}”.", reason=error.msg, text=near)
+                    raise self._item_error(reason) from None
+            else:
+                if self.text[end - 1] == "}" or end < len(self.text) or not self._more():  # a number may go on
+                    line, text, self.at = self.line(), self.text[self.at : end], end
+                    return _item(value, line, text)
+
+    def _item_error(self, reason: Text) -> FileSyntaxError:
+        return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
+
+    def _more(self) -> bool:
+        """Read at least as much again, so that a long item is not parsed often; False at the end."""
+        self.line()
+        parts, size = [self.text[self.at :]], 0
+        self.at = self._counted = 0
+        for piece in self._pieces:
+            parts.append(piece)
+            size += len(piece)
+            if size >= len(parts[0]) and size:
+                break
+        self.text = "".join(parts)
+        return size > 0
