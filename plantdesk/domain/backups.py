@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from plantdesk.domain.errors import LISTED, Text, joined, shortened
+from plantdesk.domain.errors import LISTED, Text, joined, plants_text, shortened
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 
@@ -129,7 +129,7 @@ def preview_text(preview: RestorePreview, file_name: str) -> Text:
         Text("“{file}” holds {plants}."),
         Text("“{file}” is damaged: no more than {plants} of it can be read."),
     )
-    lines = [(rest if preview.is_partial else whole).filled(file=file, plants=_plants(preview.plants))]
+    lines = [(rest if preview.is_partial else whole).filled(file=file, plants=plants_text(preview.plants))]
     if preview.has_foreign_log:
         log = Text("The log “{file}-wal” beside it belongs to another file, and its plants are not read.")
         lines.append(log.filled(file=file))
@@ -142,13 +142,9 @@ def preview_text(preview: RestorePreview, file_name: str) -> Text:
         kinds = Text("Comes back: {plants}"), Text("Goes: {plants}"), Text("Changes back: {plants}")
         for kind, group in zip(kinds, preview.difference, strict=True):
             if group.size:
-                change = kind.filled(plants=_plants(group.size))
+                change = kind.filled(plants=plants_text(group.size))
                 lines.append(Text("{change} ({names})", change=change, names=_names(group)))
     return joined(lines, Text("{first}\n{second}"))
-
-
-def _plants(count: int) -> Text:
-    return Text("{count:,} plants", one="1 plant", count=count)
 
 
 def _names(group: Group) -> Text:

@@ -100,6 +100,11 @@ def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
     return reduce(lambda first, second: pair.filled(first=first, second=second), texts)
 
 
+def plants_text(count: int) -> Text:
+    """Return a number of plants with the word."""
+    return Text("{count:,} plants", one="1 plant", count=count)
+
+
 class PlantDeskError(Exception):
     """A foreseeable failure, with a message for the user: `text`, or `str()` in English.
 

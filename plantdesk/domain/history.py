@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import LISTED, NothingToUndoError, Text, joined, shortened
+from plantdesk.domain.errors import LISTED, NothingToUndoError, Text, joined, plants_text, shortened
 from plantdesk.domain.records import PlantRow, Source
 
 #: Characters of a name in a title, and tags that it lists.
@@ -177,8 +177,8 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
         case [_, _, *_] as tags if len(tags) <= _MAX_TAGS:
             values["tags"] = joined(map(_quoted, tags), LISTED)
     if isinstance(merged := parameters.get("merged"), int):
-        values["merged"] = _number(merged)
-    number = _number(plants)
+        values["merged"] = plants_text(merged)
+    number = plants_text(plants)
     values["plants"] = values.get("name", number) if plants == 1 else number
     fitting = (text for kinds, needed, text in _TITLES if kind in kinds and needed <= values.keys())
     return next(fitting, Text("Edit {plants}")).filled(**values)
@@ -193,10 +193,6 @@ def texts_of(parameters: dict[str, Any]) -> list[str]:
     """Return the texts in the parameters of a change."""
     tags = parameters.get("tags")
     return [each for each in (*parameters.values(), *(tags if isinstance(tags, list) else ())) if isinstance(each, str)]
-
-
-def _number(plants: int) -> Text:
-    return Text("{count:,} plants", one="1 plant", count=plants)
 
 
 def _quoted(text: object) -> Text:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QDrag
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from plantdesk.domain.errors import Text, shortened
+from plantdesk.domain.errors import plants_text, shortened
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import tag_text, translated
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -53,7 +53,7 @@ def drag_tag(source: QWidget, tag: str) -> None:
 
 def drag_plants(source: QWidget, count: int) -> None:
     """Let the user drag the selected plants, whose number is `count`; return when they are dropped."""
-    text = translated(Text("{count:,} plants", one="1 plant", count=count))
+    text = translated(plants_text(count))
     _drag(source, plants_data(), text, Qt.DropAction.CopyAction)
 
 

@@ -12,7 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.history import Change, ChangeKind, PlantChange
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
 from plantdesk.ui.card.note import NoteEdit
@@ -405,7 +405,7 @@ class SelectionCard(CardFrame):
 
     def show_count(self, count: int) -> None:
         """Show the number of plants; what they have in common is not known yet."""
-        self._title_label.setText(translated(Text("{count:,} plants", one="1 plant", count=count)))
+        self._title_label.setText(translated(plants_text(count)))
         name = translated(Text("Delete {count:,} plants", one="Delete 1 plant", count=count))
         self._delete_button.setAccessibleName(name)
         set_tool_tip(self._delete_button, name)

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended
 from plantdesk.domain.edits import MergeTags
-from plantdesk.domain.errors import LISTED, Text, joined
+from plantdesk.domain.errors import LISTED, Text, joined, plants_text
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.tags import Likeness, SimilarTag, renamed, renamed_above, similar_groups, similar_to, tops
 from plantdesk.ui.background import Task
@@ -238,7 +238,7 @@ class TagGroup(QFrame):
         self._layout.replaceWidget(self._lines, lines)
         self._lines.deleteLater()
         self._lines = lines
-        self._count_label.setText(_plants(self._group[kept]))
+        self._count_label.setText(translated(plants_text(self._group[kept])))
         self._on_ticked()
 
     def _line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
@@ -246,7 +246,7 @@ class TagGroup(QFrame):
         pill.set_tag(other.tag)
         pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
         reason = translated(joined(other.differs, LISTED)) if other.differs else ""
-        count = _plants(other.plants)
+        count = translated(plants_text(other.plants))
         check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
         check.setChecked(not other.is_own)
         check.toggled.connect(self._on_ticked)
@@ -375,7 +375,3 @@ def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[st
     """Return the tags with their numbers of plants, and the groups of those that are alike."""
     tags = reader.tag_counts()
     return tags, similar_groups(tags, likeness)
-
-
-def _plants(count: int) -> str:
-    return translated(Text("{count:,} plants", one="1 plant", count=count))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStackedLayout, QVBoxLayou
 from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.rewriting import FIELDS, Rule
 from plantdesk.domain.selections import Selection
@@ -265,7 +265,7 @@ class RewritingPage(CleanUpPage):
         return translated(many) if plants else self.tr("Change")
 
     def _count_text(self, places: int, plants: int, left: int) -> str:
-        looked = Text("{count:,} plants", one="1 plant", count=self._preview.plants)
+        looked = plants_text(self._preview.plants)
         where = Text("{changed:,} of {plants}", changed=plants, plants=looked)
         text = translated(Text("{count:,} places in {where}", one="1 place in {where}", count=places, where=where))
         if left:

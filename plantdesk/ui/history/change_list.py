@@ -25,7 +25,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, shortened
+from plantdesk.domain.errors import Text, plants_text, shortened
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry
 from plantdesk.domain.protocols import HistorySummary, PlantReader
 from plantdesk.domain.records import Source, SourceKind
@@ -231,7 +231,7 @@ def _plants(entry: HistoryEntry) -> str:
     """Return the details of the plants that are not in the title."""
     change, _, first = entry
     if first is None:
-        return translated(Text("{count:,} plants", one="1 plant", count=change.plants))
+        return translated(plants_text(change.plants))
     plant_id, name, tag = first
     if change.plants > 1:
         template = Text("{name} and {count:,} more", one="{name} and 1 more")

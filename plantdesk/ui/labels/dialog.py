@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.records import PlantRow
 from plantdesk.ui.labels.painting import (
     FIELDS,
@@ -189,7 +189,7 @@ class LabelDialog(Dialog):
             button.setVisible(job.pages > 1)
         for button in (self._pdf_button, self._print_button):
             button.setEnabled(job.sheet.fits and any(job.content))
-        plants = Text("{count:,} plants", one="1 plant", count=len(self._plants))
+        plants = plants_text(len(self._plants))
         sheets = translated(
             Text("{plants} on {count:,} sheets", one="{plants} on 1 sheet", count=job.pages, plants=plants)
         )

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QToolBar, QToolButton, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import Contains, Counts, Term
 from plantdesk.ui.filters import filter_icon, filter_text, is_filter, moved_filter, tag_of
@@ -272,7 +272,7 @@ class SearchBar(QWidget):
             )
         if not found:
             return "…" if found is None else self.tr("No plants")
-        return translated(Text("{count:,} plants", one="1 plant", count=found))
+        return translated(plants_text(found))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 from typing_extensions import override
 
-from plantdesk.domain.errors import IdTakenError, Text
+from plantdesk.domain.errors import IdTakenError, Text, plants_text
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.outbox import Submission, SubmissionState
@@ -119,7 +119,7 @@ class UnsavedPlants(QFrame):
         if submission.texts:
             plant_id, name, _ = submission.texts
             return one_line(name or plant_id)
-        return translated(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))
+        return translated(plants_text(len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
         if self._outbox.is_in_doubt(submission):

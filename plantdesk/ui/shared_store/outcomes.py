@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import plants_text
 from plantdesk.store import PostgresLocation, Probe, Stage, hba_line, is_encrypted, setup_sql
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, translated
@@ -59,7 +59,7 @@ class Outcomes(QFrame):
         if found.plants is None:
             return self.tr("The database is empty"), self.tr("Opening makes it a store.")
         details = self._use(found) if found.refusal is None else error_text(found.refusal)
-        return translated(Text("{count:,} plants", one="1 plant", count=found.plants)), details
+        return translated(plants_text(found.plants)), details
 
     def _server(self, found: Probe) -> str:
         if not found.server:

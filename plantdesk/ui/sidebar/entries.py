@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QLocale
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_terms
@@ -117,7 +117,7 @@ class SidebarEntry(NamedTuple):
         """What a screen reader says."""
         text = one_line(self.text) if self.tag is None else tag_text(self.tag)
         if self.plants is not None:
-            plants = translated(Text("{count:,} plants", one="1 plant", count=self.plants))
+            plants = translated(plants_text(self.plants))
             text = translate("Sidebar", "{name}, {plants}").format(name=text, plants=plants)
         return translate("Sidebar", "{entry}, shown").format(entry=text) if self.is_active else text
 
