@@ -1,4 +1,4 @@
-"""Small additions to Qt: nested layouts, dynamic properties, sizes, a folder, diagnostics."""
+"""Small additions to Qt: nested layouts, lines, dynamic properties, sizes, a folder, diagnostics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from PySide6.QtCore import QLibraryInfo, QModelIndex, QPersistentModelIndex, QSize, QStandardPaths, Qt, qVersion
 from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
-from PySide6.QtWidgets import QApplication, QBoxLayout, QLayout, QWidget
+from PySide6.QtWidgets import QApplication, QBoxLayout, QFrame, QLayout, QWidget
 from shiboken6 import invalidate, isValid
 
 from plantdesk.platform.paths import home_folder, resources_folder
@@ -110,6 +110,14 @@ def _release_items(layout: QLayout) -> None:
             _release_items(item)
         elif item is not None:
             invalidate(item)
+
+
+def separator_line() -> QFrame:
+    """Return a line between what is above and below it, in the colour of the theme."""
+    line = QFrame()
+    line.setProperty("pane", "lines")
+    line.setFixedHeight(1)
+    return line
 
 
 def fitted(widget: QWidget, requested: QSize) -> QSize:

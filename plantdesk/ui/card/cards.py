@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLayout, QPushButton, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.history import Change, ChangeKind, PlantChange
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
 from plantdesk.ui.card.note import NoteEdit
-from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
+from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored, separator_line
 from plantdesk.ui.texts import (
     date,
     is_visible,
@@ -188,11 +188,8 @@ class CardFrame(QWidget):
         self._cross.clicked.connect(requests.close)
         content = QWidget()
         self.column = fill(QVBoxLayout(content), margins=(EDGE, M + 2, EDGE, M), spacing=0)
-        line = QFrame()
-        line.setProperty("pane", "lines")
-        line.setFixedHeight(1)
         self.buttons = QHBoxLayout()
-        bottom = fill(QVBoxLayout(), line, self.buttons, margins=(EDGE, 0, EDGE, M + 2), spacing=M)
+        bottom = fill(QVBoxLayout(), separator_line(), self.buttons, margins=(EDGE, 0, EDGE, M + 2), spacing=M)
         fill(QVBoxLayout(self), (ScrollArea(content, horizontal=False), 1), bottom, margins=0, spacing=0)
         self._cross.raise_()
 

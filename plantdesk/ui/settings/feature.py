@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Command, Section
-from plantdesk.ui.qt import STRETCH, bring_to_front, fill
+from plantdesk.ui.qt import STRETCH, bring_to_front, fill, separator_line
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection, fit_rows
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
@@ -46,15 +46,13 @@ class SettingsDialog(Dialog):
         self._unsaved.setContentsMargins(EDGE, L, EDGE, 0)
         self._unsaved.hide()
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        page, line = QWidget(), QFrame()
+        page = QWidget()
         fill(QVBoxLayout(page), *sections, STRETCH, margins=(EDGE, L, S, 0), spacing=0)
         self._area = ScrollArea(page, horizontal=False)
         ReservedScrollBar(self._area)
-        line.setProperty("pane", "lines")
-        line.setFixedHeight(1)
         note = PlainLabel(self.tr("Changes apply at once."), tone="muted")
         foot = fill(QHBoxLayout(), note, STRETCH, self.buttons, margins=(EDGE, M, EDGE, M))
-        fill(QVBoxLayout(self), self._unsaved, (self._area, 1), line, foot, margins=0, spacing=0)
+        fill(QVBoxLayout(self), self._unsaved, (self._area, 1), separator_line(), foot, margins=0, spacing=0)
         theme.changed.connect(self._fit)
         self._fit()
         self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))

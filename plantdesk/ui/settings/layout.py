@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.folding import searched
 from plantdesk.platform import languages
-from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.qt import STRETCH, fill, separator_line
 from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -131,7 +131,5 @@ class SettingsSection(QWidget):
     def __init__(self, title: str, rows: Sequence[SettingRow]) -> None:
         super().__init__()
         self.title, self.rows = title, rows
-        line = QFrame()
-        line.setProperty("pane", "lines")
-        line.setFixedHeight(1)
-        fill(QVBoxLayout(self), PlainLabel(title, role="strong"), line, *rows, margins=(0, 0, 0, XL), spacing=S)
+        heading, line = PlainLabel(title, role="strong"), separator_line()
+        fill(QVBoxLayout(self), heading, line, *rows, margins=(0, 0, 0, XL), spacing=S)
