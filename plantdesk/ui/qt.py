@@ -136,14 +136,15 @@ def mirrored(widget: QWidget, left: int, top: int, right: int, bottom: int) -> t
     return (right, top, left, bottom) if widget.isRightToLeft() else (left, top, right, bottom)
 
 
-def set_properties(widget: QWidget, **properties: str) -> None:
-    """Set dynamic properties and apply the style sheet's rules for them.
+def set_properties(widget: QWidget, **properties: str | bool) -> None:
+    """Set dynamic properties, a bool as true or false, and apply the style sheet's rules for them.
 
     A widget that was never shown is polished when shown; asking for its style here would delay the start by 20 ms.
     """
-    changed = [name for name, value in properties.items() if widget.property(name) != value]
+    texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in properties.items()}
+    changed = [name for name, text in texts.items() if widget.property(name) != text]
     for name in changed:
-        widget.setProperty(name, properties[name])
+        widget.setProperty(name, texts[name])
     if changed and widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
         widget.style().polish(widget)
 

@@ -229,7 +229,7 @@ class RewritingPage(CleanUpPage):
 
     def _show_problem(self, text: str, field: QWidget | None = None) -> None:
         for each in (self._find, self._new):
-            set_properties(each, invalid=str(each is field and self._action.currentIndex() == _REPLACE).lower())
+            set_properties(each, invalid=each is field and self._action.currentIndex() == _REPLACE)
         if text != self._message.text:
             self._message.show_message(Tone.ERROR if text else Tone.HINT, text)
 

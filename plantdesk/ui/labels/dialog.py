@@ -195,7 +195,7 @@ class LabelDialog(Dialog):
         )
         self._message.show_message(Tone.HINT, sheets)
         unknown = job.content.unknown_field
-        set_properties(self._line, invalid=str(bool(unknown)).lower())
+        set_properties(self._line, invalid=bool(unknown))
         if unknown:
             text = self.tr("{field} is not known. The line may have {name}, {tag}, {id} and {note}.")
             names = {each: f"{{{each}}}" for each in FIELDS}

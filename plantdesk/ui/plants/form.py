@@ -287,7 +287,7 @@ class PlantForm(QFrame):
 
     def _mark(self, invalid: Sequence[str]) -> None:
         for name, field in self._fields().items():
-            set_properties(field, invalid=str(name in invalid).lower())
+            set_properties(field, invalid=name in invalid)
 
     @Slot()
     def _on_id_entered(self) -> None:

@@ -265,7 +265,7 @@ class TagField(ButtonField):
 
     def _set_filled(self, *, filled: bool) -> None:
         self.is_filled = filled
-        set_properties(self, filled=str(filled).lower())
+        set_properties(self, filled=filled)
 
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:

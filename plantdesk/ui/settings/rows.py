@@ -286,7 +286,7 @@ class SettingRows(QObject):
             return
         text = self._port_edit.text().strip()
         is_valid = text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_PORT
-        set_properties(self._port_edit, invalid=str(not is_valid).lower())
+        set_properties(self._port_edit, invalid=not is_valid)
         if not is_valid:
             self.port.show_error(self.tr("A port is a whole number from 1 to 65535."))
             return

@@ -58,7 +58,7 @@ class CellEditor(LineEdit):
 
     def mark(self, *, invalid: bool) -> None:
         """Show whether the text is invalid."""
-        set_properties(self, invalid=str(invalid).lower())
+        set_properties(self, invalid=invalid)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
