@@ -29,7 +29,6 @@ from plantdesk.domain.protocols import ServedStore
 _LISTENERS = 8
 #: Seconds for the last responses, after the shutdown timeout.
 _LAST_TIMEOUT = 0.05
-_POLL_INTERVAL = 0.01
 
 
 class ApiThread:
@@ -120,9 +119,8 @@ class ApiThread:
         await asyncio.gather(*self._state.tasks, return_exceptions=True)
 
     async def _wait_for_connections(self, seconds: float) -> None:
-        deadline = self._loop.time() + seconds
-        while self._connections() and self._loop.time() < deadline:  # noqa: ASYNC110  uvicorn has no event for it
-            await asyncio.sleep(_POLL_INTERVAL)
+        if lost := [each.lost for each in self._connections()]:
+            await asyncio.wait(lost, timeout=seconds)
 
     def _connections(self) -> list[HttpProtocol]:
         return [each for each in self._state.connections if isinstance(each, HttpProtocol)]

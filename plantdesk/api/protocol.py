@@ -67,6 +67,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._keep_alive: bool | None = None  # of the cycle, when its request is complete; None before its head is
         self._framing = 0  # bytes of the request that are not its body
         self._ignores_input = self._is_lingering = self._has_client_closed = False
+        #: Is done when the connection is.
+        self.lost: asyncio.Future[None] = loop.create_future()
 
     @property
     def is_served(self) -> bool:
@@ -106,6 +108,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._set_timeout(None)
         super().connection_lost(exc)
         self.transport, self.cycle = self._raw, None  # type: ignore[assignment]  # they refer to this object
+        self.lost.set_result(None)
 
     @override
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's returns nothing
