@@ -250,9 +250,9 @@ def locked(file: Path) -> Iterator[None]:
     Raises OSError, also when another program holds it for long.
     """
     from plantdesk.platform.file_locks import try_lock
+    from plantdesk.platform.paths import open_regular
 
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    handle = os.open(file.with_name(f".{file.name}.lock"), flags, 0o600)
+    handle = open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
     deadline = time.monotonic() + _LOCK_TIMEOUT
     try:
         while not try_lock(handle):
