@@ -11,18 +11,16 @@ import contextlib
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
-from plantdesk.platform.file_locks import try_lock
+from plantdesk.platform.file_locks import lock
 from plantdesk.platform.paths import NotRegularError, open_regular
 
 #: Seconds for which an opening waits for that of another process; a migration of a million plants takes some.
 LOCK_TIMEOUT = 30.0
-_RETRY_DELAY = 0.005
 #: Bytes of the note. Its length never changes, so that it can be written on a full disk.
 _NOTE_SIZE = 256
 #: The most characters of a store's identity; a file may come from anywhere.
@@ -120,15 +118,13 @@ def _not_ours(file: Path) -> StoreUnreachableError:
 
 
 def _acquire(handle: int) -> None:
-    until = time.monotonic() + LOCK_TIMEOUT
     try:
-        while not try_lock(handle):
-            if time.monotonic() > until:
-                raise StoreBusyError
-            time.sleep(_RETRY_DELAY)
+        is_locked = lock(handle, LOCK_TIMEOUT)
     except OSError as error:
         text = Text("The plant store is on a drive that cannot lock files. Use a folder on this computer's disk.")
         raise StoreUnreachableError(text) from error
+    if not is_locked:
+        raise StoreBusyError
 
 
 def noted(path: Path) -> Note:
