@@ -19,7 +19,6 @@ import hmac
 import json
 import os
 import socket
-import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import LARGEST_PORT
+from plantdesk.platform.paths import open_regular
 
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
@@ -122,11 +122,10 @@ def is_stale(path: Path) -> bool:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
     """Open a regular file that only the user can read. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    descriptor = open_regular(path, os.O_RDONLY)
     try:
         status = os.fstat(descriptor)
-        own = sys.platform == "win32" or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
-        if not (own and stat.S_ISREG(status.st_mode)):
+        if sys.platform != "win32" and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
             raise PermissionError(f"{path} is not a private file")
         yield descriptor
     finally:

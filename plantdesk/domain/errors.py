@@ -108,8 +108,8 @@ def plants_text(count: int) -> Text:
 class PlantDeskError(Exception):
     """A foreseeable failure, with a message for the user: `text`, or `str()` in English.
 
-    The class may have the template of `text`; then the constructor gets its values. `number` is the API's error number;
-    `retry_after` (seconds) is set if a retry may succeed.
+    The class may have the template of `text`, and usual values; then the constructor gets the values, or the others.
+    `number` is the API's error number; `retry_after` (seconds) is set if a retry may succeed.
     """
 
     number: ErrorNumber = ErrorNumber.DEFECT
@@ -336,10 +336,7 @@ class StoreReadOnlyError(StoreError):
     number = ErrorNumber.STORE_READ_ONLY
     #: Whether this lasts until somebody grants a right or updates a program: plants must not wait for that.
     is_lasting = False
-    text = Text("{what} is read-only. Allow writing to the file and its folder.")
-
-    def __init__(self, what: Text = _THE_STORE) -> None:
-        super().__init__(what=what)
+    text = Text("{what} is read-only. Allow writing to the file and its folder.", what=_THE_STORE)
 
 
 class StoreOutdatedError(StoreReadOnlyError):
@@ -365,11 +362,9 @@ class StoreDamagedError(StoreError):
     number = ErrorNumber.STORE_DAMAGED
     text = Text(
         "{what} is damaged. It was left as it is. Restore a backup (File > Restore, or: plantdesk restore), "
-        "or choose another file."
+        "or choose another file.",
+        what=_THE_STORE,
     )
-
-    def __init__(self, what: Text = _THE_STORE) -> None:
-        super().__init__(what=what)
 
 
 class StoreUnreachableError(StoreError):
@@ -420,9 +415,6 @@ class NoStoreError(StoreError):
     """There is no store yet; a command that only reads or changes plants creates none."""
 
     text = Text("There is no database “{file}” yet. The window and `plantdesk add` create it.")
-
-    def __init__(self, file: str) -> None:
-        super().__init__(file=file)
 
 
 class FolderMissingError(StoreUnreachableError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from enum import Enum, auto
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -203,6 +204,36 @@ class StoreRows(NamedTuple):
     rows: Callable[[Any], Iterator[Row]]
     #: Returns the ids of the plants, and the numbers of the changes, that have U+0000 in a text.
     with_nul: Callable[[], tuple[list[int], list[int]]]
+
+
+class Stage(Enum):
+    """What the test of a shared store's address tests, one after the other."""
+
+    SERVER = auto()
+    ENCRYPTION = auto()
+    SIGN_IN = auto()
+    PLANTS = auto()
+
+
+class Probe(NamedTuple):
+    """The result of a test. `failed` is the first stage that failed, with `error`; later ones were not tested."""
+
+    failed: Stage | None = None
+    error: StoreError | None = None
+    #: Whether what an administrator of the server can run solves the problem.
+    needs_administrator: bool = False
+    #: The server's version, and the milliseconds of a round trip.
+    server: str = ""
+    milliseconds: float = 0
+    is_encrypted: bool = False
+    #: None: there are no tables, and the user may make them.
+    plants: int | None = None
+    can_add: bool = True
+    can_change: bool = True
+    #: Why this PlantDesk can only read: the tables are of another version.
+    refusal: StoreError | None = None
+    #: The desks that have changed something today, the last one first.
+    desks: tuple[str, ...] = ()
 
 
 def _listed(numbers: Sequence[int]) -> Text:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import errno
 import sys
+import time
+
+#: Seconds between two attempts.
+_RETRY_DELAY = 0.005
 
 if sys.platform == "win32":
-    from portalocker import LockFlags, lock
+    import portalocker
     from portalocker.exceptions import AlreadyLocked, LockException
 
     def try_lock(handle: int) -> bool:
         """Lock a file; return False while another handle has the lock. Raises OSError if the drive has no locks."""
         try:
-            lock(handle, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
+            portalocker.lock(handle, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
         except AlreadyLocked:
             return False
         except LockException as error:
@@ -28,3 +32,11 @@ else:
         except (BlockingIOError, PermissionError):
             return False
         return True
+
+
+def lock(handle: int, timeout: float) -> bool:
+    """Lock a file; return False if another handle has the lock for `timeout` seconds. Raises OSError as `try_lock`."""
+    until = time.monotonic() + timeout
+    while not (is_locked := try_lock(handle)) and time.monotonic() <= until:
+        time.sleep(_RETRY_DELAY)
+    return is_locked

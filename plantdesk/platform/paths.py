@@ -5,6 +5,7 @@ The resources are in the folder of a frozen program, in an installed wheel, or i
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -23,6 +24,10 @@ CERTIFICATE_FILES = (
     "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
 )
+
+
+class NotRegularError(OSError):
+    """Under the name of a file is something else: a link, a folder, a pipe, a socket or a device."""
 
 
 class FolderUnusableError(PlantDeskError):
@@ -123,6 +128,24 @@ def is_writable(path: Path) -> bool:
     effective = os.access in os.supports_effective_ids
     may_write = os.access(path, os.R_OK | os.W_OK, effective_ids=effective)
     return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=effective)
+
+
+def open_regular(path: Path, flags: int) -> int:
+    """Open a file, or make one with mode 0600, whatever somebody else has put under its name. Not for databases.
+
+    Follows no link and waits for no pipe. Raises NotRegularError and OSError.
+    """
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags, _PRIVATE)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO}:
+            raise NotRegularError(error.errno, error.strerror, str(path)) from error
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise NotRegularError(errno.EINVAL, "it is not a regular file", str(path))
+    return handle
 
 
 def make_private(path: Path) -> None:

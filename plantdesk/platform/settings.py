@@ -11,7 +11,6 @@ import errno
 import json
 import logging
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -32,7 +31,6 @@ SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
 MOST_BACKUPS = 999
 #: Seconds for which a change of the settings waits for that of another window.
 _LOCK_TIMEOUT = 1.0
-_RETRY_DELAY = 0.005
 #: The other stores for which something is remembered.
 _MAX_STORES = 50
 
@@ -249,16 +247,13 @@ def locked(file: Path) -> Iterator[None]:
 
     Raises OSError, also when another program holds it for long.
     """
-    from plantdesk.platform.file_locks import try_lock
+    from plantdesk.platform.file_locks import lock
+    from plantdesk.platform.paths import open_regular
 
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    handle = os.open(file.with_name(f".{file.name}.lock"), flags, 0o600)
-    deadline = time.monotonic() + _LOCK_TIMEOUT
+    handle = open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
     try:
-        while not try_lock(handle):
-            if time.monotonic() > deadline:
-                raise TimeoutError("another PlantDesk changes them")
-            time.sleep(_RETRY_DELAY)
+        if not lock(handle, _LOCK_TIMEOUT):
+            raise TimeoutError("another PlantDesk changes them")
         yield
     finally:
         os.close(handle)

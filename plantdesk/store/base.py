@@ -192,11 +192,13 @@ class WriterThread(ABC):
     Order for each group: commit, pass on the outcomes, notify the listeners.
     """
 
-    def __init__(self, health: Health) -> None:
-        """Start the thread; a subclass calls this last."""
-        self._health = health
+    def __init__(self, report_health: Callable[[StoreError | None], None]) -> None:
+        self._health = Health(report_health)
         self._queue = WriteQueue()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     @property

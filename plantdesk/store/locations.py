@@ -22,7 +22,7 @@ from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
     from plantdesk.domain.backups import StoreBackups
-    from plantdesk.domain.locations import Copied, Progress, StoreLocation, StoreRows
+    from plantdesk.domain.locations import Copied, Probe, Progress, StoreLocation, StoreRows
     from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
@@ -277,6 +277,24 @@ class PostgresLocation(Address):
         from plantdesk.store.postgres.administration import roles_sql
 
         return roles_sql(self)
+
+    def setup_sql(self) -> str:
+        """Return the SQL with which an administrator makes user and database."""
+        from plantdesk.store.postgres.administration import setup_sql
+
+        return setup_sql(self)
+
+    def hba_line(self, client: str) -> str:
+        """Return the line of pg_hba.conf that lets the user in from a client; empty: from its whole network."""
+        from plantdesk.store.postgres.administration import hba_line
+
+        return hba_line(self, client)
+
+    def probe(self) -> Probe:
+        """Test the address with one attempt to sign in. Changes nothing."""
+        from plantdesk.store.postgres.administration import probe
+
+        return probe(self)
 
     def needed_update(self) -> TablesUpdate | None:
         """Return the update of the tables that this PlantDesk needs."""

@@ -28,22 +28,19 @@ FILE_METHODS = {"chmod", "unlink", "rmdir", "mkdir", "touch", "write_text", "wri
 # The modules that may use them, since somebody else may have put something under the name (SECURITY, promise 5), and a
 # descriptor of a database releases its locks when it is closed. What each must do is in the comment.
 FILE_OPERATIONS = {
-    # Beside a store, which may come from anywhere: no links are followed, only regular files of the user are opened.
-    "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
-    "plantdesk.store.sqlite.files.open_checks": {"open"},  # O_NOFOLLOW, then fstat
+    # Beside a store, which may come from anywhere, others use `open_regular`.
     # An overwritten file, of whose name and inode it is sure; the name of an index, which is no database.
     "plantdesk.store.sqlite.files.store_file": {"copyfile", "unlink"},
     "plantdesk.store.sqlite.files.backup_folder": {"unlink", "rename", "mkdir"},  # backups by their names, links too
     "plantdesk.platform.atomic_files": {"open", "replace", "unlink"},  # names of mkstemp, O_EXCL
     # In folders of the user alone: 0700, or of `tempfile`.
     "plantdesk.platform.paths": {"mkdir", "chmod", "open"},  # O_NOFOLLOW, O_PATH, then fstat
-    "plantdesk.platform.settings": {"open", "replace"},
+    "plantdesk.platform.settings": {"replace"},
     "plantdesk.platform.unsaved_file": {"open", "unlink"},
     "plantdesk.platform.languages": {"open"},
     "plantdesk.platform.logs": {"open"},
     "plantdesk.api.sockets": {"chmod"},
     "plantdesk.api.announcement": {"open", "unlink", "rmdir"},
-    "plantdesk.api.discovery": {"open"},
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
     "plantdesk.store.known_names": {"unlink"},  # the name itself; what it opens is checked before
     # What the user names: no database (`is_database`), or a new file (O_EXCL).

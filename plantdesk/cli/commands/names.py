@@ -70,7 +70,7 @@ def remove(options: argparse.Namespace) -> int:
 
 def _known(database: StoreLocation) -> KnownNames:
     if not database.check():
-        raise NoStoreError(database.name)
+        raise NoStoreError(file=database.name)
     return KnownNames(database.names_file)
 
 

@@ -42,14 +42,14 @@ def _option(database: StoreLocation) -> str:
 def open_existing_store(database: StoreLocation) -> PlantStore:
     """Open a store that should be there; the caller closes it. Raises NoStoreError, StoreError."""
     if not database.exists():
-        raise NoStoreError(database.name)
+        raise NoStoreError(file=database.name)
     return open_store(database)
 
 
 def open_reader(database: StoreLocation) -> PlantReader:
     """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
     if not database.exists():
-        raise NoStoreError(database.name)
+        raise NoStoreError(file=database.name)
     return database.open_reader()
 
 

@@ -87,6 +87,14 @@ class Address:
         """The first host, as a message names it."""
         return self.conninfo.get("host", "").split(",")[0] or "localhost"
 
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether every connection is encrypted, as far as the address says."""
+        from plantdesk.domain.locations import is_loopback
+
+        mode = dict(self.parameters).get("sslmode", "prefer" if is_loopback(self.server) else "verify-full")
+        return mode not in {"disable", "allow", "prefer"}
+
     @cached_property
     def desk(self) -> str:
         """The name of this desk: `application_name` of the address, else what the user has set, else the computer's.

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from enum import Enum, auto
 from getpass import getuser
-from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
-from plantdesk.domain.locations import is_loopback
+from plantdesk.domain.locations import Probe, Stage
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import Connection, connect
 from plantdesk.store.postgres.errors import (
@@ -111,35 +109,8 @@ def roles_sql(address: Address) -> str:
 
 # --- the test of an address, and what makes it possible ---
 
-
-class Stage(Enum):
-    """What is tested, one after the other."""
-
-    SERVER = auto()
-    ENCRYPTION = auto()
-    SIGN_IN = auto()
-    PLANTS = auto()
-
-
-class Probe(NamedTuple):
-    """The result of a test. `failed` is the first stage that failed, with `error`; later ones were not tested."""
-
-    failed: Stage | None = None
-    error: StoreError | None = None
-    #: The server's version, and the milliseconds of a round trip.
-    server: str = ""
-    milliseconds: float = 0
-    is_encrypted: bool = False
-    #: None: there are no tables, and the user may make them.
-    plants: int | None = None
-    can_add: bool = True
-    can_change: bool = True
-    #: Why this PlantDesk can only read: the tables are of another version.
-    refusal: StoreError | None = None
-    #: The desks that have changed something today, the last one first.
-    desks: tuple[str, ...] = ()
-
-
+#: What `setup_sql` and `hba_line` solve.
+_OF_ADMINISTRATORS = (NotListedError, DatabaseMissingError, RightsMissingError)
 _STAGES: tuple[tuple[type[StoreError], Stage], ...] = (
     (EncryptionError, Stage.ENCRYPTION),
     (SignInRefusedError, Stage.SIGN_IN),
@@ -158,7 +129,7 @@ def probe(address: Address) -> Probe:
             port = address.conninfo.get("port", "").split(",")[0] or "5432"
             message = Text("Nothing answers at {server}, port {port}. Check both, and whether the server runs.")
             error = StoreUnreachableError(message, server=address.server, port=port)
-        return Probe(stage, error)
+        return Probe(stage, error, isinstance(error, _OF_ADMINISTRATORS))
     with connection:
         found = Probe(
             server=connection.info.parameter_status("server_version") or "",
@@ -168,7 +139,8 @@ def probe(address: Address) -> Probe:
             with translate_errors(address):
                 return _with_plants(connection, address, found)
         except StoreError as error:
-            return found._replace(failed=Stage.PLANTS, error=error)
+            is_repairable = isinstance(error, _OF_ADMINISTRATORS)
+            return found._replace(failed=Stage.PLANTS, error=error, needs_administrator=is_repairable)
 
 
 def _with_plants(connection: Connection, address: Address, found: Probe) -> Probe:
@@ -188,11 +160,6 @@ def _with_plants(connection: Connection, address: Address, found: Probe) -> Prob
     return found._replace(can_add=missing is None or isinstance(missing, OnlyAddsError), can_change=missing is None)
 
 
-def needs_administrator(error: StoreError) -> bool:
-    """Return whether the output of `setup_sql` and `hba_line` solves the problem."""
-    return isinstance(error, NotListedError | DatabaseMissingError | RightsMissingError)
-
-
 def setup_sql(address: Address) -> str:
     """Return the SQL with which an administrator makes user and database; the password is left out."""
     user, database = map(_identifier, (address.user or getuser(), address.name))  # as libpq signs in
@@ -202,17 +169,11 @@ def setup_sql(address: Address) -> str:
     )
 
 
-def hba_line(address: Address, client: str = "") -> str:
-    """Return the line of pg_hba.conf that lets a user in from a client, by default from the whole network of it."""
-    kind = "hostssl" if is_encrypted(address) else "host"
+def hba_line(address: Address, client: str) -> str:
+    """Return the line of pg_hba.conf that lets a user in from a client; empty: from its whole network."""
+    kind = "hostssl" if address.is_encrypted else "host"
     network = f"{client}/{128 if ':' in client else 32}" if client else "samenet"
     return f"{kind}  {_hba_name(address.name)}  {_hba_name(address.user or getuser())}  {network}  scram-sha-256"
-
-
-def is_encrypted(address: Address) -> bool:
-    """Return whether every connection to the address is encrypted, as far as the address says."""
-    mode = dict(address.parameters).get("sslmode", "prefer" if is_loopback(address.server) else "verify-full")
-    return mode not in {"disable", "allow", "prefer"}
 
 
 def _identifier(name: str) -> str:

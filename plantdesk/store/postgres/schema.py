@@ -221,12 +221,10 @@ SCHEMA_VERSION = len(MIGRATIONS)
 class NoSharedStoreError(NoStoreError):
     """The database has no tables of PlantDesk, and opening does not make them."""
 
-    def __init__(self, database: str, server: str) -> None:
-        text = Text(
-            "The database “{database}” on {server} has no plant store yet, and nothing was created in it. "
-            "Open it in the window, or type `plantdesk migrate --create`, to start there without plants."
-        )
-        StoreError.__init__(self, text, database=database, server=server)
+    text = Text(
+        "The database “{database}” on {server} has no plant store yet, and nothing was created in it. "
+        "Open it in the window, or type `plantdesk migrate --create`, to start there without plants."
+    )
 
 
 class UpdateRightsError(StoreReadOnlyError):
@@ -236,9 +234,6 @@ class UpdateRightsError(StoreReadOnlyError):
         "Your user may not update this shared store. Members of “{owner}” may; ask one of them, or who administrates "
         "the server."
     )
-
-    def __init__(self, owner: str) -> None:
-        StoreError.__init__(self, owner=owner)
 
 
 class TablesVersion(NamedTuple):
@@ -271,7 +266,7 @@ def write_refusal(found: TablesVersion) -> StoreError | None:
 def check_readable(found: TablesVersion | None, database: str, server: str) -> TablesVersion:
     """Raise NoSharedStoreError or StoreTooNewError unless this PlantDesk can read the tables; return their version."""
     if found is None:
-        raise NoSharedStoreError(database, server)
+        raise NoSharedStoreError(database=database, server=server)
     if isinstance(refusal := write_refusal(found), StoreTooNewError):
         raise refusal
     return found
@@ -320,7 +315,7 @@ def _become_owner(connection: Connection[Any]) -> None:
              WHERE oid = (SELECT relowner FROM pg_class WHERE oid = 'plantdesk.state'::regclass)"""
     name, plain_name, is_member = connection.execute(sql).fetchone() or ("", "", False)
     if not is_member:
-        raise UpdateRightsError(plain_name)
+        raise UpdateRightsError(owner=plain_name)
     connection.execute(f"SET LOCAL ROLE {name}".encode())
 
 

@@ -25,7 +25,6 @@ from plantdesk.store.base import (
     AddJob,
     AutomaticBackups,
     Entries,
-    Health,
     Job,
     Outcome,
     PollJob,
@@ -69,19 +68,18 @@ class Writer(WriterThread):
         report_health: Callable[[StoreError | None], None],
         may_wait: Callable[[], bool],
     ) -> None:
-        """Start the thread. All functions are called on it.
+        """Try whether writes are possible. All functions are called on the thread.
 
         `may_wait`: whether a write with an unknown outcome waits until the server can be asked, instead of failing.
         """
-        self._transactions, self._publish = transactions, publish
-        self._health, self._may_wait = Health(report_health), may_wait
+        super().__init__(report_health)
+        self._transactions, self._publish, self._may_wait = transactions, publish, may_wait
         #: Writes with an unknown outcome, each with the key of its commit and its result.
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
         self._is_poll_queued = False
         self._retry_at = 0.0
         self._prune_at = time.monotonic() + _PRUNE_INTERVAL
         self._quietly(transactions.check_writable)
-        super().__init__(self._health)
 
     def poll(self) -> None:
         """Let listeners know soon of what was committed by others."""
@@ -225,6 +223,7 @@ class PostgresStore(WrittenStore):
             self._health_listeners.notify,
             lambda: self._listener is not None,
         )
+        self._writer.start()
 
     @property
     @override

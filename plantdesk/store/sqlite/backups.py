@@ -64,7 +64,7 @@ def all_rows(path: Path) -> Iterator[StoreRows]:
     """Read the store at `path` in one snapshot. Raises NoStoreError and StoreError."""
     with naming(path):
         if is_absent(resolved(path)):
-            raise NoStoreError(path.name)
+            raise NoStoreError(file=path.name)
     with closing(StoreFile(path)) as file, translate_errors(), closing(file.connect()) as connection:
         file.refuse_outdated()
         with snapshot(connection):

@@ -17,7 +17,6 @@ from plantdesk.store.base import (
     AddJob,
     AutomaticBackups,
     Entries,
-    Health,
     Job,
     Outcome,
     WriteJob,
@@ -43,12 +42,11 @@ class Writer(WriterThread):
     def __init__(
         self, file: StoreFile, publish: Callable[[Changes], None], report_health: Callable[[StoreError | None], None]
     ) -> None:
-        """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
+        """`publish` and `report_health` are called on the thread. Raises StoreError."""
+        super().__init__(report_health)
         self._file = file
-        health = Health(report_health)
-        self._transactions = Transactions(file, publish, health)
+        self._transactions = Transactions(file, publish, self._health)
         self._unsaved: StoreError | None = None
-        super().__init__(health)
 
     @override
     def close(self) -> None:
@@ -134,6 +132,7 @@ class Store(WrittenStore):
         try:
             self.file.refuse_outdated()
             self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
+            self._writer.start()
         except StoreError:
             self.file.close()
             raise

@@ -12,16 +12,9 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
-from plantdesk.domain.locations import is_loopback
+from plantdesk.domain.locations import Probe, Stage, is_loopback
 from plantdesk.platform.passwords import keep_password
-from plantdesk.store import (
-    DESK_FILE_SUFFIX,
-    PostgresLocation,
-    Probe,
-    Stage,
-    needs_administrator,
-    probe,
-)
+from plantdesk.store import DESK_FILE_SUFFIX, PostgresLocation
 from plantdesk.transfer.files import opened_target
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
@@ -227,7 +220,7 @@ class SharedStoreDialog(Dialog):
         location = self._location
         self._tested_label.setText(self.tr("Testing…"))
         self._task = self._bridge.long_tasks.ask(
-            self, lambda _task: probe(location), partial(self._on_tested, location), self._on_failed
+            self, lambda _task: location.probe(), partial(self._on_tested, location), self._on_failed
         )
         self._show_buttons()
 
@@ -244,7 +237,7 @@ class SharedStoreDialog(Dialog):
         if found.error is not None:
             client = str(found.error.text.values.get("client", ""))
             self._setup.show_address(location, client)
-            if needs_administrator(found.error):
+            if found.needs_administrator:
                 self._setup_header.set_open(is_open=True)
             announce(self, error_text(found.error))
         self._show_buttons()

@@ -6,7 +6,8 @@ from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import plants_text
-from plantdesk.store import PostgresLocation, Probe, Stage, hba_line, is_encrypted, setup_sql
+from plantdesk.domain.locations import Probe, Stage
+from plantdesk.store import PostgresLocation
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.theme.metrics import XS, M, S
@@ -69,7 +70,7 @@ class Outcomes(QFrame):
         return template.format(version=found.server.split(" ")[0], milliseconds=time)
 
     def _encryption(self, found: Probe, location: PostgresLocation) -> tuple[str, str]:
-        if not (found.is_encrypted if found.server else is_encrypted(location)):
+        if not (found.is_encrypted if found.server else location.is_encrypted):
             return self.tr("Not encrypted"), self.tr("as chosen, or on this computer")
         is_checked = dict(location.parameters).get("sslmode", "verify-full").startswith("verify")
         details = self.tr("certificate checked") if is_checked else self.tr("certificate not checked")
@@ -122,8 +123,8 @@ class Setup(QWidget):
 
     def show_address(self, address: PostgresLocation, client: str) -> None:
         """Show the commands that create user and database and admit the user from `client`, this computer's address."""
-        self._sql.show_text(setup_sql(address))
-        self._line.show_text(hba_line(address, client))
+        self._sql.show_text(address.setup_sql())
+        self._line.show_text(address.hba_line(client))
 
 
 class _Code(QFrame):

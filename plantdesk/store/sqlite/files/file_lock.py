@@ -8,22 +8,19 @@ in it, of the files that were opened last, shows that one of them was replaced o
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
-import stat
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
-from plantdesk.platform.file_locks import try_lock
+from plantdesk.platform.file_locks import lock
+from plantdesk.platform.paths import NotRegularError, open_regular
 
 #: Seconds for which an opening waits for that of another process; a migration of a million plants takes some.
 LOCK_TIMEOUT = 30.0
-_RETRY_DELAY = 0.005
 #: Bytes of the note. Its length never changes, so that it can be written on a full disk.
 _NOTE_SIZE = 256
 #: The most characters of a store's identity; a file may come from anywhere.
@@ -102,15 +99,12 @@ def locked(path: Path) -> Iterator[LockedStore]:
 
 def _open(file: Path, flags: int) -> int:
     """Open the lock file. Somebody else may have put anything there: only a regular file will do."""
-    flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(file, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
-    except OSError as error:
-        if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO}:
-            raise _not_ours(file) from error
-        raise
+        handle = open_regular(file, flags)
+    except NotRegularError as error:
+        raise _not_ours(file) from error
     status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_size > _NOTE_SIZE:  # less: a full disk
+    if status.st_nlink != 1 or status.st_size > _NOTE_SIZE:  # less: a full disk
         os.close(handle)
         raise _not_ours(file)
     if sys.platform != "win32" and status.st_uid == os.geteuid():
@@ -124,15 +118,13 @@ def _not_ours(file: Path) -> StoreUnreachableError:
 
 
 def _acquire(handle: int) -> None:
-    until = time.monotonic() + LOCK_TIMEOUT
     try:
-        while not try_lock(handle):
-            if time.monotonic() > until:
-                raise StoreBusyError
-            time.sleep(_RETRY_DELAY)
+        is_locked = lock(handle, LOCK_TIMEOUT)
     except OSError as error:
         text = Text("The plant store is on a drive that cannot lock files. Use a folder on this computer's disk.")
         raise StoreUnreachableError(text) from error
+    if not is_locked:
+        raise StoreBusyError
 
 
 def noted(path: Path) -> Note:

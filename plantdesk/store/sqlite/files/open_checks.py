@@ -25,6 +25,7 @@ from plantdesk.domain.errors import (
     Text,
     UnsafeFileError,
 )
+from plantdesk.platform.paths import NotRegularError, open_regular
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.file_lock import file_id, noted
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
@@ -192,20 +193,14 @@ def _check_journal(path: Path) -> None:
 
     PlantDesk never commits to two files at once, so no journal of its own has one.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(path.with_name(path.name + _JOURNAL), flags)
+        handle = open_regular(path.with_name(path.name + _JOURNAL), os.O_RDONLY)
     except FileNotFoundError:
         return
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
+    except NotRegularError as error:
         raise _unsafe_journal(path) from error
     with os.fdopen(handle, "rb") as journal:
-        status = os.fstat(journal.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise _unsafe_journal(path)
-        journal.seek(max(0, status.st_size - len(_SUPER_JOURNAL)))
+        journal.seek(max(0, os.fstat(handle).st_size - len(_SUPER_JOURNAL)))
         if journal.read() == _SUPER_JOURNAL:
             raise _unsafe_journal(path)
 

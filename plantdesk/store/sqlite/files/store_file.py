@@ -113,7 +113,7 @@ class StoreFile:
             with translate_errors(), contextlib.closing(self.connect()) as connection:
                 (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version < SCHEMA_VERSION:
-                raise StoreReadOnlyError(named(self.path))
+                raise StoreReadOnlyError(what=named(self.path))
 
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""
@@ -516,9 +516,9 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except StoreDamagedError:
-        raise StoreDamagedError(named(path)) from None
+        raise StoreDamagedError(what=named(path)) from None
     except (PermissionError, StoreReadOnlyError) as error:
-        raise StoreReadOnlyError(named(path)) from error
+        raise StoreReadOnlyError(what=named(path)) from error
     except InterruptedError:
         raise
     except OSError as error:
