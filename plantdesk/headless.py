@@ -12,9 +12,9 @@ from datetime import datetime
 
 from plantdesk.api.server import Server
 from plantdesk.domain.activity import Activity, Answer
-from plantdesk.domain.errors import Text
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
+from plantdesk.domain.texts import Text
 from plantdesk.platform import logs, output, paths, process
 from plantdesk.platform.process import STOP_SIGNALS, signal_socket
 

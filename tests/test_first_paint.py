@@ -17,7 +17,8 @@ MainWindow.paintEvent = paint
 cli.main([])
 """
 #: Of the window itself, its lock, its size and its background.
-_NEEDED = {f"plantdesk{each}" for each in ("", ".desktop", ".domain", ".domain.errors", ".platform", ".ui")}
+_NEEDED = {f"plantdesk{each}" for each in ("", ".desktop", ".domain", ".platform", ".ui")}
+_NEEDED |= {"plantdesk.domain.errors", "plantdesk.domain.texts"}
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
 _NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_files", "display", "output", "paths", "process")}
 _NEEDED |= {f"plantdesk.platform.{each}" for each in ("settings", "unsaved_file", "window_requests", "windows")}

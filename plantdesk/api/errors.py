@@ -9,8 +9,9 @@ import logging
 import re
 from typing import NamedTuple
 
-from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError, Text
+from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError
 from plantdesk.domain.models import Error
+from plantdesk.domain.texts import Text
 
 _log = logging.getLogger(__name__)
 #: RFC 6750, section 3: parameters must follow the scheme, and an error code only when a token was sent.

@@ -26,11 +26,12 @@ from plantdesk.api.errors import (
 )
 from plantdesk.api.limits import SMALL_BODY, ConnectionLimits
 from plantdesk.domain.activity import Activity
-from plantdesk.domain.errors import PlantDeskError, Text, joined
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import ServedStore
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.strict_json import parse_object
+from plantdesk.domain.texts import Text, joined
 from plantdesk.domain.validation import new_plant
 
 Outcome = PlantRow | PlantDeskError

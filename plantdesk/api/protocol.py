@@ -28,7 +28,8 @@ from uvicorn.server import ServerState
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.activity import Activity
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 Header = tuple[bytes, bytes]
 

@@ -24,7 +24,7 @@ from plantdesk.api.discovery import ServerIdentity, find_server_on_port, is_runn
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import ServedStore
@@ -42,6 +42,7 @@ from plantdesk.domain.server_state import (
     Starting,
     TooFewDescriptorsError,
 )
+from plantdesk.domain.texts import Text
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from plantdesk import LARGEST_PORT
 from plantdesk.api.discovery import foreign_owner
-from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import (
     PortInUseError,
     PortOfOtherUserError,
@@ -19,6 +18,7 @@ from plantdesk.domain.server_state import (
     ServerFailedError,
     TooFewDescriptorsError,
 )
+from plantdesk.domain.texts import Text
 
 #: Connections that wait to be accepted; the client of one more retries after a second.
 BACKLOG = 1024

@@ -17,12 +17,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, ConfigDict, Field
 
 from plantdesk.domain.edits import Delete, Edit, Insert, Update, edited
-from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError, printable
+from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError
 from plantdesk.domain.history import ChangeKind, HistoryEntry
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind, utc_time
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.texts import printable
 from plantdesk.domain.validation import check_name, plant_note, plant_to_add
 
 #: Plants, tags or changes that one call returns.

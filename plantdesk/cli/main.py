@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from plantdesk import URL_SCHEME
-from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError
+from plantdesk.domain.texts import without_controls
 from plantdesk.platform import display, output, process, windows
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of

@@ -31,7 +31,8 @@ from plantdesk.cli.parser import (
     unicode_text,
     whole_number,
 )
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 from plantdesk.platform.manual import PAGES
 from plantdesk.transfer.formats import WRITTEN, Format
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
-from plantdesk.domain.errors import Text, printable
 from plantdesk.domain.folding import is_unicode
+from plantdesk.domain.texts import Text, printable
 from plantdesk.platform import output
 from plantdesk.store import location_of
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from plantdesk import URL_SCHEME
-from plantdesk.domain.errors import InvalidPlantError, PlantDeskError, Text, shortened
+from plantdesk.domain.errors import InvalidPlantError, PlantDeskError
 from plantdesk.domain.records import parse_id
+from plantdesk.domain.texts import Text, shortened
 
 _ADDRESS = re.compile(rf"{URL_SCHEME}(?P<id>[+-]?\d+)\s*\Z", re.ASCII | re.IGNORECASE)
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from plantdesk.domain.errors import LISTED, Text, joined, plants_text, shortened
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
+from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
 
 _MAX_NAME = 30
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

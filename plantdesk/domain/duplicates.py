@@ -9,9 +9,9 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import combining, normalize
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import without_confusables
 from plantdesk.domain.records import MAX_NOTE_BYTES, PlantRow
+from plantdesk.domain.texts import Text
 
 if TYPE_CHECKING:
     from plantdesk.domain.rewriting import Rewritten

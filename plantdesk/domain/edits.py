@@ -8,11 +8,11 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
-from plantdesk.domain.errors import Text
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.tags import is_in_branch, moved
+from plantdesk.domain.texts import Text
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant

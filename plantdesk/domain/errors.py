@@ -1,17 +1,17 @@
 """The exceptions of PlantDesk, one class per cause, their texts, and the table of the API's error numbers.
 
 Every message can be shown to users and API clients as it is: it says what happened and what to do. It contains no
-token, no stack trace, and no path but that of a file the user named. A text is a template and values (`Text`), so that
-the window can translate it.
+token, no stack trace, and no path but that of a file the user named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, unique
-from functools import reduce
 from typing import Protocol, Self
+
+from plantdesk.domain.texts import Text, joined, shortened
 
 
 @unique
@@ -57,52 +57,6 @@ class ErrorNumber(IntEnum):
     def status(self) -> int:
         """The HTTP status of the response."""
         return self // 100
-
-
-@dataclass(frozen=True, init=False)
-class Text:
-    """A text for users as a template in English and the values of its fields; `str()` is the English text.
-
-    Both templates are literals, for tools that collect them. `one` is that for a `count` of 1. What users or the system
-    have written is a value, and so is another Text; numbers stay numbers, formatted when the text is shown.
-    """
-
-    template: str
-    one: str
-    values: Mapping[str, str | float | Text]
-
-    def __init__(self, template: str, /, *, one: str = "", **values: str | float | Text) -> None:
-        vars(self).update(template=template, one=one, values=values)
-
-    def filled(self, /, **values: str | float | Text) -> Text:
-        """Return the text with more values, which may have any names."""
-        text = type(self)(self.template, one=self.one)
-        vars(text)["values"] = {**self.values, **values}
-        return text
-
-    def mapped(self, change: Callable[[str], str]) -> Text:
-        """Return the text with its templates, and those of the texts in it, changed: no longer to be translated."""
-        values = {name: each.mapped(change) if isinstance(each, Text) else each for name, each in self.values.items()}
-        return type(self)(change(self.template), one=change(self.one)).filled(**values)
-
-    def __str__(self) -> str:
-        template = self.one if self.one and self.values["count"] == 1 else self.template
-        return template.format_map(self.values)
-
-
-_PAIR = Text("{first} {second}")
-#: How two texts of a list are joined.
-LISTED = Text("{first}, {second}")
-
-
-def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
-    """Return one or more texts as one; `pair` is how two of them are joined."""
-    return reduce(lambda first, second: pair.filled(first=first, second=second), texts)
-
-
-def plants_text(count: int) -> Text:
-    """Return a number of plants with the word."""
-    return Text("{count:,} plants", one="1 plant", count=count)
 
 
 class PlantDeskError(Exception):
@@ -454,19 +408,3 @@ class IsFolderError(UnsafeFileError):
 
 class StoreTooNewError(StoreError):
     """A newer PlantDesk has made or changed the store; it was left untouched."""
-
-
-def shortened(text: str, longest: int = 60) -> str:
-    """Return `text` on one line, printable and at most `longest` characters, for use in a message."""
-    line = printable(text[: longest + 1])
-    return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
-def printable(text: str) -> str:
-    """Return `text` on one line, with a space for each character that could control a terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
-def without_controls(text: str) -> str:
-    """Return `text` with a space for each character that could control a terminal, other than tabs and line ends."""
-    return "".join(each if each in "\t\n\r" or each.isprintable() else " " for each in text)

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import LARGEST_ID
+from plantdesk.domain.texts import Text
 
 _NUMBER = "(-?[0-9]{1,19})"
 _FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER})?")

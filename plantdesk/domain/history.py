@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import LISTED, NothingToUndoError, Text, joined, plants_text, shortened
+from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.records import PlantRow, Source
+from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
 
 #: Characters of a name in a title, and tags that it lists.
 _MAX_NAME, _MAX_TAGS = 40, 10

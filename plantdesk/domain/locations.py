@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
-from plantdesk.domain.errors import LISTED, PlantDeskError, StoreError, Text, joined
+from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
+from plantdesk.domain.texts import LISTED, Text, joined
 
 Row = Sequence[Any]
 #: Gets the fraction that is done; what it raises ends the copying, and nothing is written.

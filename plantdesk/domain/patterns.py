@@ -11,7 +11,8 @@ from typing import Protocol, cast
 
 import re2
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 _ESCAPED = re.compile(r"\\([\\0-9])")
 

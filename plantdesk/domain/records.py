@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
+from plantdesk.domain.errors import InvalidField, InvalidPlantError
+from plantdesk.domain.texts import Text
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1

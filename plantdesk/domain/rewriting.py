@@ -8,7 +8,8 @@ from functools import lru_cache, partial
 from heapq import merge
 from typing import NamedTuple, TypeAlias
 
-from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
+from plantdesk.domain.errors import InvalidField, InvalidPlantError
+from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, plant_note
 
 Step: TypeAlias = Callable[[str], Iterable["Place"]]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 
 class ServerError(PlantDeskError):

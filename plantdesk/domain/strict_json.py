@@ -12,8 +12,9 @@ from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 
-from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
+from plantdesk.domain.errors import ErrorNumber, PlantDeskError
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.domain.validation import UnfitNumber
 
 #: Digits of the largest int64.

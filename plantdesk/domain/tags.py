@@ -12,9 +12,9 @@ from functools import partial
 from typing import NamedTuple
 
 from plantdesk.domain.duplicates import differences_of
-from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.spelling import distance
+from plantdesk.domain.texts import Text
 
 #: A deeper tag is shown on the last of them: each level is an entry, and a tag may have thousands of slashes.
 _MAX_LEVELS = 20

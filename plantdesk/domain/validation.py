@@ -12,10 +12,11 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from plantdesk.domain.errors import InvalidField, InvalidPlantError, InvalidTokenNameError, Text, joined, shortened
+from plantdesk.domain.errors import InvalidField, InvalidPlantError, InvalidTokenNameError
 from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, MAX_NOTE_BYTES
+from plantdesk.domain.texts import Text, joined, shortened
 
 _Model = TypeVar("_Model", NewPlant, Plant)
 

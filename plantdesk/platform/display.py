@@ -11,7 +11,8 @@ import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 _SWITCHES = {"-reverse", "-widgetcount"}
 _WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from plantdesk.domain.errors import PlantDeskError, Text, without_controls
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text, without_controls
 
 #: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
 _MAX_OUTPUT = 20_000

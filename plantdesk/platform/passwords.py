@@ -14,7 +14,8 @@ from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 HOME_VARIABLE = "PLANTDESK_HOME"
 _PRIVATE = 0o600

@@ -23,7 +23,6 @@ from plantdesk.domain.errors import (
     SamePlantError,
     StoreClosedError,
     StoreError,
-    Text,
     id_taken,
 )
 from plantdesk.domain.history import Change
@@ -31,6 +30,7 @@ from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
+from plantdesk.domain.texts import Text
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import add_as_next, make_change
 from plantdesk.store.reader import StoreReader

@@ -12,7 +12,8 @@ from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Select, Table, Up
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.elements import ClauseElement
 
-from plantdesk.domain.errors import StoreReadOnlyError, Text
+from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.texts import Text
 from plantdesk.store.models import PLANT
 
 #: The schema of temporary tables in statements; each database has another name for it.

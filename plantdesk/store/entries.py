@@ -13,11 +13,12 @@ from typing import Any
 
 from sqlalchemy import Float, and_, case, cast, delete, func, literal, or_, select, tuple_, union, update
 
-from plantdesk.domain.errors import NothingToUndoError, Text
+from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Source
+from plantdesk.domain.texts import Text
 from plantdesk.store.database import Runner, version_of
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, COMMIT, PLANT, SOURCE, STATE
 from plantdesk.store.rows import NO_ROOM, read_sources, row_of, source_columns, source_of

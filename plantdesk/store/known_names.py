@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from plantdesk.domain.errors import PlantDeskError, StoreError, Text
+from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
+from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import replaced_bytes
 from plantdesk.platform.paths import create_folder
 from plantdesk.store.sqlite.connections import configure, connect

@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import IsFolderError, PlantDeskError, SignInNeededError, StoreUnreachableError, Text
+from plantdesk.domain.errors import IsFolderError, PlantDeskError, SignInNeededError, StoreUnreachableError
+from plantdesk.domain.texts import Text
 from plantdesk.platform import paths
 from plantdesk.platform.settings import Settings, of_store, read_saved
 from plantdesk.store.postgres.address import Address, AddressSyntaxError

@@ -15,11 +15,12 @@ from sqlalchemy import bindparam, insert, select, update
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, DeleteAll
-from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
+from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError
 from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.domain.validation import token_name
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import make_change

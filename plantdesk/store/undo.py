@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, not_, select, update
 
 from plantdesk.domain.edits import Undone
-from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError, shortened
+from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import Source
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter
 from plantdesk.store.database import VERSION, Runner, version_of
 from plantdesk.store.entries import read_change

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.transfer.name_parts import (
     cultivar_column,
     is_whole_name,

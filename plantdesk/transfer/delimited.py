@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import chain, dropwhile, islice
 from typing import NamedTuple
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.columns import SAMPLED, field_of, title_rows
 from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import LONGEST, TextFile

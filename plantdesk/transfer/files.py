@@ -12,7 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform.atomic_files import replaced_bytes
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from enum import StrEnum
 from pathlib import Path, PurePath
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 #: A spreadsheet takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")

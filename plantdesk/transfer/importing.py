@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.domain.validation import plant_fields
 from plantdesk.transfer.columns import READ
 from plantdesk.transfer.files import InputFile, opened_target

@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 from io import StringIO
 from typing import IO, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 from plantdesk.store import plants_of_file
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable, Dialect

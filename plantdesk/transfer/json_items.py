@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.strict_json import (
     NotAnObjectError,
     NotJsonError,
@@ -16,6 +15,7 @@ from plantdesk.domain.strict_json import (
     scanned,
     whole_value,
 )
+from plantdesk.domain.texts import Text, joined
 
 #: Characters before and after an error that a message shows.
 _BEFORE, _AFTER = 30, 10

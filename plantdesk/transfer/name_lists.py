@@ -8,7 +8,8 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator, Sequence
 
-from plantdesk.domain.errors import BackupUnusableError, Text
+from plantdesk.domain.errors import BackupUnusableError
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.columns import Columns, Layout, NoColumnError
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import PIPE, Format

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from plantdesk.domain import strict_json
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportRow
 from plantdesk.domain.records import parse_id
+from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, plant_note, plant_to_add
 from plantdesk.transfer.columns import (
     READ,

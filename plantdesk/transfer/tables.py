@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.events import PlantContent
 from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.strict_json import NumberText
+from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import UnfitNumber
 from plantdesk.transfer.columns import READ, Columns, Layout, layout_of
 from plantdesk.transfer.json_items import Item

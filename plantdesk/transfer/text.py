@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import IO
 
-from plantdesk.domain.errors import PlantDeskError, Text, joined
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text, joined
 
 #: The encodings that are used if nothing fits better; the second one for texts with lines that end with CR alone.
 GUESSED, _MACINTOSH = "cp1252", "mac-roman"

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.columns import letters_of
 from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError

@@ -20,10 +20,11 @@ from html import escape
 from pathlib import Path
 from typing import IO
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import PlantRow, Source, utc_time
 from plantdesk.domain.selections import Selection
+from plantdesk.domain.texts import Text
 from plantdesk.platform import output
 from plantdesk.transfer.files import opened_target
 from plantdesk.transfer.formats import FIELDS, FORMULA_STARTS, PIPE, Format

@@ -14,11 +14,12 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStatusBar
 
 from plantdesk.domain.edits import Applied, Edit
-from plantdesk.domain.errors import PlantDeskError, Text, prevents_changes
+from plantdesk.domain.errors import PlantDeskError, prevents_changes
 from plantdesk.domain.history import Change
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM, PlantRow
+from plantdesk.domain.texts import Text
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.held_keys import HeldKeys

@@ -6,11 +6,11 @@ from datetime import date
 
 from PySide6.QtCore import QDate, QLocale
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.search import search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Term
 from plantdesk.domain.tags import moved
+from plantdesk.domain.texts import Text
 from plantdesk.ui.texts import one_line, source_text, tag_text, translate, translated
 
 TODAY = AddedOn(0, 0)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QDrag
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from plantdesk.domain.errors import plants_text, shortened
+from plantdesk.domain.texts import plants_text, shortened
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import tag_text, translated
 from plantdesk.ui.widgets.plain_text import PlainLabel

@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from plantdesk.domain.edits import Insert, Update
-from plantdesk.domain.errors import InvalidPlantError, shortened
+from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.history import Change
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.tags import entered
+from plantdesk.domain.texts import shortened
 from plantdesk.ui.background import StoreQueries, plant_of
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.page import Part

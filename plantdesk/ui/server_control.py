@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import ServedStore
 from plantdesk.domain.server_state import (
     Failed,
@@ -21,6 +21,7 @@ from plantdesk.domain.server_state import (
     ServerState,
     Starting,
 )
+from plantdesk.domain.texts import Text
 from plantdesk.ui.background import Task, ignore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import PlantDeskError, StoreError, Text
+from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore, ServedStore
+from plantdesk.domain.texts import Text
 from plantdesk.platform import paths
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, QLockFile, QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 from plantdesk.platform.window_requests import (
     ANSWER,
     MAX_REQUEST,

@@ -10,9 +10,10 @@ from unicodedata import category
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 from typing_extensions import override
 
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import Source
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import languages
 
 #: Translates a literal in a context. `dev.py texts` collects calls of this name with two literals.

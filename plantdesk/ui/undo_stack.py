@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.edits import Applied, Delete, Undone
-from plantdesk.domain.errors import EditConflictError, StoreError, Text, UndoConflictError
+from plantdesk.domain.errors import EditConflictError, StoreError, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind, title
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM, PlantRow
+from plantdesk.domain.texts import Text
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.widgets.messages import MessageAction
 

@@ -8,6 +8,7 @@ from plantdesk.api.errors import error_response
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain import errors
 from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.texts import Text
 from plantdesk.store.sqlite import connections
 from tests.api.conftest import Serve
 
@@ -72,7 +73,7 @@ def test_a_defect_is_logged_with_its_cause_and_answered_without(
         (errors.StoreBusyError(), 503, True),
         (errors.StoreClosedError(), 503, True),
         (MemoryError(), 503, True),
-        (errors.PlantDeskError(errors.Text("no number of its own")), 500, False),
+        (errors.PlantDeskError(Text("no number of its own")), 500, False),
     ],
 )
 def test_a_failing_store_is_a_503_with_retry_after_where_a_retry_helps(

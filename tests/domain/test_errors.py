@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from plantdesk.domain import errors, imports, protocols, server_state, strict_json
-from plantdesk.domain.errors import InvalidField, PlantDeskError, StoreError, Text, joined, shortened
+from plantdesk.domain.errors import InvalidField, PlantDeskError, StoreError
 from plantdesk.domain.events import PlantContent
 from plantdesk.domain.imports import ImportConflictError
 from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.texts import Text, joined, shortened
 
 #: A value for each parameter of an exception; one that is named otherwise needs another value.
 GIVEN: dict[str, object] = {

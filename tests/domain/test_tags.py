@@ -2,7 +2,6 @@
 
 import pytest
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.tags import (
     Likeness,
     SimilarTag,
@@ -13,6 +12,7 @@ from plantdesk.domain.tags import (
     similar_groups,
     similar_to,
 )
+from plantdesk.domain.texts import Text
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,7 @@ def test_an_installed_wheel_has_them_in_the_package(tmp_path: Path) -> None:
         "__init__.py",
         "domain/__init__.py",
         "domain/errors.py",
+        "domain/texts.py",
         "platform/__init__.py",
         "platform/paths.py",
     ):

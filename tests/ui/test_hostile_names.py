@@ -9,9 +9,9 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
+from plantdesk.domain.texts import Text
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.status import ApiStatus

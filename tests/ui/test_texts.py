@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import QLocale
 from typing_extensions import override
 
-from plantdesk.domain.errors import SelectionChangedError, StoreReadOnlyError, Text, UndoConflictError
+from plantdesk.domain.errors import SelectionChangedError, StoreReadOnlyError, UndoConflictError
+from plantdesk.domain.texts import Text
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
 from plantdesk.ui.texts import ago, error_text, tag_text, translated

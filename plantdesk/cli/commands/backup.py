@@ -9,9 +9,9 @@ from pathlib import Path
 from plantdesk.cli.commands.stores import typed
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
-from plantdesk.domain.errors import Text
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
+from plantdesk.domain.texts import Text
 from plantdesk.platform import output
 
 _KIB = 1024

@@ -9,8 +9,9 @@ import contextlib
 import itertools
 from collections.abc import Iterable, Sequence
 
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.texts import shortened
 from plantdesk.platform import output, paths
 from plantdesk.store import location_of
 

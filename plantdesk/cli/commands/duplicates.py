@@ -13,9 +13,10 @@ from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import confirm
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended, merged
 from plantdesk.domain.edits import MergePlants
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, PlantRow, parse_id
+from plantdesk.domain.texts import Text
 from plantdesk.platform import output
 
 #: A plant, and the number of its group.

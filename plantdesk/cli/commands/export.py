@@ -10,8 +10,9 @@ from contextlib import ExitStack, closing
 from plantdesk.cli.commands.plants import plants_of
 from plantdesk.cli.commands.stores import Filter, filter_of, open_reader, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
+from plantdesk.domain.texts import Text
 from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
 from plantdesk.transfer.formats import WRITTEN, Format, format_of

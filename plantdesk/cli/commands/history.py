@@ -8,12 +8,13 @@ from contextlib import closing
 from plantdesk.cli.commands.stores import open_existing_store, open_reader, typed
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.edits import Undone
-from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, Text, UndoConflictError, joined, shortened
+from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, UndoConflictError
 from plantdesk.domain.history import Change
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
+from plantdesk.domain.texts import Text, joined, shortened
 from plantdesk.platform import output
 
 #: Ids of skipped plants that are printed.

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from plantdesk import __version__
 from plantdesk.cli.commands.stores import open_existing_store, open_store
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver.tools import Tool

@@ -13,8 +13,9 @@ from plantdesk.cli.commands.terminal import (
     print_json,
     reported_when_interrupted,
 )
-from plantdesk.domain.errors import NoStoreError, PlantDeskError, Text, shortened
+from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
 from plantdesk.store import KnownNames, NamesList
 from plantdesk.transfer.files import file_source

@@ -22,13 +22,14 @@ from plantdesk.cli.commands.stores import (
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import Applied, Delete, DeleteAll, Edit, Insert, Rewrite, edited
-from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
+from plantdesk.domain.errors import UnknownPlantError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import COMMAND, PlantRow, parse_id
 from plantdesk.domain.rewriting import Rule, Texts, rewritten
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
+from plantdesk.domain.texts import Text, printable, shortened
 from plantdesk.domain.validation import check_name, new_plant, plant_fields, plant_to_add
 from plantdesk.platform import output
 

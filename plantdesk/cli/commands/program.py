@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.texts import Text
 from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:

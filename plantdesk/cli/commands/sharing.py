@@ -14,9 +14,9 @@ from plantdesk.cli.commands.terminal import (
     print_table,
     reported_when_interrupted,
 )
-from plantdesk.domain.errors import Text
 from plantdesk.domain.locations import StoreLocation, copy_store, update_store
 from plantdesk.domain.protocols import Desk, TablesUpdate
+from plantdesk.domain.texts import Text
 from plantdesk.platform import output, paths, settings
 from plantdesk.store import location_of
 

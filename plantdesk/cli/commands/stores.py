@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from plantdesk.cli.commands.terminal import TerminalLine
-from plantdesk.domain.errors import NoStoreError, PlantDeskError, Text, shortened
+from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, HasTag, Selection, Term
+from plantdesk.domain.texts import Text, shortened
 
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300

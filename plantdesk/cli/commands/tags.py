@@ -10,11 +10,12 @@ from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import print_json, print_table
 from plantdesk.domain.edits import Applied, MergeTags, RenameTag
-from plantdesk.domain.errors import PlantDeskError, Text, UnknownTagError, shortened
+from plantdesk.domain.errors import PlantDeskError, UnknownTagError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.tags import is_in_branch
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.domain.validation import plant_fields
 from plantdesk.platform import output
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import utc_time
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
 
 #: Longer than any name of a file or token.

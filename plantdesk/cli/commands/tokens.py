@@ -15,8 +15,9 @@ from pathlib import Path
 from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_store, typed
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND, TokenRow
+from plantdesk.domain.texts import Text
 from plantdesk.platform import output
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")

@@ -21,10 +21,11 @@ from plantdesk.cli.commands.terminal import (
     reported_when_interrupted,
 )
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportConflictError, OnConflict
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.texts import Text, joined, shortened
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.files import checked_target, file_source

@@ -10,9 +10,10 @@ from contextlib import closing
 
 from plantdesk.cli.commands.stores import open_existing_store
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
-from plantdesk.domain.errors import StoreError, StoreFullError, StoreReadOnlyError, shortened
+from plantdesk.domain.errors import StoreError, StoreFullError, StoreReadOnlyError
 from plantdesk.domain.events import PlantEvent
 from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.texts import shortened
 from plantdesk.platform import output
 
 #: Seconds between two checks that the output has a reader, and two attempts to read a store that does not answer.

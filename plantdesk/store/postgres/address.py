@@ -9,7 +9,8 @@ from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from plantdesk import LARGEST_PORT
-from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
+from plantdesk.domain.errors import StoreError, StoreUnreachableError
+from plantdesk.domain.texts import Text
 from plantdesk.platform.settings import read_saved
 
 _URL = re.compile(

@@ -9,8 +9,9 @@ import re
 import time
 from getpass import getuser
 
-from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
+from plantdesk.domain.errors import StoreError, StoreUnreachableError
 from plantdesk.domain.locations import Probe, Stage
+from plantdesk.domain.texts import Text
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import Connection, connect
 from plantdesk.store.postgres.errors import (

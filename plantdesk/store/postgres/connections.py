@@ -28,8 +28,9 @@ from psycopg.conninfo import make_conninfo
 from typing_extensions import override
 
 from plantdesk import __version__
-from plantdesk.domain.errors import StoreUnreachableError, Text
+from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.locations import is_loopback
+from plantdesk.domain.texts import Text
 from plantdesk.platform import paths
 from plantdesk.store.postgres.address import Address, AddressSyntaxError, ParameterError
 from plantdesk.store.postgres.errors import (

@@ -26,8 +26,8 @@ from plantdesk.domain.errors import (
     StoreNewerError,
     StoreReadOnlyError,
     StoreUnreachableError,
-    Text,
 )
+from plantdesk.domain.texts import Text
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.postgres.address import Address, ParameterError
 

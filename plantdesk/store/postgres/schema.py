@@ -20,9 +20,9 @@ from plantdesk.domain.errors import (
     StoreOutdatedError,
     StoreReadOnlyError,
     StoreTooNewError,
-    Text,
 )
 from plantdesk.domain.folding import searched_texts
+from plantdesk.domain.texts import Text
 from plantdesk.store.models import creation
 
 #: The number of the advisory lock of migrations: "PLNT" in ASCII.

@@ -20,17 +20,11 @@ import psycopg
 from sqlalchemy import ColumnElement, ScalarSelect, Update, func, select, update
 from typing_extensions import override
 
-from plantdesk.domain.errors import (
-    PlantDeskError,
-    SamePlantError,
-    StoreError,
-    Text,
-    TokenRefusedError,
-    TokenUsedUpError,
-)
+from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import Changes, PlantRow, Source
+from plantdesk.domain.texts import Text
 from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
 from plantdesk.store.database import VERSION_SQL, TablesChangedError

@@ -28,10 +28,10 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreGoneError,
     StoreUnreachableError,
-    Text,
 )
 from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
+from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import flush, new_file, put, remove_abandoned, temporary_file
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.copies import TABLES, rows_of, transfer

@@ -26,8 +26,8 @@ from plantdesk.domain.errors import (
     StoreFullError,
     StoreReadOnlyError,
     StoreUnreachableError,
-    Text,
 )
+from plantdesk.domain.texts import Text
 
 #: Error numbers of the system for a disk, or a user's share of it, that is full.
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}

@@ -24,9 +24,9 @@ from plantdesk.domain.errors import (
     StoreMovedError,
     StoreReadOnlyError,
     StoreUnreachableError,
-    Text,
 )
 from plantdesk.domain.records import Changes
+from plantdesk.domain.texts import Text
 from plantdesk.store.base import Health
 from plantdesk.store.entries import is_prunable, prune
 from plantdesk.store.rows import changes_since

@@ -26,9 +26,10 @@ from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.domain.activity import Activity, Answer
-from plantdesk.domain.errors import ErrorNumber, Text
+from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.server_state import Failed, On, ServerState, Starting
+from plantdesk.domain.texts import Text
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.background import StoreQueries, next_free_id
 from plantdesk.ui.bridge import Bridge

@@ -10,9 +10,9 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, TokenRow
 from plantdesk.domain.server_state import Failed, On, PortOfPlantDeskError, PortTakenError, ServerState
+from plantdesk.domain.texts import Text
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.background import ignore
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext

@@ -7,9 +7,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.records import Changes, now_ms
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, ServerState, Starting
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, translated
 from plantdesk.ui.theme.metrics import L, S

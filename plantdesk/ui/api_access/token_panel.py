@@ -11,9 +11,10 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import NewToken, TokenStore
 from plantdesk.domain.records import FORM, TokenRow, now_ms
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.transfer.files import opened_target
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge

@@ -12,9 +12,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.history import Change, ChangeKind, PlantChange
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored, separator_line
 from plantdesk.ui.texts import (

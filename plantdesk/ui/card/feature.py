@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.edits import edited
-from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
+from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.domain.history import PlantChange
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Changes, PlantRow
+from plantdesk.domain.texts import Text
 from plantdesk.ui.background import Task
 from plantdesk.ui.card.cards import CardRequests, HistoryLine, PlantCard, SelectionCard, Summary, summary_of
 from plantdesk.ui.card.note import NoteDrafts

@@ -16,10 +16,10 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, added_of, are_together, differences_of
 from plantdesk.domain.edits import MergePlants
-from plantdesk.domain.errors import LISTED, Text, joined
 from plantdesk.domain.folding import SEPARATOR
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import PlantRow
+from plantdesk.domain.texts import LISTED, Text, joined
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import date, long_date, one_line, source_text, tag_text, translate, translated

@@ -12,10 +12,10 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, MergePlants, MergeTags, Rewrite
-from plantdesk.domain.errors import Text
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Contains, Selection
+from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import Feature, OpenStore, PlantChanges, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import bring_to_front, close_window

@@ -21,9 +21,9 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended
 from plantdesk.domain.edits import MergeTags
-from plantdesk.domain.errors import LISTED, Text, joined, plants_text
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.tags import Likeness, SimilarTag, renamed, renamed_above, similar_groups, similar_to, tops
+from plantdesk.domain.texts import LISTED, Text, joined, plants_text
 from plantdesk.ui.background import Task
 from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStackedLayout, QVBoxLayou
 from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
-from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.rewriting import FIELDS, Rule
 from plantdesk.domain.selections import Selection
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.background import Task
 from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable, Preview, read_preview
 from plantdesk.ui.cleanup.dialog import CleanUpPage

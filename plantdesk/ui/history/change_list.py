@@ -25,10 +25,10 @@ from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, plants_text, shortened
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry
 from plantdesk.domain.protocols import HistorySummary, PlantReader
 from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.texts import Text, plants_text, shortened
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, source_text, tag_text, translate, translated

@@ -10,10 +10,10 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.edits import Undone
-from plantdesk.domain.errors import Text
 from plantdesk.domain.history import Change
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Changes, Source
+from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.menus import Section

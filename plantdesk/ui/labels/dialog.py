@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.records import PlantRow
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.labels.painting import (
     FIELDS,
     Content,

@@ -9,9 +9,10 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import IdTakenError, InvalidField, InvalidPlantError, PlantDeskError, Text
+from plantdesk.domain.errors import IdTakenError, InvalidField, InvalidPlantError, PlantDeskError
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow, parse_id
+from plantdesk.domain.texts import Text
 from plantdesk.store import KnownNames
 from plantdesk.ui.background import StoreQueries, next_free_id
 from plantdesk.ui.bridge import Bridge

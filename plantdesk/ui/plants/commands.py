@@ -11,10 +11,11 @@ from PySide6.QtCore import QCoreApplication, QObject, QPoint, QStringListModel, 
 from PySide6.QtWidgets import QMenu
 
 from plantdesk.domain.edits import DeleteAll, SetTag
-from plantdesk.domain.errors import Text, prevents_changes
+from plantdesk.domain.errors import prevents_changes
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection, Term
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.formats import Format
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import OpenStore, PlantChanges, WindowContext

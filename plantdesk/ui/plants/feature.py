@@ -9,9 +9,10 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
 from plantdesk.domain.addresses import InvalidAddressError, address_of, id_of
-from plantdesk.domain.errors import PlantDeskError, StoreError, StoreReadOnlyError, Text, prevents_changes
+from plantdesk.domain.errors import PlantDeskError, StoreError, StoreReadOnlyError, prevents_changes
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.selections import Counts
+from plantdesk.domain.texts import Text
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QCompleter, QStyle, QStyleOptionViewItem, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.selections import KnownName
+from plantdesk.domain.texts import Text
 from plantdesk.store import KnownNames
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.feature import WindowContext

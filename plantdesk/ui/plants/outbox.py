@@ -13,8 +13,9 @@ from enum import Enum, auto
 from itertools import count, takewhile
 from typing import NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, StoreError, StoreUnreachableError, Text
+from plantdesk.domain.errors import PlantDeskError, StoreError, StoreUnreachableError
 from plantdesk.domain.records import PlantRow, now_ms
+from plantdesk.domain.texts import Text
 
 
 class UnansweredError(StoreError):

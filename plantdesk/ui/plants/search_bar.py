@@ -11,9 +11,9 @@ from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QToolBar, QToolButton, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import Contains, Counts, Term
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.filters import filter_icon, filter_text, is_filter, moved_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.texts import Text
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import translated
 from plantdesk.ui.theme.metrics import M

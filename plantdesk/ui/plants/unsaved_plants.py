@@ -10,7 +10,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 from typing_extensions import override
 
-from plantdesk.domain.errors import IdTakenError, Text, plants_text
+from plantdesk.domain.errors import IdTakenError
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.outbox import Submission, SubmissionState

@@ -15,8 +15,9 @@ from shiboken6 import isValid
 
 from plantdesk import LARGEST_PORT, __version__
 from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.server_state import Failed, Off, On, ServerState
+from plantdesk.domain.texts import Text
 from plantdesk.platform import languages, login
 from plantdesk.platform.settings import MOST_BACKUPS, ThemeMode
 from plantdesk.store import KnownNames, NamesList

@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.backups import Backup
-from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError, Text, shortened
+from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
 from plantdesk.domain.locations import StoreLocation, update_store
 from plantdesk.domain.protocols import Desk, TablesUpdate
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.store import location_of
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext

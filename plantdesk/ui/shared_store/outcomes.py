@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import plants_text
 from plantdesk.domain.locations import Probe, Stage
+from plantdesk.domain.texts import plants_text
 from plantdesk.store import PostgresLocation
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, translated

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QLocale
 
-from plantdesk.domain.errors import Text, plants_text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import AddedBy, Counts, HasTag, Term
 from plantdesk.domain.tags import levels
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter, tag_of
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
 

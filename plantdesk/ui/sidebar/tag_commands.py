@@ -8,10 +8,11 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal, Slot
 
 from plantdesk.domain.edits import MergeTags, RenameTag, Undone
-from plantdesk.domain.errors import InvalidPlantError, Text
+from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.tags import is_in_branch, moved
+from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import PlantChanges, WindowContext
 from plantdesk.ui.sidebar.entries import SidebarEntry
 from plantdesk.ui.texts import quoted, translated

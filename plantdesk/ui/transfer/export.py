@@ -12,10 +12,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
 from plantdesk.transfer.writing import write_plants
 from plantdesk.ui.background import Task

@@ -13,9 +13,10 @@ from PySide6.QtWidgets import QLineEdit
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import Text, prevents_changes
+from plantdesk.domain.errors import prevents_changes
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
+from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import Feature, ShownPlants, WindowContext
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder

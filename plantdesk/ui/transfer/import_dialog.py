@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.importing import ImportOptions, Preview, differences
 from plantdesk.transfer.inputs import Reading, Sample, read_sample

@@ -12,9 +12,10 @@ from typing import NamedTuple
 from PySide6.QtCore import QLocale, QObject, Signal
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.importing import FileImport, ImportOptions, Preview
 from plantdesk.ui.background import Task

@@ -8,11 +8,11 @@ from PySide6.QtCore import Slot
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import Text
 from plantdesk.domain.history import Change
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import AddedBy, Counts, Selection, View
+from plantdesk.domain.texts import Text
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.texts import SAMPLES, translated

@@ -57,9 +57,9 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
-from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.tags import completions
+from plantdesk.domain.texts import Text
 from plantdesk.ui.qt import Index, fill, mirrored
 from plantdesk.ui.texts import one_line, tag_text, translated
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S

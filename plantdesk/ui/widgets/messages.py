@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.texts import Text
 from plantdesk.ui.qt import STRETCH, application, fill, has_focus, mirrored, set_properties
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S

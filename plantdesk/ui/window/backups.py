@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview, StoreBackups, preview_text
-from plantdesk.domain.errors import BackupFolderError, StoreError, StoreUnreachableError, Text
+from plantdesk.domain.errors import BackupFolderError, StoreError, StoreUnreachableError
 from plantdesk.domain.records import FORM
+from plantdesk.domain.texts import Text
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section

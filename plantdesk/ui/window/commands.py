@@ -12,10 +12,10 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.edits import Undone
-from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Changes
+from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.texts import Text
 from plantdesk.store import KnownNames, NamesList
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, WindowContext

@@ -9,8 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QProcess, Signal, Slot
 from typing_extensions import override
 
-from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
+from plantdesk.domain.errors import ForeignFileError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
+from plantdesk.domain.texts import shortened
 from plantdesk.platform.settings import is_port
 from plantdesk.store import DESK_FILE_SUFFIX, location_of
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext

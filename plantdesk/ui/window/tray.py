@@ -17,10 +17,10 @@ from plantdesk.domain.errors import (
     StoreFullError,
     StoreMovedError,
     StoreReadOnlyError,
-    Text,
 )
 from plantdesk.domain.selections import Counts
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, ServerState
+from plantdesk.domain.texts import Text
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.main_window import MainWindow

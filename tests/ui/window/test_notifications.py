@@ -5,8 +5,9 @@ from typing import cast
 import pytest
 from PySide6.QtWidgets import QSystemTrayIcon
 
-from plantdesk.domain.errors import BackupFolderError, StoreBusyError, StoreFullError, Text
+from plantdesk.domain.errors import BackupFolderError, StoreBusyError, StoreFullError
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortInUseError
+from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.server_control import ApiControl

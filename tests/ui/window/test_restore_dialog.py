@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from plantdesk.domain.backups import Backup, BackupKind
-from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
+from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError
+from plantdesk.domain.texts import Text
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store

@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 
 from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, made_order, outdated
-from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, Text
+from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError
 from plantdesk.domain.records import now_ms
+from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
+from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError
+from plantdesk.domain.texts import Text
 from plantdesk.platform.file_locks import lock
 from plantdesk.platform.paths import NotRegularError, open_regular
 

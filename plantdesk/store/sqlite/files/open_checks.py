@@ -22,9 +22,9 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreTooNewError,
     StoreUnreachableError,
-    Text,
     UnsafeFileError,
 )
+from plantdesk.domain.texts import Text
 from plantdesk.platform.paths import NotRegularError, open_regular
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.file_lock import file_id, noted

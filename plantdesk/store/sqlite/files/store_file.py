@@ -36,10 +36,10 @@ from plantdesk.domain.errors import (
     StoreMovedError,
     StoreReadOnlyError,
     StoreUnreachableError,
-    Text,
     UnsafeFileError,
 )
 from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned, replaced_file
 from plantdesk.platform.paths import is_writable, make_private
 from plantdesk.store.sqlite.connections import (

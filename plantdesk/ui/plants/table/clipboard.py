@@ -13,9 +13,9 @@ from typing import NamedTuple
 from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from plantdesk.domain.errors import Text
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import PlantRow
+from plantdesk.domain.texts import Text
 from plantdesk.transfer.formats import FORMULA_STARTS, Format
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
