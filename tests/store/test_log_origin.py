@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
@@ -27,7 +27,6 @@ from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
-from plantdesk.store.sqlite.queries import FileReader
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection
 from tests.store.test_backups import make_older
@@ -367,26 +366,6 @@ def test_a_log_that_was_deleted_after_a_kill_is_reported(tmp_path: Path, caplog:
     path.with_name("plants.db-shm").unlink()
     with closing(Store(path)):
         assert "The log of plants.db is gone" in caplog.text
-
-
-@pytest.mark.parametrize("has_others", [False, True])
-def test_a_log_is_not_missed_that_another_program_deletes_as_the_last(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, has_others: bool
-) -> None:
-    path = tmp_path / "plants.db"
-    filled(path, range(1, 5))
-    with ExitStack() as others, closing(sqlite3.connect(path)) as browser:
-        assert browser.execute("SELECT count(*) FROM plant").fetchone() == (4,)
-        if has_others:
-            others.enter_context(closing(Store(path)))
-        filled(path, range(5, 9))
-        FileReader(path).close()
-        is_needed = file_lock.noted(path).used.wal is not None
-        assert is_needed is has_others, "what another process adds to it is needed"
-    assert not log_of(path).exists()
-    filled(path, range(9, 10))
-    assert "log of" not in caplog.text
-    assert len(content(path)) == 9
 
 
 def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

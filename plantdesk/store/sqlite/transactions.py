@@ -266,8 +266,6 @@ class Transactions:
                     raise StoreMovedError
                 if not self._file.is_current:
                     self._save(connection.sqlite)
-                elif connection.has_pending and not connection.is_locked():  # another program may keep the log
-                    connection.checkpoint()
         except StoreError as error:
             raise UnsavedError(reason=error.text) from error
         finally:

@@ -38,14 +38,10 @@ class FileIdentity(NamedTuple):
 
 
 class Note(NamedTuple):
-    """The files that were last opened under the name of a store, and the store's identity; empty if unknown.
-
-    `users` is the number of processes that have opened them and not closed them; one that was killed stays counted.
-    """
+    """The files that were last opened under the name of a store, and the store's identity; empty if unknown."""
 
     used: FileIdentity = FileIdentity()
     store: str = ""
-    users: int = 0
 
 
 def identity(path: Path) -> FileIdentity:
@@ -69,14 +65,14 @@ class LockedStore:
         self._handle = handle
         self.noted = _read(handle)
 
-    def note(self, used: FileIdentity, store: str, users: int = 0) -> None:
+    def note(self, used: FileIdentity, store: str) -> None:
         """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
         known = store if len(store) <= _LONGEST_IDENTITY and store.isalnum() else ""
-        fields = {"database": used.database, "wal": used.wal, "store": known, "users": users}
+        fields = {"database": used.database, "wal": used.wal, "store": known}
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
             os.write(self._handle, json.dumps(fields).encode().ljust(_NOTE_SIZE))
-        self.noted = Note(used, known, users)
+        self.noted = Note(used, known)
 
 
 def lock_file(path: Path) -> Path:
@@ -144,7 +140,7 @@ def _read(handle: int) -> Note:
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
         used = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
-        return Note(used, str(note.get("store") or ""), int(note.get("users") or 0))
+        return Note(used, str(note.get("store") or ""))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return Note()
 

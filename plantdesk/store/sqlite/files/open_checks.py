@@ -238,14 +238,6 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
     return connect(path, read_only=True, immutable=not has_own_log(path))
 
 
-def is_log_copied(path: Path) -> bool:
-    """Return whether the file has all commits of PlantDesk that are in its log."""
-    base = state_without_log(path)
-    with contextlib.suppress(*_UNREADABLE):
-        return base is not None and base == _state(path)
-    return False
-
-
 @contextlib.contextmanager
 def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
     """Attach, as `other`, a file with a checked schema; it is only read. Raises sqlite3.Error."""

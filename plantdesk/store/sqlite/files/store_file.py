@@ -59,7 +59,6 @@ from plantdesk.store.sqlite.files.open_checks import (
     connect_for_reading,
     has_log,
     is_absent,
-    is_log_copied,
     is_own_log,
     named,
     refuse_newer,
@@ -227,19 +226,13 @@ class StoreFile:
         self._opened.connection.close()
 
     def _close_and_note(self) -> None:
-        """Note that the log is not needed any more, so that it does not count as lost when it is deleted.
-
-        SQLite deletes it with the last connection, which may be that of another program.
-        """
+        """Note that SQLite has deleted the log, as it does for the last process; else the log would count as lost."""
         opened = self._opened
         with locked(self.path) as lock:
-            used, store, users = lock.noted
-            is_noted = used == opened.identity == identity(self.path)
+            is_whole = lock.noted.used == opened.identity == identity(self.path)
             opened.connection.close()
-            if is_noted:
-                is_there = os.path.lexists(f"{self.path}-wal")
-                is_needed = is_there and (users > 1 or not is_log_copied(self.path))
-                lock.note(used if is_needed else FileIdentity(used.database), store, users - 1)
+            if is_whole and not os.path.lexists(f"{self.path}-wal"):
+                lock.note(FileIdentity(opened.identity.database), lock.noted.store)
 
 
 # --- opening ---
@@ -281,7 +274,7 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
         if opened.database != found.database or found.wal not in {None, opened.wal}:
             raise StoreMovedError
         (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
-        lock.note(opened, str(store), lock.noted.users + 1 if lock.noted.used == opened else 1)
+        lock.note(opened, str(store))
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
