@@ -93,7 +93,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> None:
-    """Rename `temporary` to `file`. On failure remove it and leave the file as it was. Raises OSError.
+    """Rename a `temporary_file` to `file`, which stays as it was on failure. Raises OSError.
 
     On Windows the rename is retried: scripts, virus scanners and synchronisation tools open files for a moment.
     """
@@ -103,12 +103,8 @@ def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> Non
             temporary.replace(file)
         except PermissionError:
             if time.monotonic() >= deadline:
-                temporary.unlink(missing_ok=True)
                 raise
             time.sleep(_RETRY_DELAY)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
         else:
             return
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.platform.atomic_files import replace, replaced_bytes
+from plantdesk.platform.atomic_files import replace, replaced_bytes, temporary_file
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def test_a_file_with_a_reader_is_replaced(files: tuple[Path, Path]) -> None:
 def test_a_failed_rename_leaves_the_file_and_no_temporary(
     files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
-    temporary, file = files
+    _, file = files
     keep_open(10_000, monkeypatch)
-    with pytest.raises(PermissionError):
+    with pytest.raises(PermissionError), temporary_file(file) as temporary:
         replace(temporary, file, platform=platform)
     assert file.read_text(encoding="utf-8") == "old"
     assert not temporary.exists()
