@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from plantdesk.domain.errors import BackupUnusableError
 from plantdesk.domain.texts import Text
+from plantdesk.store import KnownNames, NamesList
 from plantdesk.transfer.columns import Columns, Layout, NoColumnError
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import PIPE, Format
@@ -27,6 +28,22 @@ _KINGDOMS = {"", "plantae", "fungi", "chromista"}
 #: The headers of a whole name beside columns of its parts, and of the authors that it may end with.
 _WHOLE_NAME = ("scientificname", "scientific name", "taxon name", "canonicalname")
 _AUTHORS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
+
+
+def replace_list(
+    known: KnownNames, source: InputFile, progress: Callable[[int], None], form: Format | None = None
+) -> tuple[NamesList, int]:
+    """Make a list of the names in a file, see `names_of`; return it, and how many names are not in it.
+
+    Raises what `names_of` and `KnownNames.replace` raise; then the list is as it was.
+    """
+    left_out = 0
+
+    def note_left_out(count: int) -> None:
+        nonlocal left_out
+        left_out = count
+
+    return known.replace(names_of(source, progress, form, note_left_out), source.name), left_out
 
 
 def names_of(

@@ -19,7 +19,7 @@ from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
 from plantdesk.store import KnownNames, NamesList
 from plantdesk.transfer.files import file_source
-from plantdesk.transfer.name_lists import names_of
+from plantdesk.transfer.name_lists import replace_list
 
 _MAX_SOURCE = 100
 
@@ -27,20 +27,13 @@ _MAX_SOURCE = 100
 def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
     source, known = file_source(options.file), _known(options.database)
-    left_out = 0
-
-    def note_left_out(count: int) -> None:
-        nonlocal left_out
-        left_out = count
-
     with (
         cleaned_up_when_terminated(),
         reported_when_interrupted("The list stays as it was."),
         shown_progress("Reading the names") as show,
     ):
         form = requested_format(options)
-        names = names_of(source, source.share(show), form, note_left_out)
-        made = known.replace(names, source.name)
+        made, left_out = replace_list(known, source, source.share(show), form)
     output.report(f"Offered while a name is typed: {_title(made)}.")
     if left_out:
         output.report(f"Left out, as not accepted, not of plants or fungi, or not readable: {_counted(left_out)}.")

@@ -152,13 +152,6 @@ class NamesDialog(Dialog):
 
 def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
     """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
-    from plantdesk.transfer.name_lists import names_of
+    from plantdesk.transfer.name_lists import replace_list
 
-    left_out = 0
-
-    def note_left_out(count: int) -> None:
-        nonlocal left_out
-        left_out = count
-
-    names = names_of(source, source.share(task.report_or_end), left_out=note_left_out)
-    return known.replace(names, source.name), left_out
+    return replace_list(known, source, source.share(task.report_or_end))
