@@ -601,7 +601,7 @@ def test_size_place_search_and_what_is_typed_are_there_after_a_kill_unless_it_is
 
     with start("Dill") as typing:
         qtbot.waitUntil(lambda: (remembered("draft"), remembered("search")) == (["", "Dill", ""], "fern"))
-        qtbot.waitUntil(lambda: Preferences(paths.settings_file()).settings.window.position == [60, 50])
+        qtbot.waitUntil(lambda: Preferences(paths.settings_file()).settings.window.position == (60, 50))
         typing.kill()
     with start("") as adding:  # Enter
         assert (adding.communicate(timeout=MILLISECONDS)[0], adding.returncode) == ("Dill\n", 9)

@@ -43,7 +43,9 @@ def _some_of(known: dict[str, Any]) -> st.SearchStrategy[bytes]:
 
 
 _SETTINGS = {"theme": "dark", "text_scale": 1.5, "api_enabled": False, "port": 1, "window": {"width": 5}}
-_RUNTIME = discovery.Runtime("http://127.0.0.1:1", 1, "", 1, 1, "x", "1", "0" * 64)
+_RUNTIME = discovery.Runtime(
+    url="http://127.0.0.1:1", port=1, socket="", pid=1, started=1, database="x", version="1", key="0" * 64
+)
 
 
 def test_settings_are_loaded_from_any_content(tmp_path: Path) -> None:
@@ -66,7 +68,7 @@ def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
         (file,) = (tmp_path / "run").iterdir()
 
         @cases(150)
-        @given(_BYTES | _some_of(_RUNTIME._asdict()))
+        @given(_BYTES | _some_of(_RUNTIME.model_dump()))
         def check(content: bytes) -> None:
             file.write_bytes(content)
             assert discovery.find_server(tmp_path / "run", location_of(tmp_path / "plants.db")) is None

@@ -66,7 +66,18 @@ class Announcement:
         """Write the runtime file, by which `find_server` finds the server; write it again if it was removed."""
         path, key = str(self.socket_path) if self._has_socket else "", identity.key.decode()
         with self._log_failure():
-            self.write(Runtime(url, identity.port, path, os.getpid(), self._started, self._store.url, __version__, key))
+            self.write(
+                Runtime(
+                    url=url,
+                    port=identity.port,
+                    socket=path,
+                    pid=os.getpid(),
+                    started=self._started,
+                    database=self._store.url,
+                    version=__version__,
+                    key=key,
+                )
+            )
 
     def write(self, runtime: Runtime) -> None:
         """Write the file atomically, mode 0600, if it is not there. Raises OSError."""
@@ -78,7 +89,7 @@ class Announcement:
             self._locked = file = temporary.open("w", encoding="utf-8")
             with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
                 try_lock(file.fileno())
-            file.write(json.dumps(runtime._asdict(), indent=2) + "\n")
+            file.write(json.dumps(runtime.model_dump(), indent=2) + "\n")
             file.flush()
             if sys.platform == "win32":  # an open file cannot be renamed there
                 self._release()

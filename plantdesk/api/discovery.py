@@ -7,8 +7,6 @@ a file without a lock is stale. The file holds the server's key, but never a tok
 By a challenge a server proves to be the one that a runtime file describes. The key is in that file, which only its
 owner can read, and is never sent. The proof covers the port, so that a program that took over a server's port cannot
 forward the challenge to another server.
-
-Imports little: `plantdesk info` is what scripts ask most, and takes 0.18 s instead of 0.07 with a model of pydantic.
 """
 
 from __future__ import annotations
@@ -25,8 +23,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from plantdesk import LARGEST_PORT
 from plantdesk.platform.paths import open_regular
+from plantdesk.platform.settings import PathText
 
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 _MAX_FILE = 65_536
 #: Seconds. A server answers within milliseconds.
 _PROBE_TIMEOUT = 1.0
-_TYPES = (str, int, str, int, int, str, str, str)
 #: The request header with 64 random hexadecimal digits, and the response header with the proof.
 NONCE_HEADER, PROOF_HEADER = "PlantDesk-Nonce", "PlantDesk-Proof"
 #: Bytes read of a response, which another program may send; PlantDesk's headers take about a hundred.
@@ -48,15 +48,17 @@ _LOOPBACK_ADDRESSES = {
 }
 
 
-class Runtime(NamedTuple):
+class Runtime(BaseModel):
     """The content of a runtime file. `socket` is empty without one; `started` is in milliseconds since 1970, UTC."""
 
+    model_config = ConfigDict(strict=True, frozen=True)
+
     url: str
-    port: int
-    socket: str
+    port: int = Field(gt=0, le=LARGEST_PORT)
+    socket: PathText
     pid: int
     started: int
-    database: str
+    database: PathText
     version: str
     key: str
 
@@ -99,14 +101,9 @@ def store_digest(store: StoreLocation) -> str:
 
 def _read(path: Path) -> Iterator[Runtime]:
     """Yield the content of the file of a running process; nothing if it cannot come from `write`."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError), _opened(path) as descriptor:
-        if not _is_locked(descriptor):
-            return
-        fields = json.loads(os.read(descriptor, _MAX_FILE))
-        found = Runtime(**{name: fields[name] for name in Runtime._fields})
-        is_valid = all(type(value) is kind for value, kind in zip(found, _TYPES, strict=True))
-        if is_valid and 0 < found.port <= LARGEST_PORT:
-            yield found
+    with contextlib.suppress(OSError, ValueError, RecursionError), _opened(path) as descriptor:
+        if _is_locked(descriptor):
+            yield Runtime.model_validate(json.loads(os.read(descriptor, _MAX_FILE)))
 
 
 def is_stale(path: Path) -> bool:

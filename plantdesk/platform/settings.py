@@ -1,8 +1,4 @@
-"""The user's settings and their file. `Settings` is immutable: a change makes a new object.
-
-Not a pydantic model: the window reads its settings before it shows, and importing pydantic takes as long as opening an
-empty Qt window.
-"""
+"""The user's settings and their file. `Settings` is immutable: a change makes a new object."""
 
 from __future__ import annotations
 
@@ -11,21 +7,34 @@ import errno
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
 
-_Kind = TypeVar("_Kind", "Settings", "WindowSettings")
-_Value = TypeVar("_Value")
-
 _log = logging.getLogger(__name__)
 
+BackupInterval = Literal["hour", "day", "week", "never"]
 #: How often backups are made, and the seconds between two of them.
-BACKUP_INTERVALS = {"hour": 3600.0, "day": 24 * 3600.0, "week": 7 * 24 * 3600.0, "never": 0.0}
+BACKUP_INTERVALS: Mapping[BackupInterval, float] = {
+    "hour": 3600.0,
+    "day": 24 * 3600.0,
+    "week": 7 * 24 * 3600.0,
+    "never": 0.0,
+}
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
 #: Automatic backups that may stay.
 MOST_BACKUPS = 999
@@ -43,93 +52,88 @@ class ThemeMode(StrEnum):
     DARK = "dark"
 
 
-class InvalidSettingError(ValueError):
-    """A setting has an invalid value."""
-
-
-def _setting(default: _Value, is_valid: Callable[[Any], bool] = lambda _: True, kinds: tuple[type, ...] = ()) -> _Value:
-    """Return a field with its default. Its values are of the same type, or one of `kinds`, and valid."""
-    types = kinds or (type(default),)
-    metadata = {"is_valid": lambda value: type(value) in types and is_valid(value)}
-    return field(default_factory=lambda: default, metadata=metadata)
-
-
 def is_port(value: object) -> bool:
     """Return whether a value is a port, or 0 for any free one."""
     return type(value) is int and 0 <= value <= LARGEST_PORT
 
 
-def _is_path(value: object) -> bool:
-    return isinstance(value, str) and "\0" not in value
+def _path(value: object) -> str:
+    if not isinstance(value, str) or "\0" in value:
+        raise ValueError
+    return value
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Checked:
-    """Settings with values that are checked when they are made.
-
-    `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one.
-    """
-
-    others: Mapping[str, object] = _setting({})
-
-    def __post_init__(self) -> None:
-        """Raises InvalidSettingError."""
-        for each in fields(self):
-            if not each.metadata["is_valid"](getattr(self, each.name)):
-                raise InvalidSettingError(f"{each.name} cannot be {getattr(self, each.name)!r}")
+#: A path or an address. Undecodable bytes of a path are lone surrogates in it, which pydantic accepts in no str.
+PathText = Annotated[str, PlainValidator(_path)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class WindowSettings(_Checked):
+class _KeptSettings(BaseModel):
+    """Settings that keep unknown members, so that an older PlantDesk does not drop those of a newer one."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _keep_known(cls, value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+        """Replace an invalid value by that of the `Settings` in the context, if there are some."""
+        try:
+            return validate(value)
+        except ValidationError:
+            if info.context is None or info.field_name is None:
+                raise
+            known = info.context if cls is Settings else info.context.window
+            before = getattr(known, info.field_name)
+            _log.warning("The setting %s cannot be %.100r and stays %r", info.field_name, value, before)
+            return before
+
+
+class WindowSettings(_KeptSettings):
     """The window's last size and position, without its frame, in device-independent pixels."""
 
-    width: int = _setting(1180, range(1, 32768).__contains__)
-    height: int = _setting(760, range(1, 32768).__contains__)
-    maximized: bool = _setting(default=False)
+    width: int = Field(1180, ge=1, le=32767)
+    height: int = Field(760, ge=1, le=32767)
+    maximized: bool = False
     #: Empty: the desktop chooses the position.
-    position: Sequence[int] = _setting([], lambda value: [type(each) for each in value] in ([], [int, int]))
+    position: tuple[int, int] | tuple[()] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings(_Checked):
+class Settings(_KeptSettings):
     """All settings."""
 
-    theme: str = _setting("system", [*ThemeMode].__contains__)
-    language: str = _setting("")  # empty: that of the system
-    text_scale: float = _setting(1.0, lambda value: SMALLEST_TEXT <= value <= LARGEST_TEXT, (int, float))
-    api_enabled: bool = _setting(default=True)
-    port: int = _setting(DEFAULT_PORT, is_port)
-    ask_for_updates: bool = _setting(default=False)
-    updates_asked_at: int = _setting(0, range(2**53 + 1).__contains__)  # seconds since 1970
-    seen_version: str = _setting("")  # the last one that was started
+    theme: ThemeMode = ThemeMode.SYSTEM
+    language: str = ""  # empty: that of the system
+    text_scale: float = Field(1.0, ge=SMALLEST_TEXT, le=LARGEST_TEXT)
+    api_enabled: bool = True
+    port: int = Field(DEFAULT_PORT, ge=0, le=LARGEST_PORT)
+    ask_for_updates: bool = False
+    updates_asked_at: int = Field(0, ge=0, le=2**53)  # seconds since 1970
+    seen_version: str = ""  # the last one that was started
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
-    shared_store: str = _setting("", _is_path)
-    opens_shared_store: bool = _setting(default=False)
+    shared_store: PathText = ""
+    opens_shared_store: bool = False
     #: What the histories of shared stores call this computer; empty: as the system does.
-    computer_name: str = _setting("")
+    computer_name: str = ""
     #: Files and addresses, the newest first.
-    recent_stores: Sequence[str] = _setting([], lambda value: all(map(_is_path, value)))
-    keep_in_tray: bool = _setting(default=False)  # when the window is closed
-    tray_answered: bool = _setting(default=False)  # whether the user has answered the question about that
-    offers_known_names: bool = _setting(default=True)  # of the list that the user has imported
-    enter_goes_to_tag: bool = _setting(default=False)  # Enter in Name, instead of adding the plant
+    recent_stores: list[PathText] = []
+    keep_in_tray: bool = False  # when the window is closed
+    tray_answered: bool = False  # whether the user has answered the question about that
+    offers_known_names: bool = True  # of the list that the user has imported
+    enter_goes_to_tag: bool = False  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
-    backup_folder: str = _setting("", _is_path)
-    backup_every: str = _setting("hour", BACKUP_INTERVALS.__contains__)
-    backup_count: int = _setting(50, range(1, MOST_BACKUPS + 1).__contains__)
-    label_sheet: int = _setting(0, range(1001).__contains__)  # its position in the list of sheets
-    label_line: str = _setting("")
+    backup_folder: PathText = ""
+    backup_every: BackupInterval = "hour"
+    backup_count: int = Field(50, ge=1, le=MOST_BACKUPS)
+    label_sheet: int = Field(0, ge=0, le=1000)  # its position in the list of sheets
+    label_line: str = ""
     #: What is remembered for each store, by the path of its file; the one used last is the last.
-    layouts: Mapping[str, object] = _setting({})
-    window: WindowSettings = _setting(WindowSettings())  # noqa: RUF009  immutable
+    layouts: Mapping[PathText, Any] = {}
+    window: WindowSettings = WindowSettings()
 
     def changed(self, **values: object) -> Settings:
-        """Return a copy with `values`; those of `window` may be a partial dict. Raises InvalidSettingError."""
-        now = _flat(self)
-        window = values.get("window")
-        if isinstance(window, dict):
-            values["window"] = {**now["window"], **window}
-        return _built(Settings, {**now, **values})
+        """Return a copy with `values`; those of `window` may be a partial dict. Raises ValidationError."""
+        if isinstance(window := values.get("window"), dict):
+            values["window"] = {**dict(self.window), **window}
+        return Settings.model_validate({**dict(self), **values})
 
 
 def of_store(settings: Settings, key: str) -> Mapping[str, object]:
@@ -143,35 +147,6 @@ def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Se
     others = {each: value for each, value in settings.layouts.items() if each != key}
     kept = dict(list(others.items())[-_MAX_STORES:])
     return settings.changed(layouts={**kept, key: {**of_store(settings, key), **values}})
-
-
-def _built(kind: type[_Kind], values: object, known: _Kind | None = None) -> _Kind:
-    """Return the settings in a JSON object; unknown members go into `others`, and `known` replaces what is invalid.
-
-    Raises InvalidSettingError, of a value only without `known`.
-    """
-    if not isinstance(values, dict):
-        raise InvalidSettingError(f"{values!r} is not an object")
-    others = dict(values)
-    found: dict[str, Any] = {}
-    for each in fields(kind):
-        name = each.name
-        if name in others and name != "others":
-            value, before = others.pop(name), getattr(known, name, None)
-            if name == "window" and (known is None or isinstance(value, dict)):
-                value = _built(WindowSettings, value, before)
-            if known is not None and not each.metadata["is_valid"](value):
-                _log.warning("The setting %s cannot be %.100r and stays %r", name, value, before)
-                value = before
-            found[name] = value
-    return kind(**found, others=others)
-
-
-def _flat(settings: Settings | WindowSettings) -> dict[str, Any]:
-    """Return the JSON object of settings, with `others` as members of it."""
-    values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name != "others"}
-    flat = {name: _flat(value) if isinstance(value, WindowSettings) else value for name, value in values.items()}
-    return {**settings.others, **flat}
 
 
 def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:
@@ -202,7 +177,7 @@ def read(file: Path, known: Settings | None = None) -> Settings:
     """
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file", str(file))
-    return _built(Settings, json.loads(file.read_text(encoding="utf-8")), known or Settings())
+    return Settings.model_validate(json.loads(file.read_text(encoding="utf-8")), context=known or Settings())
 
 
 def read_saved() -> Settings:
@@ -238,7 +213,7 @@ def save(settings: Settings, file: Path) -> None:
     from plantdesk.platform.atomic_files import write_private
 
     paths.create_folder(file.parent)
-    write_private(file, json.dumps(_flat(settings), indent=2) + "\n")
+    write_private(file, json.dumps(settings.model_dump(), indent=2) + "\n")
 
 
 @contextlib.contextmanager

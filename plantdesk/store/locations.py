@@ -1,6 +1,6 @@
 """The locations of stores, and the way from what a user names to one. No location opens anything by itself.
 
-Imports little: the window needs it before its first paint, and each command.
+Imports little: each command needs a location, also one that opens no store.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 from plantdesk.domain.errors import IsFolderError, PlantDeskError, SignInNeededError, StoreUnreachableError
 from plantdesk.domain.texts import Text
 from plantdesk.platform import paths
-from plantdesk.platform.settings import Settings, of_store, read_saved
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
     from plantdesk.domain.backups import StoreBackups
     from plantdesk.domain.locations import Copied, Probe, Progress, StoreLocation, StoreRows
     from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
+    from plantdesk.platform.settings import Settings
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
 _ADDRESS = "[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$"
@@ -35,8 +35,6 @@ _MISTAKEN = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|serv
 _QUICK_TIMEOUT = 500
 #: Files that name a shared store.
 DESK_FILE_SUFFIX = ".plantdesk-store"
-#: Bytes of a desk file that are read.
-_MAX_SIZE = 10_000
 _NO_DESK_FILE = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 
@@ -211,14 +209,17 @@ class PostgresLocation(Address):
     @classmethod
     def of_file(cls, file: Path) -> PostgresLocation:
         """Return the location in a desk file, for the user who signed in to it last. Raises StoreUnreachableError."""
+        from plantdesk.platform.settings import of_store, read_saved
+        from plantdesk.store.postgres.desk_file import MAX_SIZE, DeskFile
+
         try:
             if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
                 raise StoreUnreachableError(_NO_DESK_FILE, file=file.name)
-            content = json.loads(file.read_bytes()[:_MAX_SIZE])
-            found = replace(cls.parse(content["address"]), secrets=())
+            content = DeskFile.model_validate(json.loads(file.read_bytes()[:MAX_SIZE]))
+            found = replace(cls.parse(content.address), secrets=())
         except FileNotFoundError as error:
             raise StoreUnreachableError(Text("There is no file “{file}”."), file=file.name) from error
-        except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
+        except (OSError, ValueError, RecursionError, AddressSyntaxError) as error:
             raise StoreUnreachableError(_NO_DESK_FILE, file=file.name) from error
         if found.user or "service" in dict(found.parameters):
             return found
@@ -231,9 +232,11 @@ class PostgresLocation(Address):
 
     def desk_file(self) -> str:
         """Return the content of a file with which other desks open the store: without user, password, and own name."""
+        from plantdesk.store.postgres.desk_file import DeskFile
+
         shared = tuple(each for each in self.parameters if each[0] != "application_name")
         address = replace(self, user="", parameters=shared, secrets=())
-        return json.dumps({"format": "PlantDesk store", "version": 1, "address": address.url}, indent=2) + "\n"
+        return DeskFile(address=address.url).model_dump_json(indent=2) + "\n"
 
     @property
     def names_file(self) -> Path:

@@ -24,7 +24,9 @@ from tests.support.waiting import SECONDS, until
 
 Start = Callable[[Path], Api]
 
-RUNTIME = Runtime("http://127.0.0.1:9", 9, "", 1, 0, "plants.db", "0", "0" * 64)
+RUNTIME = Runtime(
+    url="http://127.0.0.1:9", port=9, socket="", pid=1, started=0, database="plants.db", version="0", key="0" * 64
+)
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such files")
 root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs another user")
 
@@ -42,7 +44,7 @@ def start(serve: Serve, folder: Path) -> Start:
 
 def found(folder: Path, database: Path) -> int | None:
     runtime = find_server(folder, location_of(database))
-    return runtime and runtime.port
+    return None if runtime is None else runtime.port
 
 
 # --- one of them, and several ------------------------------------------------------------------------------------
@@ -97,7 +99,7 @@ def test_the_file_of_a_killed_server_is_ignored_and_removed(start: Start, folder
     folder.mkdir(mode=0o700)
     with socket.create_server(("127.0.0.1", 0)) as squatter:
         squatter.setblocking(False)
-        runtime = RUNTIME._replace(port=squatter.getsockname()[1])
+        runtime = RUNTIME.model_copy(update={"port": squatter.getsockname()[1]})
         with closing(Announcement(folder, location_of(tmp_path / "plants.db"))) as file:
             file.write(runtime)
             (path,) = folder.iterdir()
@@ -221,7 +223,7 @@ def port_of_other_user() -> Iterator[int]:
 def test_a_port_of_another_user_is_not_contacted(port_of_other_user: int, folder: Path, tmp_path: Path) -> None:
     folder.mkdir(mode=0o700)
     with closing(Announcement(folder, location_of(tmp_path / "plants.db"))) as file:
-        file.write(RUNTIME._replace(port=port_of_other_user))
+        file.write(RUNTIME.model_copy(update={"port": port_of_other_user}))
         assert find_server(folder, location_of(tmp_path / "plants.db")) is None
 
 

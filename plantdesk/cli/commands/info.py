@@ -1,4 +1,4 @@
-"""`plantdesk info`: whether a server of a store runs, and where. Scripts ask it often, so it imports little."""
+"""`plantdesk info`: whether a server of a store runs, and where. Imports no SQLModel, as it opens no store."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from plantdesk import LARGEST_PORT
 from plantdesk.domain.errors import StoreError, StoreUnreachableError
 from plantdesk.domain.texts import Text
-from plantdesk.platform.settings import read_saved
 
 _URL = re.compile(
     r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^@/?#]*))?@)?(?P<hosts>[^@/?#]*)(?:/(?P<database>[^@?#]*))?"
@@ -102,7 +101,9 @@ class Address:
 
         Window and commands of a user have the same name, so that each can undo what the other did.
         """
-        import platform  # takes longer than all else here
+        import platform
+
+        from plantdesk.platform.settings import read_saved
 
         given = dict(self.parameters).get("application_name", "").strip()
         return (given or read_saved().computer_name.strip() or platform.node() or "PlantDesk")[:_MAX_DESK]
