@@ -1,18 +1,15 @@
-"""The open store of every kind, and its threads: the writer, whose waiting adds share a transaction, and backups."""
+"""The open store of every kind, and its writer thread."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from queue import Empty
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from typing_extensions import override
 
@@ -21,7 +18,6 @@ from plantdesk.domain.errors import (
     OutOfMemoryError,
     PlantDeskError,
     SamePlantError,
-    StoreClosedError,
     StoreError,
     id_taken,
 )
@@ -37,119 +33,10 @@ from plantdesk.store.reader import StoreReader
 from plantdesk.store.rows import stored_source
 from plantdesk.store.tokens import StoreTokens
 from plantdesk.store.undo import redo, undo
-
-Entries = Sequence[tuple[NewPlant, Source]]
-Done = Callable[[list[PlantRow | PlantDeskError]], None]
+from plantdesk.store.write_queue import AddJob, Done, Entries, WriteJob, WriteQueue, running_future
 
 _Result = TypeVar("_Result")
 _log = logging.getLogger(__name__)
-
-#: Entries in one transaction at most, so that none waits long for those after it.
-_GROUP_LIMIT = 2000
-#: Seconds between two checks whether a backup is due.
-_BACKUP_INTERVAL = 3600.0
-#: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
-_FIRST_BACKUP = 5.0
-
-
-def running_future() -> Future[Any]:
-    """Return a Future that cannot be cancelled."""
-    future: Future[Any] = Future()
-    future.set_running_or_notify_cancel()
-    return future
-
-
-class AddJob(NamedTuple):
-    """Plants of one caller, to share a transaction with those of others."""
-
-    entries: Entries
-    done: Done
-
-    def fail(self, error: PlantDeskError) -> None:
-        """Pass on that none was added."""
-        self.resolve([error] * len(self.entries))
-
-    def resolve(self, outcomes: list[PlantRow | PlantDeskError]) -> None:
-        """Pass on the outcome of each entry."""
-        try:
-            self.done(outcomes)
-        except Exception:  # noqa: BLE001  a defect of the caller must not end the writer thread
-            _log.exception("the outcomes of %d plants could not be passed on", len(outcomes))
-
-
-@dataclass(frozen=True)
-class WriteJob:
-    """Any other write, in a transaction of its own, which may read the tables of an `attached` file of SQLite."""
-
-    action: Callable[[ChangeWriter], Any]
-    changes_tokens: bool = False
-    attached: Path | None = None
-    future: Future[Any] = field(default_factory=running_future)  # of a cancelled one the result could not be set
-
-    def fail(self, error: Exception) -> None:
-        """Pass on that nothing was written."""
-        self.future.set_exception(error)
-
-
-class PollJob:
-    """Asks for what other processes have committed."""
-
-    def fail(self, error: Exception) -> None:
-        """Nobody waits for it."""
-
-
-Job = AddJob | WriteJob | PollJob
-
-
-class WriteQueue:
-    """Jobs in their order: any thread may put one, the writer thread takes them."""
-
-    def __init__(self) -> None:
-        self._jobs = deque[Job]()
-        self._is_closed = False
-        self._changed = threading.Condition()
-
-    def put(self, job: Job) -> None:
-        """Queue a job; it fails with StoreClosedError after `close`."""
-        with self._changed:
-            if not self._is_closed:
-                self._jobs.append(job)
-                self._changed.notify()
-                return
-        job.fail(StoreClosedError())
-
-    def close(self) -> None:
-        """Accept no more jobs; the thread ends after those that are queued."""
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify()
-
-    def is_empty(self) -> bool:
-        """Return whether nothing waits, not even the end."""
-        return not self._jobs and not self._is_closed
-
-    def next_job(self, timeout: float) -> Job | None:
-        """Return the next job, None at the end. Raises Empty after `timeout` seconds."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._jobs or self._is_closed, timeout):
-                raise Empty
-            return self._jobs.popleft() if self._jobs else None
-
-    def group(self, first: AddJob) -> list[AddJob]:
-        """Return `first` and the adds that are queued after it, up to another kind of job."""
-        group, size = [first], len(first.entries)
-        with self._changed:
-            while size < _GROUP_LIMIT and self._jobs and isinstance(job := self._jobs[0], AddJob):
-                group.append(job)
-                size += len(job.entries)
-                self._jobs.popleft()
-        return group
-
-    def end(self) -> None:
-        """Fail what is queued: when a defect ended the thread, nobody must wait for it for ever."""
-        self.close()
-        while self._jobs:
-            self._jobs.popleft().fail(StoreClosedError())
 
 
 class Outcome(NamedTuple):
@@ -334,44 +221,3 @@ class WrittenStore(PlantStore):
             listener(error)
             known = error
         return unsubscribe
-
-
-class AutomaticBackups:
-    """Makes a backup, if one is due, soon after the start and every hour.
-
-    A failure is logged and tried again an hour later: no backup may prevent plants from being added.
-    """
-
-    def __init__(
-        self,
-        back_up_if_due: Callable[[], object],
-        on_outcome: Callable[[StoreError | None], object] | None,
-        *,
-        first: float = _FIRST_BACKUP,
-        every: float = _BACKUP_INTERVAL,
-    ) -> None:
-        """Start the thread, which passes the error of each attempt, or None, to `on_outcome`; times are in seconds."""
-        self._back_up_if_due = back_up_if_due
-        self._report = on_outcome or (lambda _error: None)
-        self._first, self._every = first, every
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="store-backups", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the thread; waits for a backup that is being made. May be called again."""
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        wait = self._first
-        while not self._ended.wait(wait):
-            try:
-                self._back_up_if_due()
-                self._report(None)
-            except StoreError as error:
-                _log.warning("No automatic backup was made: %s", error)
-                self._report(error)
-            except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
-                _log.exception("An automatic backup failed")
-            wait = self._every

@@ -32,7 +32,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import Source
 from plantdesk.store.database import Database, Runner
-from plantdesk.store.entries import DESK, LAST_SEQ
+from plantdesk.store.history import DESK, LAST_SEQ
 from plantdesk.store.models import (
     BEFORE_IMAGE,
     CHANGE,

@@ -26,7 +26,7 @@ from plantdesk.domain.events import (
 )
 from plantdesk.domain.records import LARGEST_ID
 from plantdesk.store.database import VERSION_SQL, Runner, StoreState
-from plantdesk.store.entries import last_seq_of
+from plantdesk.store.history import last_seq_of
 from plantdesk.store.models import BEFORE_IMAGE
 
 #: Plants that were added without a change, in their order; their texts may be in before-images by now. One that got a

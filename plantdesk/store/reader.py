@@ -23,8 +23,8 @@ from plantdesk.domain.selections import AddedOn, Counts, KnownName, Selection, V
 from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
 from plantdesk.store.database import VERSION, Database, Runner
-from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.events import read_events
+from plantdesk.store.history import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.models import PLANT
 from plantdesk.store.rows import (
     PAGE,

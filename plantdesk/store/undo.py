@@ -14,7 +14,7 @@ from plantdesk.domain.records import Source
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter
 from plantdesk.store.database import VERSION, Runner, version_of
-from plantdesk.store.entries import read_change
+from plantdesk.store.history import read_change
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, IMAGE_COLUMNS, PLANT, SHARED_COLUMNS, TEXTS
 from plantdesk.store.rows import first_new_id
 

@@ -19,7 +19,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import entries
+from plantdesk.store import history
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files import store_file
@@ -189,13 +189,13 @@ def test_a_bad_history_ends_in_a_message(
 
 def _prune_all(path: Path) -> None:
     with (
-        mock.patch.object(entries, "_MAX_AGE", -(2**53)),  # also what is of the future
+        mock.patch.object(history, "_MAX_AGE", -(2**53)),  # also what is of the future
         closing(sqlite3.connect(path, isolation_level=None)) as database,
     ):
         for _ in range(20):
-            if entries.is_prunable(runner_of(database)):
-                entries.prune(runner_of(database))
-        assert not entries.is_prunable(runner_of(database))
+            if history.is_prunable(runner_of(database)):
+                history.prune(runner_of(database))
+        assert not history.is_prunable(runner_of(database))
 
 
 def _outcome(future: Future[Any]) -> BaseException | None:

@@ -23,7 +23,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.platform import paths, settings
-from plantdesk.store.base import AutomaticBackups
+from plantdesk.store.automatic_backups import AutomaticBackups
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database

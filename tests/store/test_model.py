@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Order, View
-from plantdesk.store import entries
+from plantdesk.store import history
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.store import Store
@@ -74,11 +74,11 @@ class FileBesideDict(StoreBesideDict):
         self.reader.close()
         self.store.close()
         with (
-            mock.patch.multiple(entries, _MAX_SIZE=0, _STEP=3),
+            mock.patch.multiple(history, _MAX_SIZE=0, _STEP=3),
             closing(sqlite3.connect(self.path)) as database,
         ):
-            while entries.is_prunable(runner_of(database)):
-                entries.prune(runner_of(database))
+            while history.is_prunable(runner_of(database)):
+                history.prune(runner_of(database))
             database.commit()
         self.pruned()
         self.open()

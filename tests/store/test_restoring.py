@@ -23,7 +23,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, PlantRow, Source
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store import entries
+from plantdesk.store import history
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -270,8 +270,8 @@ def plants(store: Store) -> list[PlantRow]:
 @pytest.mark.usefixtures("plants")
 def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
-    monkeypatch.setattr(entries, "_MAX_SIZE", 0)
-    monkeypatch.setattr(entries, "_STEP", 2)
+    monkeypatch.setattr(history, "_MAX_SIZE", 0)
+    monkeypatch.setattr(history, "_STEP", 2)
     with closing(store.reader()) as reader:
         until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
     assert isinstance(store.undo(numbers[0], FORM).exception(SECONDS), NothingToUndoError)
@@ -285,7 +285,7 @@ def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pyte
 def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = rows(store)
     apply(store, DeleteAll(Selection()))
-    monkeypatch.setattr(entries, "_MAX_SIZE", 0)
+    monkeypatch.setattr(history, "_MAX_SIZE", 0)
     with closing(store.reader()) as reader:
         for _ in range(3):
             undo(store)

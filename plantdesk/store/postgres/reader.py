@@ -20,7 +20,7 @@ from plantdesk.domain.protocols import Desk, HistorySummary
 from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.database import Runner
-from plantdesk.store.entries import DESK, history_summary
+from plantdesk.store.history import DESK, history_summary
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import READER, Connection, connect, execute

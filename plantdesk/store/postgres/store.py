@@ -21,17 +21,8 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import (
-    AddJob,
-    AutomaticBackups,
-    Entries,
-    Job,
-    Outcome,
-    PollJob,
-    WriteJob,
-    WriterThread,
-    WrittenStore,
-)
+from plantdesk.store.automatic_backups import AutomaticBackups
+from plantdesk.store.base import Outcome, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.address import Address
@@ -42,6 +33,7 @@ from plantdesk.store.postgres.desks import CommitListener, create_tables
 from plantdesk.store.postgres.errors import RightsMissingError, ServerUnreachableError, StandbyError, translate_errors
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.transactions import OutcomeUnknownError, Transactions
+from plantdesk.store.write_queue import AddJob, Entries, Job, PollJob, WriteJob
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")

@@ -28,7 +28,7 @@ from plantdesk.domain.texts import Text
 from plantdesk.store.base import Outcome, outcome_of_taken
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
 from plantdesk.store.database import VERSION_SQL, TablesChangedError
-from plantdesk.store.entries import prune, prune_commits
+from plantdesk.store.history import prune, prune_commits
 from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights

@@ -13,16 +13,8 @@ from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDam
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
 from plantdesk.platform.atomic_files import remove_abandoned
-from plantdesk.store.base import (
-    AddJob,
-    AutomaticBackups,
-    Entries,
-    Job,
-    Outcome,
-    WriteJob,
-    WriterThread,
-    WrittenStore,
-)
+from plantdesk.store.automatic_backups import AutomaticBackups
+from plantdesk.store.base import Outcome, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import FileBackups
@@ -32,6 +24,7 @@ from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
+from plantdesk.store.write_queue import AddJob, Entries, Job, WriteJob
 
 _log = logging.getLogger(__name__)
 

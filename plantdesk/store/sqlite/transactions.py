@@ -28,7 +28,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.records import Changes
 from plantdesk.domain.texts import Text
 from plantdesk.store.base import Health
-from plantdesk.store.entries import is_prunable, prune
+from plantdesk.store.history import is_prunable, prune
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner_of

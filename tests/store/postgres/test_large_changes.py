@@ -14,7 +14,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import entries
+from plantdesk.store import history
 from plantdesk.store.change_writer import LARGE_CHANGE
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.connections import connect
@@ -145,7 +145,7 @@ def test_old_before_images_and_keys_of_commits_are_removed_but_for_the_last(
     with closing(Transactions(location)) as transactions:
         assert not transactions.prune()
         assert postgres.execute("SELECT count(size) FROM plantdesk.change", location.name) == [(3,)]
-        monkeypatch.setattr(entries, "_MIN_CHANGES", 1)
+        monkeypatch.setattr(history, "_MIN_CHANGES", 1)
         for table in ("change", "commits"):
             postgres.execute(f"UPDATE plantdesk.{table} SET made_at = 0", location.name)
         assert not transactions.prune()

@@ -11,7 +11,7 @@ from typing_extensions import override
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Source
-from plantdesk.store import entries
+from plantdesk.store import history
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.database import runner_of
 from tests.support.cases import runs
@@ -62,10 +62,10 @@ class DesksBesideDict(StoreBesideDict):
     @rule()
     def prune(self) -> None:
         with (
-            mock.patch.multiple(entries, _MAX_SIZE=0, _STEP=3),
+            mock.patch.multiple(history, _MAX_SIZE=0, _STEP=3),
             connect(self.location, "test") as connection,
         ):
-            while entries.prune(runner_of(connection)):
+            while history.prune(runner_of(connection)):
                 pass
         self.pruned()
 

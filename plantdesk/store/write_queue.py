@@ -1,0 +1,126 @@
+"""The writes that wait for the writer thread, in their order. Adds that wait one after another share a transaction."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty
+from typing import Any, NamedTuple
+
+from plantdesk.domain.errors import PlantDeskError, StoreClosedError
+from plantdesk.domain.models import NewPlant
+from plantdesk.domain.records import PlantRow, Source
+from plantdesk.store.change_writer import ChangeWriter
+
+Entries = Sequence[tuple[NewPlant, Source]]
+Done = Callable[[list[PlantRow | PlantDeskError]], None]
+
+_log = logging.getLogger(__name__)
+
+#: Entries in one transaction at most, so that none waits long for those after it.
+_GROUP_LIMIT = 2000
+
+
+def running_future() -> Future[Any]:
+    """Return a Future that cannot be cancelled."""
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()
+    return future
+
+
+class AddJob(NamedTuple):
+    """Plants of one caller, to share a transaction with those of others."""
+
+    entries: Entries
+    done: Done
+
+    def fail(self, error: PlantDeskError) -> None:
+        """Pass on that none was added."""
+        self.resolve([error] * len(self.entries))
+
+    def resolve(self, outcomes: list[PlantRow | PlantDeskError]) -> None:
+        """Pass on the outcome of each entry."""
+        try:
+            self.done(outcomes)
+        except Exception:  # noqa: BLE001  a defect of the caller must not end the writer thread
+            _log.exception("the outcomes of %d plants could not be passed on", len(outcomes))
+
+
+@dataclass(frozen=True)
+class WriteJob:
+    """Any other write, in a transaction of its own, which may read the tables of an `attached` file of SQLite."""
+
+    action: Callable[[ChangeWriter], Any]
+    changes_tokens: bool = False
+    attached: Path | None = None
+    future: Future[Any] = field(default_factory=running_future)  # of a cancelled one the result could not be set
+
+    def fail(self, error: Exception) -> None:
+        """Pass on that nothing was written."""
+        self.future.set_exception(error)
+
+
+class PollJob:
+    """Asks for what other processes have committed."""
+
+    def fail(self, error: Exception) -> None:
+        """Nobody waits for it."""
+
+
+Job = AddJob | WriteJob | PollJob
+
+
+class WriteQueue:
+    """Jobs in their order: any thread may put one, the writer thread takes them."""
+
+    def __init__(self) -> None:
+        self._jobs = deque[Job]()
+        self._is_closed = False
+        self._changed = threading.Condition()
+
+    def put(self, job: Job) -> None:
+        """Queue a job; it fails with StoreClosedError after `close`."""
+        with self._changed:
+            if not self._is_closed:
+                self._jobs.append(job)
+                self._changed.notify()
+                return
+        job.fail(StoreClosedError())
+
+    def close(self) -> None:
+        """Accept no more jobs; the thread ends after those that are queued."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+
+    def is_empty(self) -> bool:
+        """Return whether nothing waits, not even the end."""
+        return not self._jobs and not self._is_closed
+
+    def next_job(self, timeout: float) -> Job | None:
+        """Return the next job, None at the end. Raises Empty after `timeout` seconds."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._jobs or self._is_closed, timeout):
+                raise Empty
+            return self._jobs.popleft() if self._jobs else None
+
+    def group(self, first: AddJob) -> list[AddJob]:
+        """Return `first` and the adds that are queued after it, up to another kind of job."""
+        group, size = [first], len(first.entries)
+        with self._changed:
+            while size < _GROUP_LIMIT and self._jobs and isinstance(job := self._jobs[0], AddJob):
+                group.append(job)
+                size += len(job.entries)
+                self._jobs.popleft()
+        return group
+
+    def end(self) -> None:
+        """Fail what is queued: when a defect ended the thread, nobody must wait for it for ever."""
+        self.close()
+        while self._jobs:
+            self._jobs.popleft().fail(StoreClosedError())
