@@ -25,7 +25,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.files.open_checks import is_own_log
+from plantdesk.store.sqlite.files.open_checks import is_own_log, log_size
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection
@@ -84,7 +84,7 @@ def quarantined(path: Path) -> list[bytes]:
 def note_numbers(path: Path) -> None:
     """Let the note hold the inodes that the files have now, as where the system gives those of removed files again."""
     with file_lock.locked(path) as lock:
-        lock.note(file_lock.identity(path), lock.noted.store)
+        lock.note(file_lock.identity(path), lock.noted.store, lock.noted.users)
 
 
 def is_own(path: Path) -> bool | None:
@@ -366,6 +366,22 @@ def test_a_log_that_was_deleted_after_a_kill_is_reported(tmp_path: Path, caplog:
     path.with_name("plants.db-shm").unlink()
     with closing(Store(path)):
         assert "The log of plants.db is gone" in caplog.text
+
+
+def test_a_log_that_another_program_has_copied_into_the_file_is_not_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "plants.db"
+    with closing(Store(path)):
+        pass
+    with closing(sqlite3.connect(path)) as browser:
+        browser.execute("SELECT * FROM plant").fetchall()
+        filled(path, range(5))
+        assert log_size(path)
+    assert not log_of(path).exists()
+    with closing(Store(path)) as store, closing(store.reader()) as reader:
+        assert reader.count() == 5
+    assert not caplog.text
 
 
 def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

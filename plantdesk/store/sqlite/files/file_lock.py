@@ -38,10 +38,16 @@ class FileIdentity(NamedTuple):
 
 
 class Note(NamedTuple):
-    """The files that were last opened under the name of a store, and the store's identity; empty if unknown."""
+    """The files that were last opened under the name of a store, and the store's identity; empty if unknown.
+
+    `users` counts the openings that were not closed, also those of killed processes. `commits` is the number of the
+    last commit when the file was closed last.
+    """
 
     used: FileIdentity = FileIdentity()
     store: str = ""
+    users: int = 0
+    commits: int | None = None
 
 
 def identity(path: Path) -> FileIdentity:
@@ -65,14 +71,14 @@ class LockedStore:
         self._handle = handle
         self.noted = _read(handle)
 
-    def note(self, used: FileIdentity, store: str) -> None:
+    def note(self, used: FileIdentity, store: str, users: int, commits: int | None = None) -> None:
         """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
         known = store if len(store) <= _LONGEST_IDENTITY and store.isalnum() else ""
-        fields = {"database": used.database, "wal": used.wal, "store": known}
+        fields = {"database": used.database, "wal": used.wal, "store": known, "users": users, "commits": commits}
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
             os.write(self._handle, json.dumps(fields).encode().ljust(_NOTE_SIZE))
-        self.noted = Note(used, known)
+        self.noted = Note(used, known, users, commits)
 
 
 def lock_file(path: Path) -> Path:
@@ -140,7 +146,7 @@ def _read(handle: int) -> Note:
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
         used = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
-        return Note(used, str(note.get("store") or ""))
+        return Note(used, str(note.get("store") or ""), int(note.get("users", 0)), note.get("commits"))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return Note()
 

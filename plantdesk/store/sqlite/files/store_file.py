@@ -63,9 +63,10 @@ from plantdesk.store.sqlite.files.open_checks import (
     named,
     refuse_newer,
     resolved,
+    state_without_log,
 )
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
-from plantdesk.store.sqlite.numbers import count_commit
+from plantdesk.store.sqlite.numbers import count_commit, position
 
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
 _CHECKED_SIZE = 16 * 1024 * 1024
@@ -226,13 +227,20 @@ class StoreFile:
         self._opened.connection.close()
 
     def _close_and_note(self) -> None:
-        """Note that SQLite has deleted the log, as it does for the last process; else the log would count as lost."""
-        opened = self._opened
+        """Note the last commit, and that SQLite has deleted the log, as it does for the last process.
+
+        Else the log would count as lost, also if another program was the last one.
+        """
+        opened, commits = self._opened, None
         with locked(self.path) as lock:
-            is_whole = lock.noted.used == opened.identity == identity(self.path)
+            noted, is_whole = lock.noted, lock.noted.used == opened.identity == identity(self.path)
+            with contextlib.suppress(StoreError, sqlite3.Error):
+                commits = position(opened.connection).commits if is_whole else None
             opened.connection.close()
-            if is_whole and not os.path.lexists(f"{self.path}-wal"):
-                lock.note(FileIdentity(opened.identity.database), lock.noted.store)
+            if is_whole:
+                is_kept = os.path.lexists(f"{self.path}-wal")
+                used = opened.identity if is_kept else FileIdentity(opened.identity.database)
+                lock.note(used, noted.store, noted.users - 1, commits)
 
 
 # --- opening ---
@@ -274,7 +282,7 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
         if opened.database != found.database or found.wal not in {None, opened.wal}:
             raise StoreMovedError
         (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
-        lock.note(opened, str(store))
+        lock.note(opened, str(store), 1 if lock.noted.used.wal is None else lock.noted.users + 1)
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
@@ -292,11 +300,20 @@ def _with_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
         found = FileIdentity(found.database, file_id(f"{path}-wal"))
     is_own = is_own_log(path, noted.store) if has_log(path) else None
     if _is_log_lost(used, found) and not is_own:
-        if wait:
-            raise StoreMovedError
-        _warn("The log of %s is gone: what was added last may be missing, compare with: plantdesk restore", path.name)
+        if not _has_all(path, noted):
+            if wait:
+                raise StoreMovedError
+            _warn(
+                "The log of %s is gone: what was added last may be missing, compare with: plantdesk restore", path.name
+            )
         return _replace_by_copy(path)
     return _without_log(path, found, used) if is_own is False else found
+
+
+def _has_all(path: Path, noted: Note) -> bool:
+    """Return whether nobody has the file open, and it has the last commit: another program copied the log into it."""
+    base = state_without_log(path)
+    return noted.users == 0 and base is not None and base.number == noted.commits
 
 
 def _open_for_reading(path: Path) -> OpenedFile:
