@@ -56,7 +56,7 @@ class Part(IntEnum):
     CULTIVAR = auto()
 
 
-#: Headers of the parts, as in `columns`.
+#: Headers of the parts, as in `headers`.
 _HEADERS = {
     Part.GENUS: "genus|genus name|generic name|gattung|gattungsname|genre|genero|genere|geslacht|slakte|slægt|slekt"
     "|rodzaj|rod|suku",

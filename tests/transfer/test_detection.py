@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.transfer.columns import _FIELD_OF, _HEADERS, Columns, layout_of
+from plantdesk.transfer.columns import _FIELD_OF, Columns, layout_of
+from plantdesk.transfer.headers import HEADERS
 from plantdesk.transfer.name_parts import plain
 from tests.conftest import Refused
 from tests.transfer.conftest import Imported, Write, import_files, names_of, stored, write_workbook
@@ -99,7 +100,7 @@ def test_headers_of_many_languages_are_known(imported: Imported, header: str) ->
 
 
 def test_no_header_has_two_meanings() -> None:
-    headers = [plain(each).replace(" ", "") for field in _HEADERS.values() for each in field.split("|")]
+    headers = [plain(each).replace(" ", "") for field in HEADERS.values() for each in field.split("|")]
     assert len(set(headers)) == len(headers) == len(_FIELD_OF)
 
 
