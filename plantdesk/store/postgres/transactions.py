@@ -423,6 +423,9 @@ def _roll_back(connection: Connection) -> bool:
 
 # --- adding a group of plants: one transaction in one round trip, which decides about each plant on the server ---
 #
+# LIMIT 1 lets the server look up each id by the index. The plan that it keeps may have been made while the store was
+# empty, and would read all plants for each group.
+#
 # The order of commits is that of the locks on `state`; the statement after the lock sees all that is committed, so no
 # other desk can take an id or a `seq` meanwhile.
 
@@ -438,7 +441,7 @@ _ADD = f"""
                plant.note AS owner_note, given.token_id IS NULL OR token.id IS NOT NULL AS is_valid, token.max_plants,
                token.plants_added + count(*) FILTER (WHERE plant.id IS NULL)
                    OVER (PARTITION BY given.source_id, given.token_id ORDER BY place) AS nth
-        FROM given LEFT JOIN plant ON plant.id = given.id
+        FROM given LEFT JOIN LATERAL (SELECT * FROM plant WHERE id = given.id LIMIT 1) AS plant ON true
         LEFT JOIN token ON token.id = given.token_id AND token.source_id = given.source_id
             AND token.digest = coalesce(decode(given.digest, 'hex'), token.digest) AND token.revoked_at IS NULL
             AND (token.expires_at IS NULL OR token.expires_at > {NOW})

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -17,8 +18,8 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import history
 from plantdesk.store.change_writer import LARGE_CHANGE
 from plantdesk.store.locations import PostgresLocation
-from plantdesk.store.postgres.connections import connect
-from plantdesk.store.postgres.transactions import Transactions
+from plantdesk.store.postgres.connections import connect, execute
+from plantdesk.store.postgres.transactions import _ADD, Transactions
 from tests.support.adding import Adding, add_each
 from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
@@ -153,3 +154,11 @@ def test_old_before_images_and_keys_of_commits_are_removed_but_for_the_last(
         assert postgres.execute(f"SELECT count(*) FROM plantdesk.{table}", location.name) == [(1,)]
     with closing(store.reader()) as reader:
         assert [change.can_undo for change in reader.history()] == [True, False, False]
+
+
+def test_a_plan_of_the_empty_store_looks_up_ids_by_the_index(location: PostgresLocation) -> None:
+    """The server keeps it for the store that has many."""
+    values = {"plants": "[]", "key": uuid4(), "desk": "desk"}
+    with closing(connect(location, "writer")) as connection:
+        plan = [line for (line,) in execute(connection, f"EXPLAIN {_ADD}", values)]
+    assert not any("Seq Scan on plant" in line for line in plan)
