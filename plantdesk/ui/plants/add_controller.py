@@ -14,7 +14,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow, parse_id
 from plantdesk.domain.texts import Text
 from plantdesk.store import KnownNames
-from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
@@ -73,10 +73,8 @@ class AddPlantController(QObject):
         super().__init__(parent)
         self._undo_stack = undo_stack
         self._form = form
-        self._queries: StoreQueries | None = None
         self._was_saving = False
         self._shown_step: Step | None = None
-        self._next_id: int | None = None
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         slow = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
         self._opening.timeout.connect(partial(form.message.set_hint, slow))
@@ -84,30 +82,28 @@ class AddPlantController(QObject):
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
         self.unsaved = UnsavedPlants(form.theme, self.queue)
         form.add_below(self.unsaved)
-        self._connect(bridge)
+        self._connect()
         self._show_hint()
         self._opening.start()
 
-    def _connect(self, bridge: Bridge) -> None:
+    def _connect(self) -> None:
         form = self._form
         self.queue.added.connect(self._on_added)
         self.queue.refused.connect(self._on_refused)
         self.queue.changed.connect(self._on_queue_changed)
+        self.queue.next_id_changed.connect(form.show_next_id)
         self.unsaved.edit_requested.connect(self._edit_again)
         self.unsaved.left.connect(form.focus_name)
         self.unsaved.discarded.connect(self._on_discarded)
         self._undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
         form.emptied.connect(self._on_emptied)
-        bridge.changed.connect(self._ask_next_id)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
-        self._queries = queries
         self._opening.stop()
         self._completion.set_store(queries)
         self._show_hint()
-        self._ask_next_id()
         self.queue.set_store(store, queries)
 
     def _show_hint(self) -> None:
@@ -121,9 +117,7 @@ class AddPlantController(QObject):
 
     def release_store(self) -> None:
         """Wait for what is being saved, and keep what is typed until there is a store again."""
-        self._queries = None
         self._completion.set_store(None)
-        self._show_next_id(None)
         self.queue.release_store()
 
     @Slot()
@@ -193,8 +187,6 @@ class AddPlantController(QObject):
         if submission.is_copy:
             self.copies_added.emit([result.id] if isinstance(result, PlantRow) else result.added_ids)
         if isinstance(result, PlantRow):
-            if result.id == self._next_id:
-                self._show_next_id(result.id + 1)  # until `changed`; after that the store is asked
             self._show_done(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
             if not submission.is_quick:  # the user is doing something else
                 self.plant_added.emit(result)
@@ -230,8 +222,6 @@ class AddPlantController(QObject):
         error = submission.error
         if submission.is_copy:
             self.copies_refused.emit()
-        if isinstance(error, IdTakenError):
-            self._ask_next_id()
         if error is not None and not isinstance(error, PlantDeskError):
             _log.error("Adding a plant failed", exc_info=error)
 
@@ -240,7 +230,6 @@ class AddPlantController(QObject):
         if (saving := bool(self.queue.outbox.saving)) is not self._was_saving:
             self._was_saving = saving
             self.saving_changed.emit(saving)
-        self._show_next_id(self._next_id)
 
     @Slot(object)
     def _edit_again(self, submission: Submission) -> None:
@@ -269,19 +258,3 @@ class AddPlantController(QObject):
 
     def _next_id_action(self) -> MessageAction:
         return self.tr("Use the next free ID"), self._form.clear_id
-
-    @property
-    def _free_id(self) -> int | None:
-        """The ID that the next plant probably gets. Plants that are being saved get the IDs before it."""
-        if self._next_id is None:
-            return None
-        return self._next_id + sum(entry.id is None for each in self.queue.outbox.saving for entry in each.entries)
-
-    @Slot()
-    def _ask_next_id(self) -> None:
-        if self._queries is not None:
-            self._queries.ask(self, next_free_id, self._show_next_id)
-
-    def _show_next_id(self, next_id: int | None) -> None:
-        self._next_id = next_id
-        self._form.show_next_id(self._free_id)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.edits import Applied, Insert
-from plantdesk.domain.errors import InvalidPlantError, StoreError, StoreUnreachableError
+from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError, StoreUnreachableError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import FORM, PlantRow, SourceKind
 from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.background import StoreQueries, Task, next_free_id
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, UnansweredError, from_json
@@ -41,12 +41,13 @@ class AddQueue(QObject):
 
     `added(submission, result)`: saved; the result is a PlantRow, or Applied for several plants.
     `refused(submission)`: not saved. `changed`: the outbox has changed; emitted before anything is sent: what is
-    on disk must not list it as waiting, or the next start would add it again.
+    on disk must not list it as waiting, or the next start would add it again. `next_id_changed(next_id)`.
     """
 
     added = Signal(object, object)
     refused = Signal(object)
     changed = Signal()
+    next_id_changed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
         """`sent` gets the answer of the store, after `added` or `refused` is emitted for it."""
@@ -54,14 +55,26 @@ class AddQueue(QObject):
         self.outbox = Outbox()
         self._bridge, self._sent = bridge, sent
         self._store: PlantStore | None = None
+        self._queries: StoreQueries | None = None
+        self._next_id: int | None = None
         self._answers: dict[Submission, Future[Any]] = {}
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
         self._retry.timeout.connect(self._send)
         bridge.health_changed.connect(self._on_health_changed)
+        bridge.changed.connect(self._ask_next_id)
+        self.changed.connect(self._report_next_id)
+
+    @property
+    def next_id(self) -> int | None:
+        """The ID that the next plant probably gets, None if unknown; those being saved get the IDs before it."""
+        if self._next_id is None:
+            return None
+        return self._next_id + sum(entry.id is None for each in self.outbox.saving for entry in each.entries)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Save in this store, including what was submitted before it was open."""
-        self._store, self.outbox.error = store, None
+        self._store, self._queries, self.outbox.error = store, queries, None
+        self._ask_next_id()
         self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
         sent = [each.sent_at for each in self.outbox.sent_before]
         if sent and not store.desk:  # a server has another clock
@@ -80,6 +93,7 @@ class AddQueue(QObject):
     def release_store(self) -> None:
         """Save what can be saved, and wait for it; the rest waits for the next store."""
         self._retry.stop()
+        self._queries = self._next_id = None
         while self._answers:
             wait(self._answers.values(), _CLOSE_TIMEOUT)
             for submission, answer in [*self._answers.items()]:
@@ -134,6 +148,8 @@ class AddQueue(QObject):
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
         if submission in self._answers:
             self._settle(submission, None)
+            if isinstance(result, PlantRow) and result.id == self._next_id:
+                self._next_id += 1  # until `Bridge.changed`; after that the store is asked
             self.added.emit(submission, result)
             self._send()
 
@@ -142,6 +158,8 @@ class AddQueue(QObject):
             return
         self._settle(submission, error)
         self.refused.emit(submission)
+        if isinstance(error, IdTakenError):
+            self._ask_next_id()
         if not isinstance(error, StoreError):
             self._send()
             return
@@ -156,6 +174,21 @@ class AddQueue(QObject):
             self._send()
         else:
             self.changed.emit()
+
+    # --- the next ID ---
+
+    @Slot()
+    def _ask_next_id(self) -> None:
+        if self._queries is not None:
+            self._queries.ask(self, next_free_id, self._on_next_id)
+
+    def _on_next_id(self, next_id: int) -> None:
+        self._next_id = next_id
+        self._report_next_id()
+
+    @Slot()
+    def _report_next_id(self) -> None:
+        self.next_id_changed.emit(self.next_id)
 
 
 def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout
 
 from plantdesk.domain.errors import InvalidPlantError
-from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import AddQueue
@@ -41,7 +41,6 @@ class QuickEntry(Dialog):
     def __init__(self, context: WindowContext, queue: AddQueue) -> None:
         super().__init__(self.tr("Add a plant"))
         self._context, self._queue = context, queue
-        self._queries: StoreQueries | None = None
         self._is_open = False
         self.form = form = PlantForm(context.theme, MessageLine(context.theme), empties_on_escape=False)
         self._completion = NameCompletion(form, partial(known_names, context), below=self)
@@ -55,7 +54,8 @@ class QuickEntry(Dialog):
         queue.refused.connect(self._on_refused)
         queue.changed.connect(self._report_end)
         queue.changed.connect(self._remember)
-        context.bridge.changed.connect(self._ask_next_id)
+        queue.next_id_changed.connect(form.show_next_id)
+        form.show_next_id(queue.next_id)
         match context.preferences.of_store(context.location.key).get("quick"):
             case [str(), str(), str()] as texts:
                 form.fill(texts)
@@ -76,10 +76,7 @@ class QuickEntry(Dialog):
         """Offer the names of a store; None: plants wait for one."""
         if queries is None:
             self.close()
-        self._queries = queries
         self._completion.set_store(queries)
-        self.form.show_next_id(None)
-        self._ask_next_id()
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
         """Show the window in the upper part of the screen with the pointer; with a `refusal` nothing can be typed."""
@@ -155,8 +152,3 @@ class QuickEntry(Dialog):
         if self._is_open and not self.isVisible() and not self._queue.outbox.saving:
             self._is_open = False
             self.ended.emit()
-
-    @Slot()
-    def _ask_next_id(self) -> None:
-        if self._queries is not None:
-            self._queries.ask(self, next_free_id, self.form.show_next_id)
