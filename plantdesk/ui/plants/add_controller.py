@@ -74,7 +74,6 @@ class AddPlantController(QObject):
         self._undo_stack = undo_stack
         self._form = form
         self._was_saving = False
-        self._shown_step: Step | None = None
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         slow = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
         self._opening.timeout.connect(partial(form.message.set_hint, slow))
@@ -95,7 +94,6 @@ class AddPlantController(QObject):
         self.unsaved.edit_requested.connect(self._edit_again)
         self.unsaved.left.connect(form.focus_name)
         self.unsaved.discarded.connect(self._on_discarded)
-        self._undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
         form.emptied.connect(self._on_emptied)
 
@@ -199,7 +197,6 @@ class AddPlantController(QObject):
     def _show_done(self, step: Step, text: str) -> None:
         self._undo_stack.push(step)
         if self._form.message.tone in {Tone.HINT, Tone.OK}:  # an error of the next plant stays
-            self._shown_step = step
             self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(step))
 
     @Slot(object)
@@ -208,14 +205,6 @@ class AddPlantController(QObject):
         title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
         text = translated(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
         self._show_done(Discarded(title, partial(self.queue.submit, *submissions)), text)
-
-    @Slot()
-    def _on_undo_changed(self) -> None:
-        """Remove the message of a plant whose adding is taken back; its Undo would do nothing."""
-        if self._shown_step is not None and not self._undo_stack.has_done(self._shown_step):
-            self._shown_step = None
-            if self._form.message.tone is Tone.OK:
-                self._form.close_message()
 
     @Slot(object)
     def _on_refused(self, submission: Submission) -> None:
