@@ -18,7 +18,7 @@ from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection, Ter
 from plantdesk.domain.texts import Text
 from plantdesk.transfer.formats import Format
 from plantdesk.ui.background import Task
-from plantdesk.ui.feature import OpenStore, PlantChanges, WindowContext
+from plantdesk.ui.feature import Feature, PlantChanges, WindowContext
 from plantdesk.ui.menus import Section, check
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.edit_controller import EditController
@@ -61,18 +61,16 @@ class SelectionCommands(QObject):
 
     copies_requested = Signal(object)
 
-    def __init__(
-        self, context: WindowContext, browser: PlantBrowser, editing: EditController, tags: QStringListModel
-    ) -> None:
+    def __init__(self, plants: Feature, browser: PlantBrowser, editing: EditController, tags: QStringListModel) -> None:
         """Add the commands to the menus, for the selection of `browser`; `tags` are offered as completions."""
         super().__init__(browser)
-        self._context, self._browser, self._editing = context, browser, editing
+        context = plants.context
+        self._plants, self._context, self._browser, self._editing = plants, context, browser, editing
         self._tags = tags
         self._changes = PlantChanges(context, self)
         #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
         self.save_notes: Callable[[], Mapping[int, str]] = dict
         self._is_copying = False
-        self._opened: OpenStore | None = None
         add = context.menus.add
         self._edit_name = add(Section.EDIT_PLANTS, "", partial(editing.start, Column.NAME), "F2")
         self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T")
@@ -102,11 +100,6 @@ class SelectionCommands(QObject):
         _add_filters(menu, browser.table, partial(browser.search_bar.choose, add=False))
         menu.popup(position)
 
-    def set_store(self, opened: OpenStore | None) -> None:
-        """Change the plants of this store; None: there is none."""
-        self._opened = opened
-        self.end_copying()
-
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Name the commands for `count` selected plants, and enable them if there are some."""
@@ -116,7 +109,8 @@ class SelectionCommands(QObject):
         self._edit_tag.setText(translated(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
         self._duplicate.setText(translated(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
         self._delete.setText(translated(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
-        may_change = self._opened is None or not prevents_changes(self._opened.store.change_error)
+        opened = self._plants.opened
+        may_change = opened is None or not prevents_changes(opened.store.change_error)
         for action in (self._edit_name, self._edit_tag, self._delete):
             action.setEnabled(count > 0 and may_change)
         self._duplicate.setEnabled(0 < count <= MAX_QUANTITY)
@@ -133,11 +127,11 @@ class SelectionCommands(QObject):
 
         The keys that follow are for the copies, which are selected when they are added.
         """
-        if self._opened is not None:
+        if self._plants.opened is not None:
             self._is_copying = True
             self._context.keys.hold()
             read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
-            self._opened.queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
+            self._plants.opened.queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
 
     def _on_not_copied(self, error: Exception) -> None:
         self.end_copying()
@@ -171,21 +165,23 @@ class SelectionCommands(QObject):
         box.open()
 
     def _delete_plants(self, ids: array[int]) -> None:
-        if self._opened is not None and ids and self._changes.may_change(self._opened.store):
+        opened = self._plants.opened
+        if opened is not None and ids and self._changes.may_change(opened.store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = translated(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
-            self._changes.apply(self._opened.store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
+            self._changes.apply(opened.store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
 
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
         """Give the selected plants a tag, or none."""
-        if self._opened is not None and (ids := self._browser.table.selected_ids()):
+        opened = self._plants.opened
+        if opened is not None and (ids := self._browser.table.selected_ids()):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
             progress = translated(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
-            self._changes.apply(self._opened.store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
+            self._changes.apply(opened.store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
     def change_tag(self) -> None:
         """Edit the tag of the selected plant, or ask for one tag for all selected plants."""

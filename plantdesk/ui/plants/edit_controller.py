@@ -9,11 +9,10 @@ from PySide6.QtCore import QObject, QStringListModel, Slot
 
 from plantdesk.domain.edits import Applied, Edit, Update, edited
 from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
-from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.tags import entered
-from plantdesk.ui.background import StoreQueries, plant_of
-from plantdesk.ui.feature import WindowContext
+from plantdesk.ui.background import plant_of
+from plantdesk.ui.feature import Feature
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import ConflictQuestion, added_again
@@ -51,17 +50,16 @@ class EditController(QObject):
     versions for the user to choose one.
     """
 
-    def __init__(self, context: WindowContext, table: PlantTableView, tags: QStringListModel) -> None:
+    def __init__(self, plants: Feature, table: PlantTableView, tags: QStringListModel) -> None:
         """Edit in `table`; `tags` are offered as completions."""
         super().__init__(table)
-        self._context = context
+        self._plants = plants
+        self._context = context = plants.context
         self._toast = context.page.toast
         self._error: str | None = None
         self._table = table
         self._editor = table.editor
         self._completer = TagCompleter(tags, table)
-        self._store: PlantStore | None = None
-        self._queries: StoreQueries | None = None
         self._draft: _Draft | None = None
         self._column = Column.NAME
         self._opened_with = ""
@@ -78,35 +76,29 @@ class EditController(QObject):
         self._editor.textEdited.connect(self._on_edited)
         self._question.answered.connect(table.setFocus)
 
-    def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Edit the plants of this store."""
-        self._store, self._queries = store, queries
-
-    def release_store(self) -> None:
-        """Save what is being edited, and end the use of the store."""
-        if self._draft is not None and not self._is_saving:
-            self._on_left()
+    def end(self) -> None:
+        """Save what is being edited: the store is released."""
+        self._on_left()
         self._close()
         self._context.keys.drop()
-        self._store = self._queries = None
 
     @Slot(int)
     def start(self, column: int) -> None:
         """Edit a cell of the current row; if another plant is being saved, after that."""
-        plant_id = self._table.current_id()
-        if self._store is None or self._queries is None or plant_id is None:
+        plant_id, opened = self._table.current_id(), self._plants.opened
+        if opened is None or plant_id is None:
             return
         if self._draft is not None:
             self._next_column = Column(column) if self._is_saving else None
             if self._is_saving:
                 self._context.keys.hold()
-        elif (error := self._store.change_error) is not None and prevents_changes(error):
+        elif (error := opened.store.change_error) is not None and prevents_changes(error):
             self._toast.show_error(error)
             self._context.keys.drop()
         else:
             self._context.keys.hold()
             read = partial(plant_of, plant_id=plant_id)
-            self._queries.ask(
+            opened.queries.ask(
                 self, read, partial(self._on_read, Column(column)), lambda _error: self._context.keys.drop()
             )
 
@@ -217,8 +209,8 @@ class EditController(QObject):
         self._apply(update, draft)
 
     def _apply(self, edit: Edit, draft: _Draft) -> None:
-        if self._store is not None:
-            saving = self._store.apply([edit], FORM)
+        if (opened := self._plants.opened) is not None:
+            saving = opened.store.apply([edit], FORM)
             done, failed = partial(self._on_saved, draft), partial(self._on_failed, draft)
             self._context.follow_change(self, saving, done, failed)
 
@@ -254,8 +246,8 @@ class EditController(QObject):
 
     def _compare(self, draft: _Draft) -> None:
         """Read the current state of the plant, and let the user choose if it conflicts with what the draft changes."""
-        if self._queries is not None:
-            self._question.read(self._queries, draft.row, self._mine(draft), partial(self._on_compared, draft))
+        if (opened := self._plants.opened) is not None:
+            self._question.read(opened.queries, draft.row, self._mine(draft), partial(self._on_compared, draft))
 
     def _on_compared(self, draft: _Draft, now: PlantRow | None) -> None:
         if now is None:

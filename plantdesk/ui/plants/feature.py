@@ -61,7 +61,7 @@ class Plants(Feature):
         #: The table, and the search above it.
         self.browser = PlantBrowser(context.theme, context.bridge, context.page)
         self._view_key: str | None = None  # of the store whose view is shown
-        self._editing = EditController(context, self.browser.table, self._form.tags)
+        self._editing = EditController(self, self.browser.table, self._form.tags)
         self._requested_id: int | None = None  # of the plant that is shown as soon as there is a store
         self._add_to_page()
         self._add_controller.saving_changed.connect(self.status.show_saving)
@@ -92,14 +92,12 @@ class Plants(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         super().set_store(opened)
-        self.commands.set_store(opened)
         self._remembered.restore(self.context.location)
         self._show_view()
         can_change = not prevents_changes(opened.store.change_error)
         self.browser.offers_samples = self.context.location.server is None and can_change
         self.browser.set_store(opened.store)
         self.browser.table.columns.set_store(opened.queries)
-        self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
         self.status.show_store(is_open=True)
         self.queries_changed.emit(opened.queries)
@@ -115,12 +113,12 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
+        self._editing.end()
         super().release_store()
         self.queries_changed.emit(None)
         self._add_controller.release_store()
         self.save_view()
-        self._editing.release_store()
-        self.commands.set_store(None)
+        self.commands.end_copying()
         self.browser.table.columns.set_store(None)
         self.browser.release_store()
 
@@ -255,7 +253,7 @@ class Plants(Feature):
     def _add_commands(self) -> None:
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, in_menu=False)
-        self.commands = SelectionCommands(self.context, self.browser, self._editing, self._form.tags)
+        self.commands = SelectionCommands(self, self.browser, self._editing, self._form.tags)
         self.commands.copies_requested.connect(self._add_controller.add_copies)
         self._add_controller.copies_refused.connect(self.commands.end_copying)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
