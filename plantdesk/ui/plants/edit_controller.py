@@ -15,6 +15,7 @@ from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.qt import set_properties
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.fields import MAX_LENGTH, TagCompleter
@@ -128,7 +129,7 @@ class EditController(QObject):
         self._editor.setCompleter(self._completer if column is Column.TAG else None)  # type: ignore[arg-type]
         self._editor.setText(text)
         self._opened_with = self._editor.text()
-        self._editor.mark(invalid=False)
+        set_properties(self._editor, invalid=False)
         self._table.open_editor(column)
         self._editor.selectAll()
 
@@ -157,13 +158,13 @@ class EditController(QObject):
         return True
 
     def _show_error(self, text: str) -> None:
-        self._editor.mark(invalid=True)
+        set_properties(self._editor, invalid=True)
         self._error = text
         self._toast.show_problem(text)
 
     @Slot()
     def _on_edited(self) -> None:
-        self._editor.mark(invalid=False)
+        set_properties(self._editor, invalid=False)
         self._toast.withdraw(self._error or "")
 
     @Slot()

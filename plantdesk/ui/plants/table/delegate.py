@@ -1,4 +1,4 @@
-"""Paints cells, the background of rows, and new rows; has the editor over a cell.
+"""Paints cells, the background of rows, and new rows.
 
 Everything is laid out from the leading edge, so that it mirrors.
 """
@@ -9,79 +9,27 @@ from collections.abc import Iterable
 from itertools import islice
 from time import monotonic
 
-from PySide6.QtCore import QObject, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtCore import QObject, QRect, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 from typing_extensions import override
 
 from plantdesk.domain.records import PlantRow
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
-from plantdesk.ui.qt import Index, set_properties
+from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import is_visible
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 
-#: When the focus goes to these, it comes back by itself.
-_PASSING = {
-    Qt.FocusReason.ActiveWindowFocusReason,
-    Qt.FocusReason.MenuBarFocusReason,
-    Qt.FocusReason.PopupFocusReason,
-}
 #: The corners of a row's background.
 RADIUS = 6
 _BAR = QSize(3, 20)
 #: Seconds for which a new row is tinted, and marked by a bar.
 _TINTED, _MARKED = 2.0, 10.0
 _MAX_MARKED = 500
-
-
-class CellEditor(LineEdit):
-    """The editor of a cell. Not one of Qt's item views: they close it when a script's plants replace the rows.
-
-    `accepted`: Enter. `rejected`: Escape. `left`: the focus went elsewhere. `tab_pressed(forward)`: Tab or Shift+Tab.
-    """
-
-    accepted = Signal()
-    rejected = Signal()
-    left = Signal()
-    tab_pressed = Signal(bool)
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setProperty("cell", "true")
-        self.hide()
-
-    def mark(self, *, invalid: bool) -> None:
-        """Show whether the text is invalid."""
-        set_properties(self, invalid=invalid)
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in ENTER_KEYS:
-            self.accepted.emit()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.rejected.emit()
-        else:
-            super().keyPressEvent(event)
-            if event.key() == Qt.Key.Key_F6:
-                return
-        event.accept()  # or the arrows would move in the table
-
-    @override
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        self.tab_pressed.emit(forward)
-        return True
-
-    @override
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        if event.reason() not in _PASSING:
-            self.left.emit()
 
 
 class RowBackground(QObject):

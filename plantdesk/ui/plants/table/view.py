@@ -30,12 +30,13 @@ from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import TableColumns
-from plantdesk.ui.plants.table.delegate import RADIUS, CellEditor, RowBackground, RowDelegate
+from plantdesk.ui.plants.table.delegate import RADIUS, RowBackground, RowDelegate
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import Index
 from plantdesk.ui.theme.metrics import tabular
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.cell_editor import CellEditor
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
