@@ -198,7 +198,7 @@ class Worker(Tasks):
 class StoreQueries:
     """Asks like `Tasks.ask`; its functions get a reader as well. Lives on the GUI thread.
 
-    After a failed query the next one gets a new connection.
+    After a failed query the next one gets a new connection. `end` is for those with a worker of their own.
     """
 
     def __init__(self, worker: Worker, store: PlantStore) -> None:
@@ -233,6 +233,11 @@ class StoreQueries:
         self.cancel()
         self._worker.run(self._close_reader)
 
+    def end(self) -> None:
+        """Do the same, and end the thread."""
+        self.close()
+        self._worker.close()
+
     # --- on the worker's thread ---
 
     def _run(self, query: Callable[[PlantReader, Task], _Result], task: Task) -> _Result:
@@ -266,7 +271,7 @@ class RepeatedQuery(QObject):
         """Pass each result of `query` to `done` on the GUI thread. `close` also closes `worker`."""
         super().__init__()
         self._query, self._done = query, done
-        self._worker, self._queries = worker, StoreQueries(worker, store)
+        self._queries = StoreQueries(worker, store)
         self._is_running = self._is_outdated = False
         self._took = QElapsedTimer()
         self._pause = QTimer(self, singleShot=True)
@@ -282,8 +287,7 @@ class RepeatedQuery(QObject):
     def close(self) -> None:
         """Cancel the query and end the thread; nothing follows."""
         self._pause.stop()
-        self._queries.close()
-        self._worker.close()
+        self._queries.end()
 
     @Slot()
     def _ask(self) -> None:

@@ -21,7 +21,7 @@ from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import View
-from plantdesk.ui.background import StoreQueries, Task, Worker
+from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
 from plantdesk.ui.plants.table.row_order import Edit, Insertion, Query, Removal, Replacement, RowOrder, RowsState
@@ -67,8 +67,7 @@ class PageCache(QObject):
         self._generation = 0
         self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
         self._finding: Task | None = None
-        self._worker = bridge.worker("plant-pages")
-        self._queries = StoreQueries(self._worker, store)
+        self._queries = StoreQueries(bridge.worker("plant-pages"), store)
 
     def row(self, plant_id: int) -> PlantRow | None:
         """Return a row if it is loaded, with shortened texts; an expired row is returned until it is read again."""
@@ -101,8 +100,7 @@ class PageCache(QObject):
 
     def close(self) -> None:
         """Cancel the queries and end the thread; no signal follows."""
-        self._queries.close()
-        self._worker.close()
+        self._queries.end()
 
     def _read(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
         """Read the newest page that waits; on the thread of the pages."""
@@ -146,7 +144,6 @@ class PlantModel(QAbstractTableModel):
         self.query = self.shown_query = Query()
         #: The order of the rows, and what is known of it.
         self.rows = RowOrder()
-        self._worker: Worker | None = None
         self._queries: StoreQueries | None = None
         self._pause = QTimer(self, singleShot=True)
         self._pause.timeout.connect(self._ask_if_needed)
@@ -160,8 +157,7 @@ class PlantModel(QAbstractTableModel):
         self._cache = PageCache(self._bridge, store, self)
         self._cache.loaded.connect(self._repaint_all)
         self._cache.failed.connect(self.failed)
-        self._worker = self._bridge.worker("plant-order")
-        self._queries = StoreQueries(self._worker, store)
+        self._queries = StoreQueries(self._bridge.worker("plant-order"), store)
         self.shown_query = self.query
         self._load()
 
@@ -216,13 +212,12 @@ class PlantModel(QAbstractTableModel):
 
     def close(self) -> None:
         """End the threads, before the store is closed, and forget the rows."""
-        if self._cache is None or self._queries is None or self._worker is None:
+        if self._cache is None or self._queries is None:
             return
         self._cache.close()
         self._pause.stop()
-        self._queries.close()
-        self._worker.close()
-        self._cache = self._queries = self._worker = None
+        self._queries.end()
+        self._cache = self._queries = None
         self.beginResetModel()
         self.rows = RowOrder()
         self.endResetModel()

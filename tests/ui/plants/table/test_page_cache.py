@@ -33,7 +33,7 @@ def stored(store: Store) -> PlantRow:
 def read_before_a_rename(cache: PageCache, store: Store) -> None:
     """Let a page be read whose result is not delivered yet, and rename its plant."""
     cache.ask([1])
-    cache._worker.run(lambda: None)  # noqa: SLF001  the page was read when this ends
+    cache._queries._worker.run(lambda: None)  # noqa: SLF001  the page was read when this ends
     store.apply([edited(stored(store), name="New")], FORM).result(SECONDS)
 
 
