@@ -151,9 +151,8 @@ class PlantBrowser(QFrame):
 
     def copy_selection(self, form: Format | None = None) -> None:
         """Put the selected rows on the clipboard, in the background, in the format of a file; None: a spreadsheet."""
-        count = self.table.selected_count()
-        if count:
-            self.copier.copy(count, self.table.selected_ids, form)
+        if ids := self.table.selected_ids():
+            self.copier.copy(ids, form)
 
     @Slot()
     def _on_page_changed(self) -> None:
@@ -227,8 +226,6 @@ class PlantBrowser(QFrame):
         self.model.dataChanged.connect(self._notify_shown)  # a page was read
         self.model.failed.connect(self._on_failed)
         self.table.copy_requested.connect(self.copy_selection)
-        self.table.name_typed.connect(self.model.find_name)
-        self.model.name_found.connect(self.table.keeper.seek)
         self._announce_timer.timeout.connect(self._on_announce_due)
 
     @Slot()

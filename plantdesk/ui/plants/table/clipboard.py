@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import NamedTuple
@@ -49,19 +49,19 @@ class RowCopier(QObject):
         self.store: PlantStore | None = None
         self._task: Task | None = None
 
-    def copy(self, count: int, ids: Callable[[], array[int]], form: Format | None = None) -> None:
-        """Copy `count` plants, and cancel a copy that is running; `ids` is called only if there are not too many.
+    def copy(self, ids: array[int], form: Format | None = None) -> None:
+        """Copy plants, and cancel a copy that is running.
 
         `form` None: the columns of the table for a spreadsheet; else all data of a plant, exactly, as in a file.
         """
-        if count > MAX_ROWS:
+        if len(ids) > MAX_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
             self.refused.emit(text.format(most=QLocale().toString(MAX_ROWS)))
             return
         self._cancel()
         if self.store is not None:
             headings = [column_title(column) for column in Column]
-            read = partial(_table, store=self.store, ids=ids(), headings=headings, form=form)
+            read = partial(_table, store=self.store, ids=ids, headings=headings, form=form)
             self._task = self._bridge.long_tasks.ask(self, read, self._on_read, self._on_failed)
 
     def close(self) -> None:

@@ -194,7 +194,8 @@ class PlantModel(QAbstractTableModel):
             self._repaint_all()  # painting requests what is missing
         self._cache.put((*changes.added, *changes.updated))
         self._apply_edits(self.rows.apply(changes))
-        self._repaint({row.id for row in changes.updated})
+        if changes.updated:
+            self._repaint_all()
 
     def show_draft(self, row: PlantRow | None) -> None:
         """Show a plant as it is being edited; None: as it is in the store, once it is read again."""
@@ -202,9 +203,8 @@ class PlantModel(QAbstractTableModel):
         if self._cache is not None and before is not None:
             self._cache.put([before])
             self._cache.expire()
-        self._repaint({each.id for each in (before, row) if each is not None})
+        self._repaint_all()
 
-    @Slot(str)
     def find_name(self, start: str) -> None:
         """Find the first of the rows whose name begins with `start`."""
         if self._cache is not None:
@@ -231,10 +231,6 @@ class PlantModel(QAbstractTableModel):
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""
         return self.rows.ids[row]
-
-    def ids_between(self, first: int, last: int) -> array[int]:
-        """Return the ids of the rows from `first` to `last`, both included."""
-        return self.rows.ids[first : last + 1]
 
     def loaded_row(self, plant_id: int) -> PlantRow | None:
         """Return the row of a plant if it is loaded, with long texts cut."""
@@ -369,13 +365,6 @@ class PlantModel(QAbstractTableModel):
     def _on_name_found(self, plant_id: int | None) -> None:
         if plant_id is not None:
             self.name_found.emit(plant_id)
-
-    def _repaint(self, plant_ids: set[int]) -> None:
-        """Paint the row of a changed plant; of several, all rows."""
-        if len(plant_ids) > 1:
-            self._repaint_all()
-        elif plant_ids and (row := self.rows.row_of(*plant_ids)) is not None:
-            self.dataChanged.emit(self.index(row, 0), self.index(row, len(Column) - 1))
 
     def _row(self, row: int) -> PlantRow | None:
         """Return what is known of a row; if it has to be read, note that."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable
 from itertools import groupby
 
@@ -88,10 +89,12 @@ class SelectionKeeper(QObject):
         """Return the number of selected rows, in constant time."""
         return sum(last - first + 1 for first, last in self._selected_ranges())
 
-    def selected_ids(self) -> Iterable[int]:
-        """Return the ids of the selected rows from top to bottom."""
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
+        ids = array("q")
         for first, last in self._selected_ranges():
-            yield from self._model.ids_between(first, last)
+            ids += self._model.rows.ids[first : last + 1]
+        return ids
 
     @Slot()
     def _on_about_to_reset(self) -> None:

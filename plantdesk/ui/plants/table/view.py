@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping
 from time import monotonic
 
@@ -53,7 +52,6 @@ class PlantTableView(QTableView):
     `selection_count_changed(count)`: the number of selected rows. `copy_requested`: the keys for copying were pressed.
     `edit_requested(column)`: Enter or a double click on a cell that can be edited. `menu_requested(position)`: a
     context menu, on the screen. `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant.
-    `name_typed(text)`: a plant whose name begins with the typed letters is requested.
     """
 
     selection_count_changed = Signal(int)
@@ -62,7 +60,6 @@ class PlantTableView(QTableView):
     menu_requested = Signal(QPoint)
     card_requested = Signal()
     scanned = Signal(object)
-    name_typed = Signal(str)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,9 +81,11 @@ class PlantTableView(QTableView):
         self._set_up_rows()
         self._set_up_columns(model)
         self.keeper = SelectionKeeper(self, model)
+        self.selected_count, self.selected_ids = self.keeper.selected_count, self.keeper.selected_ids
         self._typed = ""
         self._typed_at = float("-inf")
         model.rows_replaced.connect(self._on_rows_replaced)
+        model.name_found.connect(self.keeper.seek)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
         theme.changed.connect(self._on_theme_changed)
@@ -124,14 +123,6 @@ class PlantTableView(QTableView):
             if not self.selectionModel().hasSelection():
                 self.keeper.go_to(0)
             self.setFocus(Qt.FocusReason.TabFocusReason)
-
-    def selected_count(self) -> int:
-        """Return how many rows are selected."""
-        return self.keeper.selected_count()
-
-    def selected_ids(self) -> array[int]:
-        """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
-        return array("q", self.keeper.selected_ids())
 
     def current_id(self) -> int | None:
         """Return the id of the current row."""
@@ -198,7 +189,7 @@ class PlantTableView(QTableView):
         self._typed = self._typed + search if self._is_typing else search
         self._typed_at = monotonic()
         if self._typed.strip():
-            self.name_typed.emit(self._typed)
+            self._plants.find_name(self._typed)
 
     @property
     def _is_typing(self) -> bool:

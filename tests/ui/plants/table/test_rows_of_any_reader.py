@@ -92,7 +92,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ids_of(model: PlantModel) -> list[int]:
-    return model.ids_between(0, model.rowCount() - 1).tolist()
+    return model.rows.ids.tolist()
 
 
 def stored(store: Store, query: Query) -> list[int]:
