@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QKeyCombination, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QVBoxLayout
 from typing_extensions import override
 
 from plantdesk.domain.errors import IdTakenError
@@ -19,12 +19,11 @@ from plantdesk.ui.qt import STRETCH, fill, has_focus
 from plantdesk.ui.texts import error_text, one_line, translated
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import OneClickButton
+from plantdesk.ui.widgets.containers import ActionRow
 from plantdesk.ui.widgets.messages import MessageAction
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import announce
 
-_MAX_ACTIONS = 4
 #: Lines that are visible without scrolling.
 _MAX_VISIBLE = 4
 _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
@@ -63,10 +62,8 @@ class UnsavedPlants(QFrame):
         self._table.horizontalHeader().hide()
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._table.selectionModel().selectionChanged.connect(self._show_actions)
-        self._actions: Sequence[MessageAction] = ()
-        self._buttons = [self._button(place) for place in range(_MAX_ACTIONS)]
-        buttons = fill(QHBoxLayout(), *self._buttons, STRETCH, margins=(S, 0, S, 0), spacing=S)
-        fill(QVBoxLayout(self), self._table, buttons, margins=XS, spacing=0)
+        self._action_row = fill(ActionRow(S, variant="link"), STRETCH, margins=(S, 0, S, 0))
+        fill(QVBoxLayout(self), self._table, self._action_row, margins=XS, spacing=0)
         self.hide()
         queue.changed.connect(self.show_submissions)
         queue.refused.connect(self._announce)
@@ -147,10 +144,7 @@ class UnsavedPlants(QFrame):
 
     @Slot()
     def _show_actions(self) -> None:
-        self._actions = [*self._actions_for(self._chosen)]
-        for place, button in enumerate(self._buttons):
-            button.setVisible(place < len(self._actions))
-            button.setText(self._actions[place][0] if place < len(self._actions) else "")
+        self._action_row.show_actions(self._actions_for(self._chosen))
 
     def _actions_for(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
         taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
@@ -172,17 +166,6 @@ class UnsavedPlants(QFrame):
         discarded = self._chosen
         self._queue.discard(discarded)
         self.discarded.emit(discarded)
-
-    def _button(self, place: int) -> QPushButton:
-        button = OneClickButton()
-        button.setProperty("variant", "link")
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
-        button.clicked.connect(partial(self._run, place))
-        return button
-
-    def _run(self, place: int) -> None:
-        _, action = self._actions[place]
-        action()
 
     @override
     def event(self, event: QEvent) -> bool:

@@ -1,6 +1,9 @@
-"""A scroll area without a frame, a scroll bar with reserved room, and a collapsible part."""
+"""A scroll area without a frame, a scroll bar with reserved room, a collapsible part, and a row of actions."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPaintEvent
@@ -15,9 +18,10 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.ui.qt import application, fill
+from plantdesk.ui.qt import application, fill, set_properties
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.fields import OneClickButton
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: Pixels that the scroll bar takes, with the gap beside it.
@@ -130,3 +134,48 @@ class CollapsibleHeader(QWidget):
     def toggle(self) -> None:
         """Show the content, or hide it."""
         self.set_open(is_open=not self.is_open)
+
+
+class ActionRow(QHBoxLayout):
+    """A button for each action, at the start of the row. The buttons stay, so the focus does, when others are shown."""
+
+    def __init__(self, spacing: int, **style: str) -> None:
+        """Make a row without buttons; `style` are their properties in the style sheet."""
+        super().__init__()
+        self.setSpacing(spacing)
+        self._style = style
+        self._actions: list[tuple[str, Callable[[], object]]] = []
+        self._buttons: list[QPushButton] = []
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the actions."""
+        return [label for label, _ in self._actions]
+
+    def show_actions(self, actions: Iterable[tuple[str, Callable[[], object]]]) -> None:
+        """Show these actions, each with its label and what it does, instead of those before."""
+        self._actions = [*actions]
+        while len(self._buttons) < len(self._actions):
+            self._add_button()
+        for number, button in enumerate(self._buttons):
+            label = self._actions[number][0] if number < len(self._actions) else ""
+            if label != button.text():
+                button.setDown(False)  # it was pressed for another action
+                button.setText(label)
+            button.setVisible(bool(label))  # a layout would show it only later
+
+    def focus_first(self) -> None:
+        """Move the focus to the first button."""
+        self._buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _add_button(self) -> None:
+        button, number = OneClickButton(), len(self._buttons)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # so a click leaves the focus in the field
+        set_properties(button, **self._style)
+        button.clicked.connect(partial(self._run, number))
+        self._buttons.append(button)
+        self.insertWidget(number, button)
+
+    def _run(self, number: int) -> None:
+        _, action = self._actions[number]
+        action()

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
-    QPushButton,
     QStyle,
     QVBoxLayout,
     QWidget,
@@ -33,7 +32,8 @@ from plantdesk.ui.qt import STRETCH, application, fill, has_focus, mirrored, set
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
+from plantdesk.ui.widgets.containers import ActionRow
+from plantdesk.ui.widgets.fields import CloseButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
@@ -106,11 +106,10 @@ class Message(QFrame):
         self._close_button.clicked.connect(self.clear)
         for part in (self._title, self._key_label, self._close_button):
             part.hide()
-        self._buttons: list[QPushButton] = []
         self._texts = fill(QVBoxLayout(), self._title, self._text, spacing=2)
-        self._button_row = fill(QHBoxLayout(), self._key_label, STRETCH, spacing=style.spacing)
+        self._action_row = fill(ActionRow(style.spacing, **style.button_style), self._key_label, STRETCH)
         self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        fill(self._content, (self._texts, int(style.fills)), self._button_row)
+        fill(self._content, (self._texts, int(style.fills)), self._action_row)
         parts = self._icon, (self._content, 1), self._close_button
         self._row = fill(QHBoxLayout(self), *parts, margins=mirrored(self, *style.margins), spacing=style.spacing)
         self._expiry = QTimer(self, singleShot=True)
@@ -131,7 +130,7 @@ class Message(QFrame):
     @property
     def labels(self) -> list[str]:
         """The labels of the buttons that are shown."""
-        return [] if self.isHidden() else [button.text() for button in self._buttons]
+        return [] if self.isHidden() else self._action_row.labels
 
     @Slot()
     def clear(self) -> None:
@@ -155,30 +154,16 @@ class Message(QFrame):
         self._title.setVisible(bool(title))
         self._text.setText(text)
         self._give_focus_back()
-        for button in self._buttons:
-            self._button_row.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self._buttons = [self._button(label, action) for label, action in actions]
-        for number, button in enumerate(self._buttons):
-            self._button_row.insertWidget(number, button)
-            button.show()  # a layout would show it only later
+        self._action_row.show_actions(actions)
         self._fit()
         self._expiry.stop()
         if expires:
             self._expiry.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
 
-    def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
-        button = OneClickButton(label)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # so a click leaves the focus in the field
-        set_properties(button, **self._style.button_style)
-        button.clicked.connect(action)
-        return button
-
     def _announce(self) -> None:
         title = self.title if self.title.endswith((".", "?")) else self.title and f"{self.title}."
-        names = ", ".join(quoted(button.text()) for button in self._buttons)
-        buttons = Text("Buttons: {names}.", one="Button: {names}.", count=len(self._buttons), names=names)
+        names = ", ".join(map(quoted, self.labels))
+        buttons = Text("Buttons: {names}.", one="Button: {names}.", count=len(self.labels), names=names)
         announce(self, " ".join(filter(None, (title, self.text, translated(buttons) if names else ""))))
 
     @Slot(QWidget, QWidget)
@@ -210,7 +195,7 @@ class Message(QFrame):
 
     def _buttons_width(self) -> int:
         """Return the width of buttons and key, each with the gap before it."""
-        return self._button_row.sizeHint().width() + self._style.spacing if self._buttons else 0
+        return self._action_row.sizeHint().width() + self._style.spacing if self._action_row.labels else 0
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -413,8 +398,10 @@ class Toast(Message):
     def focus_first(self) -> None:
         """Move the focus to the first button of the message."""
         self._is_visited = True
-        first = next(iter(self._buttons), self._close_button)
-        first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if self.labels:
+            self._action_row.focus_first()
+        else:
+            self._close_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
         """Use an end of this area of the parent; a message that would be wider takes several lines."""
