@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Slot
+from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QCompleter, QStyle, QStyleOptionViewItem, QWidget
-from shiboken6 import isValid
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.protocols import PlantReader
@@ -22,7 +21,7 @@ from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import CompleterPopup, OfferDelegate
+from plantdesk.ui.widgets.fields import OfferDelegate, OfferList
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
 
@@ -62,16 +61,12 @@ class NameCompletion(QObject):
         self._task: Task | None = None
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
         self._pause.timeout.connect(self._ask_near)
-        self._model = QStringListModel(self)
-        self._completer = QCompleter(self._model, name)
-        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        self._completer.setWrapAround(False)
-        self._completer.setWidget(name)
         self._delegate = NameDelegate(form.theme, self)
-        self._list = CompleterPopup(self._completer, name, self._delegate).view
-        self._list.setAccessibleName(self.tr("Known names"))
-        self._completer.highlighted[QModelIndex].connect(self._on_highlighted)  # type: ignore[index]
-        self._list.clicked.connect(self._on_clicked)  # not `activated`: Enter submits
+        self._list = OfferList(name, self._delegate)
+        self._list.setWrapAround(False)
+        self._list.view.setAccessibleName(self.tr("Known names"))
+        self._list.highlighted[QModelIndex].connect(self._on_highlighted)  # type: ignore[index]
+        self._list.view.clicked.connect(self._on_clicked)  # not `activated`: Enter submits
         name.textEdited.connect(self._on_typed)
         name.recall_requested.connect(self._on_recall_requested)
         name.fill_taken.connect(self.settle)
@@ -145,13 +140,8 @@ class NameCompletion(QObject):
         """Offer names; `typed` is the typed part of them. Enter still adds what is typed."""
         self._offers, self._current = offers, -1
         self._name.is_offering = bool(offers)
-        self._model.setStringList([offer.name for offer in offers])
-        if offers:
-            self._delegate.show(offers, typed)
-            self._completer.complete(self._place())
-            self._list.setCurrentIndex(QModelIndex())  # else Qt takes the first one
-        elif isValid(self._list):  # a field that is deleted loses the focus after its list is gone
-            self._list.hide()
+        self._delegate.offers = offers
+        self._list.offer([offer.name for offer in offers], typed, self._place() if offers else QRect())
 
     def _place(self) -> QRect:
         """Return the rectangle, in pixels from the field, below which the list is shown; above it without room."""
@@ -185,7 +175,7 @@ class NameCompletion(QObject):
         self._pause.stop()
         if not self._tag.is_pinned and (self._tag.is_filled or not self._tag.text()):
             self._tag.fill(offer.tag)
-        self._list.setCurrentIndex(self._completer.completionModel().index(position, 0))
+        self._list.view.setCurrentIndex(self._list.completionModel().index(position, 0))
         words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
         announce(self._name, ", ".join(words))
 
@@ -257,11 +247,8 @@ class NameDelegate(OfferDelegate):
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._offers: Sequence[KnownName] = ()
-
-    def show(self, offers: Sequence[KnownName], typed: str) -> None:
-        """Paint these offers, with the typed part of their names."""
-        self._offers, self.typed = offers, typed
+        #: What is painted in each row.
+        self.offers: Sequence[KnownName] = ()
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -269,7 +256,7 @@ class NameDelegate(OfferDelegate):
 
     @override
     def paint_end(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> int:
-        offer, row = self._offers[index.row()], option.rect
+        offer, row = self.offers[index.row()], option.rect
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("text_2"))
         number = row.adjusted(0, 0, -M, 0)

@@ -8,9 +8,8 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter
 from typing_extensions import override
 
 from plantdesk.domain.folding import searched
@@ -19,7 +18,7 @@ from plantdesk.domain.selections import AddedBy, AddedOn, Condition, Counts, Has
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.texts import translate
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import CompleterPopup, SearchEdit
+from plantdesk.ui.widgets.fields import OfferList, SearchEdit
 
 _MAX_OFFERS = 8
 #: A term with a part of its value, and a word that may become a term, both at the end of the text.
@@ -46,19 +45,15 @@ class SearchCompleter(QObject):
         #: What the text of each offer stands for: a term, or the beginning of one.
         self._offers: dict[str, Term | str] = {}
         self._start = 0
-        self._texts = QStringListModel(self)
-        self._completer = QCompleter(self._texts, self)
-        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        self._completer.setMaxVisibleItems(_MAX_OFFERS)
-        self._completer.setWidget(field)
-        self._completer.activated.connect(self._on_chosen)
-        self._popup = CompleterPopup(self._completer, field)
+        self._list = OfferList(field)
+        self._list.setMaxVisibleItems(_MAX_OFFERS)
+        self._list.activated.connect(self._on_chosen)
         field.textEdited.connect(self._on_edited)
 
     @property
     def is_choosing(self) -> bool:
         """Whether Enter takes an offer."""
-        view = self._popup.view
+        view = self._list.view
         return view.isVisible() and view.currentIndex().isValid()
 
     def set_counts(self, counts: Counts) -> None:
@@ -74,15 +69,9 @@ class SearchCompleter(QObject):
         if self._field.cursorPosition() == len(text):
             offers = dict(self._find(text))
             self._offers = {} if self._is_whole(text, offers) else dict(islice(offers.items(), _MAX_OFFERS))
-        if self._offers:
-            self._texts.setStringList(list(self._offers))
-            value, view = _VALUE.search(text), self._popup.view
-            width = max(view.sizeHintForColumn(0) + 40, self._field.width() // 2)
-            self._completer.complete(QRect(0, self._field.height() + 2, width, 1))
-            view.setCurrentIndex(QModelIndex())
-            self._popup.set_typed(text[self._start :] if value is None else value["value"])
-        else:
-            self._popup.view.hide()
+        value = _VALUE.search(text)
+        place = QRect(0, self._field.height() + 2, self._field.width() // 2, 1)
+        self._list.offer([*self._offers], text[self._start :] if value is None else value["value"], place)
 
     @Slot(str)
     def _on_chosen(self, text: str) -> None:

@@ -6,7 +6,7 @@ The wheel scrolls their container. The list of a completer takes no focus, so no
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import (
@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     QMargins,
     QMetaMethod,
     QMimeData,
+    QModelIndex,
     QObject,
     QPointF,
     QRect,
@@ -54,6 +55,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
@@ -69,6 +71,8 @@ from plantdesk.ui.widgets.painting import line_layout
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
+#: Pixels beside the texts of a list.
+_LIST_MARGINS = 40
 #: The corner radius of the chosen offer.
 _ROW_RADIUS = 6
 #: Events of a field's window that close its list.
@@ -184,6 +188,37 @@ class CompleterPopup(QObject):
         if field is not None:
             field.installEventFilter(self)
             field.window().installEventFilter(self)
+
+
+class OfferList(QCompleter):
+    """Offers all texts that it is given under a field, and chooses none of them by itself."""
+
+    def __init__(self, field: QWidget, delegate: OfferDelegate | None = None) -> None:
+        """Make an empty list for `field`; `delegate` paints the offers."""
+        super().__init__(field)
+        self._texts = QStringListModel(self)
+        self.setModel(self._texts)
+        self.setCompletionMode(self.CompletionMode.UnfilteredPopupCompletion)
+        self.setWidget(field)
+        self._popup = CompleterPopup(self, field, delegate)
+        #: The list.
+        self.view = self._popup.view
+
+    def offer(self, texts: Sequence[str], typed: str, place: QRect) -> None:
+        """Show texts, with what was `typed` of them bold, below a rectangle of the field; none: hide the list.
+
+        The list is as wide as the rectangle, or as its texts.
+        """
+        if not isValid(self.view):  # a field that is deleted loses the focus after its list is gone
+            return
+        self._texts.setStringList(texts)
+        if texts:
+            self._popup.set_typed(typed)
+            width = max(place.width(), self.view.sizeHintForColumn(0) + _LIST_MARGINS)
+            self.complete(QRect(place.topLeft(), QSize(width, place.height())))
+            self.view.setCurrentIndex(QModelIndex())  # else Qt takes the first one
+        else:
+            self.view.hide()
 
 
 def _bold(font: QFont) -> QFont:
