@@ -164,9 +164,10 @@ class ActionRow(QHBoxLayout):
                 button.setText(label)
             button.setVisible(bool(label))  # a layout would show it only later
 
-    def focus_first(self) -> None:
-        """Move the focus to the first button."""
-        self._buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+    @property
+    def first_button(self) -> QPushButton | None:
+        """The button of the first action."""
+        return self._buttons[0] if self._actions else None
 
     def _add_button(self) -> None:
         button, number = OneClickButton(), len(self._buttons)

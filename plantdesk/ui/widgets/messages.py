@@ -13,17 +13,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QAccessible, QDesktopServices, QHideEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QBoxLayout,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QProgressBar,
-    QStyle,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QProgressBar, QStyle, QVBoxLayout, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
@@ -362,7 +352,7 @@ class Toast(Message):
 
         The key is not shown to a user who is typing: there it undoes or redoes typing.
         """
-        focused = QApplication.focusWidget()
+        focused = application().focusWidget()
         is_typing = isinstance(focused, QLineEdit) and (focused.isUndoAvailable() or focused.isRedoAvailable())
         self._show(Tone.HINT, text, *actions, key="" if is_typing else key, expires=True)
         self.reported.emit(text, actions)
@@ -398,10 +388,7 @@ class Toast(Message):
     def focus_first(self) -> None:
         """Move the focus to the first button of the message."""
         self._is_visited = True
-        if self.labels:
-            self._action_row.focus_first()
-        else:
-            self._close_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        (self._action_row.first_button or self._close_button).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
         """Use an end of this area of the parent; a message that would be wider takes several lines."""
