@@ -28,7 +28,6 @@ from plantdesk.platform.logs import bug_report
 from plantdesk.platform.updates import Release
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.texts import error_text
-from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageAction, Tone
 
 #: How many defects the report has: later ones are mostly consequences of the first ones.
@@ -63,14 +62,14 @@ class DefectNotice(Feature):
 class StoreNotice(Feature):
     """The bar of the store's state. It cannot be closed, and stays until the store works again.
 
-    `file_chosen(path)`: the user named another file to open. Each other signal is a button of the bar.
+    Each signal is a button of the bar.
     """
 
     try_again_requested = Signal()
     restore_requested = Signal()
     new_store_requested = Signal()
     update_requested = Signal()
-    file_chosen = Signal(str)
+    other_file_requested = Signal()
     address_requested = Signal()
     own_store_requested = Signal()
 
@@ -107,7 +106,7 @@ class StoreNotice(Feature):
         if self.context.location.server is not None:
             self._show_no_server(self.context.location.server, reason, actions)
             return
-        actions.append((self.tr("Choose another file…"), self.choose_file))
+        actions.append((self.tr("Choose another file…"), self.other_file_requested.emit))
         self._show(self.tr("Your plants could not be opened"), error_text(reason), *actions)
 
     def _show_no_server(self, server: str, reason: PlantDeskError, actions: list[MessageAction]) -> None:
@@ -131,19 +130,6 @@ class StoreNotice(Feature):
     def show_opening(self) -> None:
         """Hide the bar while the file is being opened again."""
         self._bar.clear()
-
-    @Slot()
-    def choose_file(self) -> None:
-        """Let the user name another file, existing or new."""
-        name = FileDialog.file_to_save(
-            self.context.page,
-            self.tr("Choose a plant store, or name a new one"),
-            str(self.context.location.folder or paths.home_folder()),
-            self.tr("Plant stores (*.db)"),
-            replaces=False,
-        )
-        if name:
-            self.file_chosen.emit(name)
 
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:

@@ -12,6 +12,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import shortened
+from plantdesk.platform import paths
 from plantdesk.platform.settings import is_port
 from plantdesk.store import DESK_FILE_SUFFIX, location_of
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
@@ -29,10 +30,12 @@ _MAX_RECENT, _MAX_NAME, _MAX_FOLDER = 10, 60, 60
 class Stores(Feature):
     """Opens other stores, and lists the recent ones. If a window shows the store already, it comes to the front.
 
-    `import_requested(files)`: the user wants to import files that are no stores.
+    `import_requested(files)`: the user wants to import files that are no stores. `file_chosen(path)`: the user named
+    another file for this window, whose store could not be opened.
     """
 
     import_requested = Signal(object)
+    file_chosen = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -82,15 +85,22 @@ class Stores(Feature):
     @Slot()
     def choose_new(self) -> None:
         """Let the user name a new file."""
-        name = FileDialog.file_to_save(
-            self.context.page,
-            self.tr("New store"),
-            self._folder(),
-            self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX}"),
-            replaces=False,  # nothing is overwritten
-        )
+        name = self._named_file(self.tr("New store"), self._folder())
         if name:
             self.create(name if Path(name).suffix else f"{name}{_SUFFIX}")
+
+    @Slot()
+    def choose_other(self) -> None:
+        """Let the user name another file for this window, existing or new."""
+        folder = self.context.location.folder or paths.home_folder()
+        name = self._named_file(self.tr("Choose a plant store, or name a new one"), str(folder))
+        if name:
+            self.file_chosen.emit(name)
+
+    def _named_file(self, title: str, start: str) -> str:
+        """Return the file that the user names; empty if none. Nothing is overwritten."""
+        filters = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX}")
+        return FileDialog.file_to_save(self.context.page, title, start, filters, replaces=False)
 
     def open(self, url: str) -> None:
         """Show the store of a file or an address in a window of its own, after a check of what the file is."""
