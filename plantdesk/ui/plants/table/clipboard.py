@@ -13,6 +13,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text
@@ -75,11 +76,7 @@ class RowCopier(QObject):
         if self._task is not None:
             self._task.cancel()
 
-    def _on_read(self, table: _Table | None) -> None:
-        if table is None:
-            text = self.tr("These plants are too long to be copied at once. Select fewer, then copy again.")
-            self.refused.emit(text)
-            return
+    def _on_read(self, table: _Table) -> None:
         QGuiApplication.clipboard().setText(table.text)
         sentences = [translated(Text("Copied {count:,} plants.", one="Copied 1 plant.", count=table.rows))]
         if table.formulas:
@@ -94,8 +91,8 @@ class RowCopier(QObject):
         self.refused.emit(error_text(error))
 
 
-def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], form: Format | None) -> _Table | None:
-    """Return the rows as text, None if it gets too long; on the thread of the task."""
+def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], form: Format | None) -> _Table:
+    """Return the rows as text, on the thread of the task. Raises PlantDeskError if it gets too long."""
     from plantdesk.transfer.writing import pieces
 
     text, count, formulas = io.StringIO(), 0, 0
@@ -118,7 +115,9 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
             if task.cancelled:
                 raise InterruptedError
             if text.tell() > _MAX_CHARACTERS:
-                return None
+                raise PlantDeskError(
+                    Text("These plants are too long to be copied at once. Select fewer, then copy again.")
+                )
     # NUL ends a text on most clipboards.
     return _Table(text.getvalue().replace("\r\n", "\n").replace("\0", "␀"), count, formulas)
 
