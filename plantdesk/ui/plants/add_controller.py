@@ -77,8 +77,8 @@ class AddPlantController(QObject):
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         slow = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
         self._opening.timeout.connect(partial(form.message.set_hint, slow))
-        self._completion = NameCompletion(form, names)
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
+        self._completion = NameCompletion(form, self.queue, names)
         self.unsaved = UnsavedPlants(form.theme, self.queue)
         form.add_below(self.unsaved)
         self._connect()
@@ -100,7 +100,6 @@ class AddPlantController(QObject):
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
         self._opening.stop()
-        self._completion.set_store(queries)
         self._show_hint()
         self.queue.set_store(store, queries)
 
@@ -115,7 +114,6 @@ class AddPlantController(QObject):
 
     def release_store(self) -> None:
         """Wait for what is being saved, and keep what is typed until there is a store again."""
-        self._completion.set_store(None)
         self.queue.release_store()
 
     @Slot()

@@ -55,7 +55,8 @@ class AddQueue(QObject):
         self.outbox = Outbox()
         self._bridge, self._sent = bridge, sent
         self._store: PlantStore | None = None
-        self._queries: StoreQueries | None = None
+        #: The queries of the store while one is open.
+        self.queries: StoreQueries | None = None
         self._next_id: int | None = None
         self._answers: dict[Submission, Future[Any]] = {}
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
@@ -73,7 +74,7 @@ class AddQueue(QObject):
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Save in this store, including what was submitted before it was open."""
-        self._store, self._queries, self.outbox.error = store, queries, None
+        self._store, self.queries, self.outbox.error = store, queries, None
         self._ask_next_id()
         self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
         sent = [each.sent_at for each in self.outbox.sent_before]
@@ -93,7 +94,7 @@ class AddQueue(QObject):
     def release_store(self) -> None:
         """Save what can be saved, and wait for it; the rest waits for the next store."""
         self._retry.stop()
-        self._queries = self._next_id = None
+        self.queries = self._next_id = None
         while self._answers:
             wait(self._answers.values(), _CLOSE_TIMEOUT)
             for submission, answer in [*self._answers.items()]:
@@ -179,8 +180,8 @@ class AddQueue(QObject):
 
     @Slot()
     def _ask_next_id(self) -> None:
-        if self._queries is not None:
-            self._queries.ask(self, next_free_id, self._on_next_id)
+        if self.queries is not None:
+            self.queries.ask(self, next_free_id, self._on_next_id)
 
     def _on_next_id(self, next_id: int) -> None:
         self._next_id = next_id

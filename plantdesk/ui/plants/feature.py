@@ -37,14 +37,14 @@ class Plants(Feature):
 
     `import_requested(text, tag)`: rows were pasted into Name, for plants of this tag. `plant_opened(id)`: a plant is
     shown by its address. `quick_done`: the small window is closed, and its plants are saved or wait.
-    `requested(request)`: as another start may request it. `queries_changed(queries)`: those of another store, or None.
+    `requested(request)`: as another start may request it. `store_released`: the store is closed next.
     """
 
     import_requested = Signal(str, str)
     plant_opened = Signal(object)
     quick_done = Signal()
     requested = Signal(object)
-    queries_changed = Signal(object)
+    store_released = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -100,7 +100,6 @@ class Plants(Feature):
         self.browser.table.columns.set_store(opened.queries)
         self._add_controller.set_store(*opened)
         self.status.show_store(is_open=True)
-        self.queries_changed.emit(opened.queries)
         if self._requested_id is not None:
             self._show_plant(self._requested_id)
             self._requested_id = None
@@ -115,7 +114,7 @@ class Plants(Feature):
     def release_store(self) -> None:
         self._editing.end()
         super().release_store()
-        self.queries_changed.emit(None)
+        self.store_released.emit()
         self._add_controller.release_store()
         self.save_view()
         self.commands.end_copying()
@@ -238,8 +237,7 @@ class Plants(Feature):
         self.destroyed.connect(quick.deleteLater)
         quick.ended.connect(self.quick_done)
         quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=address_of(plant_id))))
-        quick.set_store(None if self.opened is None else self.opened.queries)
-        self.queries_changed.connect(quick.set_store)
+        self.store_released.connect(quick.close)
         return quick
 
     @Slot(str)

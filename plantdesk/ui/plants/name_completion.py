@@ -14,8 +14,9 @@ from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.selections import KnownName
 from plantdesk.domain.texts import Text
 from plantdesk.store import KnownNames
-from plantdesk.ui.background import StoreQueries, Task
+from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
+from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
@@ -46,17 +47,21 @@ class NameCompletion(QObject):
     spelling. These are not filled in: the user has to choose them.
     """
 
-    def __init__(self, form: PlantForm, names: Callable[[], KnownNames | None], below: QWidget | None = None) -> None:
-        """Offer names under the field, or `below` a small window; `names`, called on another thread, returns a list."""
+    def __init__(
+        self, form: PlantForm, queue: AddQueue, names: Callable[[], KnownNames | None], below: QWidget | None = None
+    ) -> None:
+        """Offer names of the queue's store under the field, or `below` a small window.
+
+        `names`, called on another thread, returns a list of more names.
+        """
         super().__init__(form)
-        self._theme, self._below = form.theme, below
+        self._theme, self._queue, self._below = form.theme, queue, below
         self._name, self._tag = form.name_field, form.tag_field
         name = self._name
         self._offers: Sequence[KnownName] = ()
         self._current = -1
         self._recent: list[tuple[str, str | None]] = []
         self._recalled = 0
-        self._queries: StoreQueries | None = None
         self._names = names
         self._task: Task | None = None
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
@@ -73,12 +78,6 @@ class NameCompletion(QObject):
         name.fill_refused.connect(self._refuse)
         name.left.connect(self._hide)
         name.scanned.connect(self._hide)
-
-    def set_store(self, queries: StoreQueries | None) -> None:
-        """Offer the names of a store; None: offer nothing."""
-        self._hide()
-        self._queries = queries
-        self._recent.clear()
 
     def remember(self, name: str, tag: str | None) -> None:
         """Let Up recall a plant that was submitted."""
@@ -104,14 +103,14 @@ class NameCompletion(QObject):
         self._pause.stop()
         if self._tag.is_filled:
             self._tag.fill(None)
-        if self._queries is None:
+        if self._queue.queries is None:
             return
         if self._task is not None:
             self._task.cancel()
         start = self._name.typed_name
         if start.strip():
             find = partial(_offers, start=start, names=self._names)
-            self._task = self._queries.ask(self, find, partial(self._on_found, start))
+            self._task = self._queue.queries.ask(self, find, partial(self._on_found, start))
         else:
             self._hide()
 
@@ -156,9 +155,9 @@ class NameCompletion(QObject):
     def _ask_near(self) -> None:
         """Query similar names: the typed one is neither a plant's nor in the list."""
         start = self._name.typed_name
-        if self._queries is not None:
+        if self._queue.queries is not None:
             find = partial(_near, name=start)
-            self._task = self._queries.ask(self, find, partial(self._on_near, start))
+            self._task = self._queue.queries.ask(self, find, partial(self._on_near, start))
 
     def _on_near(self, start: str, offers: list[KnownName]) -> None:
         if offers and start == self._name.typed_name and self._name.hasFocus():

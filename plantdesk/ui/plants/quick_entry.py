@@ -11,7 +11,6 @@ from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout
 
 from plantdesk.domain.errors import InvalidPlantError
-from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import AddQueue
@@ -43,7 +42,7 @@ class QuickEntry(Dialog):
         self._context, self._queue = context, queue
         self._is_open = False
         self.form = form = PlantForm(context.theme, MessageLine(context.theme), empties_on_escape=False)
-        self._completion = NameCompletion(form, partial(known_names, context), below=self)
+        self._completion = NameCompletion(form, queue, partial(known_names, context), below=self)
         self._set_up_window()
         form.draft_due.connect(self._remember)
         form.submitted.connect(self._submit)
@@ -70,13 +69,6 @@ class QuickEntry(Dialog):
         self.form.setFixedWidth(fitted(self, QSize(width, 0)).width())
         layout = fill(QVBoxLayout(self), self.form, margins=(0, S, 0, S), spacing=0)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)  # grows with a message
-
-    @Slot(object)
-    def set_store(self, queries: StoreQueries | None) -> None:
-        """Offer the names of a store; None: plants wait for one."""
-        if queries is None:
-            self.close()
-        self._completion.set_store(queries)
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
         """Show the window in the upper part of the screen with the pointer; with a `refusal` nothing can be typed."""

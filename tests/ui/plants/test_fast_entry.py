@@ -16,7 +16,9 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.menus import Key, key_text
+from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameCompletion, NameDelegate
@@ -561,9 +563,9 @@ def test_tags_are_completed_level_by_level(desk: EntryDesk) -> None:
     assert desk.tag.text() == "garden/bed 1/left"
 
 
-def test_a_form_that_is_deleted_has_no_list_to_close(qtbot: QtBot, theme: Theme) -> None:
+def test_a_form_that_is_deleted_has_no_list_to_close(qtbot: QtBot, theme: Theme, bridge: Bridge) -> None:
     form = PlantForm(theme, MessageLine(theme))
-    NameCompletion(form, lambda: None)
+    NameCompletion(form, AddQueue(bridge, form, sent=lambda _answer: None), lambda: None)
     with qtbot.waitExposed(form):
         form.show()
     form.activateWindow()
