@@ -23,8 +23,9 @@ from plantdesk.ui.texts import error_text, one_line, quoted, translate, translat
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
-from plantdesk.ui.widgets.fields import LineEdit, TagCompleter
+from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
+from plantdesk.ui.widgets.offers import TagCompleter
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 Answer = Callable[[], object]

@@ -38,9 +38,10 @@ from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import error_text, exact_time, one_line, quoted, source_text, translated
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, needed_height
-from plantdesk.ui.widgets.fields import ComboBox, CopyButton
+from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView

@@ -14,7 +14,7 @@ from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, translated
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import CopyButton
+from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 

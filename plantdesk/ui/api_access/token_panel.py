@@ -22,8 +22,9 @@ from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
 from plantdesk.ui.widgets.dialog import ButtonRole, FileDialog, MessageBox
-from plantdesk.ui.widgets.fields import CloseButton, ComboBox, CopyButton, LineEdit, SecretEdit
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, SecretEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel

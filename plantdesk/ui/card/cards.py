@@ -31,8 +31,8 @@ from plantdesk.ui.texts import (
 )
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import CloseButton, OneClickButton
 from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon, TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_disabled_reason, set_tool_tip
 

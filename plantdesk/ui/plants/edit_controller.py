@@ -18,7 +18,8 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
-from plantdesk.ui.widgets.fields import MAX_LENGTH, TagCompleter
+from plantdesk.ui.widgets.fields import MAX_LENGTH
+from plantdesk.ui.widgets.offers import TagCompleter
 
 #: Characters of a name or tag in a question: both versions must be visible where they differ.
 _LONGEST = 200

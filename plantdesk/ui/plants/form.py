@@ -18,8 +18,9 @@ from plantdesk.ui.qt import set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, TagCompleter
+from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit
 from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
+from plantdesk.ui.widgets.offers import TagCompleter
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_disabled_reason
 
 #: Milliseconds after a key until the typed texts are saved.

@@ -22,7 +22,7 @@ from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import OfferDelegate, OfferList
+from plantdesk.ui.widgets.offers import OfferDelegate, OfferList
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
 

@@ -18,7 +18,8 @@ from plantdesk.domain.selections import AddedBy, AddedOn, Condition, Counts, Has
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.texts import translate
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import OfferList, SearchEdit
+from plantdesk.ui.widgets.fields import SearchEdit
+from plantdesk.ui.widgets.offers import OfferList
 
 _MAX_OFFERS = 8
 #: A term with a part of its value, and a word that may become a term, both at the end of the text.

@@ -28,8 +28,9 @@ from plantdesk.ui.qt import set_properties
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, size_text, translated
+from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.dialog import FileDialog
-from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit, spin_box
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _log = logging.getLogger(__name__)

@@ -24,6 +24,7 @@ from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, r
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import OneClickButton
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import (
     ENTER_KEYS,
@@ -34,7 +35,7 @@ from plantdesk.ui.widgets.dialog import (
     activate_layouts,
     needed_height,
 )
-from plantdesk.ui.widgets.fields import ComboBox, LineEdit, OneClickButton, labelled
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 

@@ -12,7 +12,8 @@ from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import ButtonField, CopyButton
+from plantdesk.ui.widgets.buttons import CopyButton
+from plantdesk.ui.widgets.fields import ButtonField
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 

@@ -21,7 +21,7 @@ from typing_extensions import override
 from plantdesk.ui.qt import application, fill, set_properties
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import OneClickButton
+from plantdesk.ui.widgets.buttons import OneClickButton
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: Pixels that the scroll bar takes, with the gap beside it.

@@ -1,230 +1,47 @@
-"""Fields and buttons, and lists of offers under a field. They leave some keys to the menu.
-
-The wheel scrolls their container. The list of a completer takes no focus, so no letter goes to another field.
-"""
+"""Fields. They leave some keys to the menu, and the wheel to their container."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeVar
 
-from PySide6.QtCore import (
-    QEvent,
-    QLocale,
-    QMargins,
-    QMetaMethod,
-    QMimeData,
-    QModelIndex,
-    QObject,
-    QPointF,
-    QRect,
-    QSize,
-    QStringListModel,
-    Qt,
-    QTimer,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import (
-    QFont,
-    QFontMetrics,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-    QResizeEvent,
-    QTextLayout,
-)
+from PySide6.QtCore import QEvent, QLocale, QMargins, QMetaMethod, QObject, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QComboBox,
     QCompleter,
     QDoubleSpinBox,
     QGridLayout,
     QLineEdit,
-    QPushButton,
     QSpinBox,
     QStyle,
     QStyledItemDelegate,
-    QStyleOptionViewItem,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
-from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
-from plantdesk.domain.folding import searched
-from plantdesk.domain.tags import completions
-from plantdesk.domain.texts import Text
-from plantdesk.ui.qt import Index, fill, mirrored
-from plantdesk.ui.texts import one_line, tag_text, translated
+from plantdesk.ui.qt import fill, mirrored
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
-from plantdesk.ui.theme.theme import Theme, round_corners
+from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import copy_secret
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.painting import line_layout
-from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip, show_below
 
 Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
-#: Pixels beside the texts of a list.
-_LIST_MARGINS = 40
-#: The corner radius of the chosen offer.
-_ROW_RADIUS = 6
-#: Events of a field's window that close its list.
-_CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
+
+
+#: When the focus goes to these, it comes back by itself.
+_PASSING = {
+    Qt.FocusReason.ActiveWindowFocusReason,
+    Qt.FocusReason.MenuBarFocusReason,
+    Qt.FocusReason.PopupFocusReason,
+}
 #: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
 MAX_LENGTH = 10_000
-#: What clipboard histories look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
-#: macOS looks for a type of NSPasteboard that Qt cannot set.
-_HINTS = {
-    "x-kde-passwordManagerHint": b"secret",
-    'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
-}
-_CLEAR_AFTER_MS = 60_000
-#: Offers that screen readers speak at once.
-_SPOKEN = 3
-#: Milliseconds for which the button shows a confirmation.
-_FEEDBACK_MS = 1500
-
-
-class OfferDelegate(QStyledItemDelegate):
-    """Paints a text in its own direction. `typed` is what the user has typed of it."""
-
-    typed = ""
-
-    @override
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        height = super().sizeHint(option, index).height()
-        return QSize(QFontMetrics(_bold(option.font)).horizontalAdvance(str(index.data())) + 3 * S, height)
-
-    @override
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(option.palette.color(QPalette.ColorRole.Highlight))
-            painter.drawRoundedRect(option.rect, _ROW_RADIUS, _ROW_RADIUS)
-        end = self.paint_end(painter, option, index)
-        rect = QRect(option.rect.left() + S, option.rect.top(), end - option.rect.left() - 2 * S, option.rect.height())
-        painter.setPen(option.palette.color(QPalette.ColorRole.Text))
-        layout = self.layout(str(index.data()), option, rect.width())
-        place = QStyle.visualRect(option.direction, option.rect, rect)
-        top = place.top() + (place.height() - layout.boundingRect().height()) / 2
-        layout.draw(painter, QPointF(place.left(), top))
-        painter.restore()
-
-    def paint_end(self, _painter: QPainter, option: QStyleOptionViewItem, _index: Index) -> int:
-        """Paint the end of the row; return the position of its start, before the row is mirrored."""
-        return option.rect.right()
-
-    def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
-        """Return the layout of a text, elided to a width in pixels."""
-        bold, found = _bold(option.font), QTextLayout.FormatRange()
-        text = one_line(text)
-        folded, typed = searched(text), searched(self.typed)
-        found.start = max(folded.find(typed), 0)
-        found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
-        found.format.setFont(bold)
-        elided = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
-        return line_layout(elided, [found], option.font, option.direction, width)
-
-
-class CompleterPopup(QObject):
-    """Shows the list of one completer without focus, passes the keys of its field on to it, and closes it."""
-
-    def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
-        """Use the completer's present popup; `delegate` paints the offers.
-
-        `owner` is in the window of the fields, and the parent of the completer: this must be deleted before its popup.
-        """
-        super().__init__(completer)
-        popup = completer.popup()
-        assert popup is not None  # noqa: S101  Qt creates it, unless another one was set
-        self._completer = completer
-        #: The list.
-        self.view = popup
-        self._field: QWidget | None = None
-        self._delegate = delegate or OfferDelegate(self)
-        popup.setParent(owner, Qt.WindowType.ToolTip | Qt.WindowType.WindowDoesNotAcceptFocus)
-        popup.setProperty("popup", "true")
-        popup.setItemDelegate(self._delegate)
-        popup.installEventFilter(self)
-
-    def set_typed(self, text: str) -> None:
-        """Show a part of the offers bold."""
-        self._delegate.typed = text
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        kind = event.type()
-        if watched is self.view:
-            if kind is QEvent.Type.Show:
-                self._follow(self._completer.widget())
-            elif kind is QEvent.Type.Hide:
-                self._follow(None)
-            elif kind is QEvent.Type.Resize:
-                round_corners(self.view)
-        elif watched is self._field and kind is QEvent.Type.KeyPress:
-            return QApplication.sendEvent(self.view, event)  # the completer asks the field first
-        elif watched is self._field:
-            if kind is QEvent.Type.FocusOut:
-                self.view.hide()
-        elif kind in _CLOSING:
-            self.view.hide()
-        return False
-
-    def _follow(self, field: QWidget | None) -> None:
-        """Watch a field and its window while the list is shown."""
-        before, self._field = self._field, field
-        if before is not None:
-            before.removeEventFilter(self)
-            before.window().removeEventFilter(self)
-        if field is not None:
-            field.installEventFilter(self)
-            field.window().installEventFilter(self)
-
-
-class OfferList(QCompleter):
-    """Offers all texts that it is given under a field, and chooses none of them by itself."""
-
-    def __init__(self, field: QWidget, delegate: OfferDelegate | None = None) -> None:
-        """Make an empty list for `field`; `delegate` paints the offers."""
-        super().__init__(field)
-        self._texts = QStringListModel(self)
-        self.setModel(self._texts)
-        self.setCompletionMode(self.CompletionMode.UnfilteredPopupCompletion)
-        self.setWidget(field)
-        self._popup = CompleterPopup(self, field, delegate)
-        #: The list.
-        self.view = self._popup.view
-
-    def offer(self, texts: Sequence[str], typed: str, place: QRect) -> None:
-        """Show texts, with what was `typed` of them bold, below a rectangle of the field; none: hide the list.
-
-        The list is as wide as the rectangle, or as its texts.
-        """
-        if not isValid(self.view):  # a field that is deleted loses the focus after its list is gone
-            return
-        self._texts.setStringList(texts)
-        if texts:
-            self._popup.set_typed(typed)
-            width = max(place.width(), self.view.sizeHintForColumn(0) + _LIST_MARGINS)
-            self.complete(QRect(place.topLeft(), QSize(width, place.height())))
-            self.view.setCurrentIndex(QModelIndex())  # else Qt takes the first one
-        else:
-            self.view.hide()
-
-
-def _bold(font: QFont) -> QFont:
-    bold = QFont(font)
-    bold.setWeight(QFont.Weight.DemiBold)
-    return bold
 
 
 class _IgnoredWheel(QObject):
@@ -320,6 +137,46 @@ def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
     return event.key() == key and event.modifiers() == Qt.KeyboardModifier.ControlModifier
 
 
+class CellEditor(LineEdit):
+    """The editor of a cell. Not one of Qt's item views: they close it when a script's plants replace the rows.
+
+    `accepted`: Enter. `rejected`: Escape. `left`: the focus went elsewhere. `tab_pressed(forward)`: Tab or Shift+Tab.
+    """
+
+    accepted = Signal()
+    rejected = Signal()
+    left = Signal()
+    tab_pressed = Signal(bool)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("cell", "true")
+        self.hide()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS:
+            self.accepted.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.rejected.emit()
+        else:
+            super().keyPressEvent(event)
+            if event.key() == Qt.Key.Key_F6:
+                return
+        event.accept()  # or the arrows would move in the table
+
+    @override
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        self.tab_pressed.emit(forward)
+        return True
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() not in _PASSING:
+            self.left.emit()
+
+
 class ButtonField(LineEdit):
     """The base of fields with a `button`, which keep their text clear of it.
 
@@ -394,25 +251,6 @@ def spin_box(kind: type[Box]) -> Box:
     return box
 
 
-def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
-    """Put `secret` on the clipboard; clear it if the secret is still there after `clear_after_ms`, or at the end."""
-    content = QMimeData()
-    content.setText(secret)
-    for format_, value in _HINTS.items():
-        content.setData(format_, value)
-    clipboard = QGuiApplication.clipboard()
-    clipboard.setMimeData(content)
-
-    def clear() -> None:
-        if clipboard.text() == secret:
-            clipboard.clear()
-
-    QTimer.singleShot(clear_after_ms, clipboard, clear)
-    app = QGuiApplication.instance()
-    if app is not None:
-        app.aboutToQuit.connect(clear)  # Windows and macOS keep the clipboard of a program that has ended
-
-
 class SecretEdit(QLineEdit):
     """Read-only. Nothing in it can be selected: Qt would copy a selection without the hints for clipboard histories."""
 
@@ -433,33 +271,6 @@ class SecretEdit(QLineEdit):
             super().keyPressEvent(event)
 
 
-class TagCompleter(QCompleter):
-    """Offers the `tags` that contain what was typed, level by level (`domain.tags.completions`)."""
-
-    def __init__(self, tags: QStringListModel, owner: QWidget) -> None:
-        """`owner` is in the window of its fields."""
-        super().__init__(owner)
-        self.tags = tags
-        self._popup = CompleterPopup(self, owner)
-        self._offers = QStringListModel(self)
-        self.setModel(self._offers)
-        self.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.setFilterMode(Qt.MatchFlag.MatchContains)
-        self.setMaxVisibleItems(8)
-
-    @override
-    def splitPath(self, path: str) -> list[str]:
-        """Make the offers for what was typed: Qt calls this before it searches them."""
-        self._popup.set_typed(path)
-        offers = completions(self.tags.stringList(), path)
-        if offers not in (self._offers.stringList(), [path], []) and path:
-            names = ", ".join(map(tag_text, offers[:_SPOKEN]))
-            text = Text("{count:,} tags offered: {names}", one="1 tag offered: {names}", count=len(offers), names=names)
-            announce(self.widget(), translated(text))
-        self._offers.setStringList(offers)
-        return [path]
-
-
 def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wrapped: bool = False) -> None:
     """Add a row for each field to an empty grid: the field, and its label, which also names it for screen readers."""
     for row, (text, field) in enumerate(fields):
@@ -474,77 +285,6 @@ def labelled(text: str, field: QWidget) -> QWidget:
     both = QWidget()
     fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
     return both
-
-
-class CloseButton(QToolButton):
-    """Gets the focus by Tab only; its name is also its tooltip."""
-
-    def __init__(self, theme: Theme, name: str, color: str = "text") -> None:
-        super().__init__()
-        self.setAccessibleName(name)
-        set_tool_tip(self, name)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        theme.icons.put_on(self, "x", color)
-
-
-class OneClickButton(QPushButton):
-    """Ignores the second press of a double click, which was meant for the button that was there before."""
-
-    @override
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        event.accept()
-
-
-class CopyButton(QPushButton):
-    """Copies the text of the last `set_content`; a secret stays out of histories, and is cleared after a minute."""
-
-    def __init__(
-        self, theme: Theme, label: str, *, name: str = "", primary: bool = False, secret: bool = False
-    ) -> None:
-        """Make a button with a label, or only with an icon: then `name` is its accessible name, `label` its tooltip."""
-        super().__init__()
-        self._theme = theme
-        self._label = label
-        self._has_only_icon = bool(name)
-        self._color = "text_2" if name else "text"
-        if primary:
-            self._color = "on_accent"
-        self._is_secret = secret
-        self._content = ""
-        self.setAccessibleName(name)
-        if name or primary:
-            self.setProperty("variant", "icon" if name else "primary")
-        self._feedback = QTimer(self, singleShot=True, interval=_FEEDBACK_MS)
-        self._feedback.timeout.connect(self._show_label)
-        self.clicked.connect(self.copy)
-        self._show_label()
-
-    def set_content(self, text: str) -> None:
-        """Copy `text` when clicked."""
-        self._content = text
-
-    @Slot()
-    def copy(self) -> None:
-        """Put the text on the clipboard."""
-        if self._is_secret:
-            copy_secret(self._content)
-        else:
-            QGuiApplication.clipboard().setText(self._content)
-        self.setMinimumWidth(self.width())
-        self._show(self.tr("Copied"), "check", "ok" if self._has_only_icon else self._color)
-        self._feedback.start()
-        announce(self, self.tr("Copied"))
-
-    @Slot()
-    def _show_label(self) -> None:
-        self._show(self._label, "copy", self._color)
-
-    def _show(self, label: str, icon: str, color: str) -> None:
-        if self._has_only_icon:
-            set_tool_tip(self, label)
-        else:
-            self.setText(label)
-        self._theme.icons.put_on(self, icon, color)
 
 
 class SearchEdit(ButtonField):

@@ -22,8 +22,8 @@ from plantdesk.ui.qt import STRETCH, application, fill, has_focus, mirrored, set
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import CloseButton
 from plantdesk.ui.widgets.containers import ActionRow
-from plantdesk.ui.widgets.fields import CloseButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 

@@ -38,9 +38,10 @@ from plantdesk.ui.qt import fill, fitted
 from plantdesk.ui.texts import quoted
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import CopyButton, SearchEdit
+from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus

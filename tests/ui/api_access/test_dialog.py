@@ -23,8 +23,8 @@ from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.buttons import copy_secret
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.widgets.fields import copy_secret
 from plantdesk.ui.widgets.messages import MessageLine
 from tests.support.api_switch import ApiSwitch
 from tests.support.desk import Desk, click_in, rows_of

@@ -26,8 +26,8 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.import_dialog import ImportDialog
-from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import MessageLine
+from plantdesk.ui.widgets.offers import TagCompleter
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS

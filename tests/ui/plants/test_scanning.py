@@ -12,7 +12,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.widgets.cell_editor import CellEditor
+from plantdesk.ui.widgets.fields import CellEditor
 from plantdesk.ui.workspace import Workspace
 from tests.support.waiting import SECONDS
 from tests.ui.conftest import PlantsDesk

@@ -22,7 +22,7 @@ from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.widgets.fields import TagCompleter
+from plantdesk.ui.widgets.offers import TagCompleter
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, click_in
 from tests.support.waiting import SECONDS

@@ -35,9 +35,9 @@ from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import Index
 from plantdesk.ui.theme.metrics import tabular
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.cell_editor import CellEditor
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.fields import CellEditor
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 #: The width of the frame around the current row, in pixels.

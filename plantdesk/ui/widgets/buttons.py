@@ -1,0 +1,115 @@
+"""Buttons: one that closes, one that a double click presses once, and one that copies; copying of secrets."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData, Qt, QTimer, Slot
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QPushButton, QToolButton
+from typing_extensions import override
+
+from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.plain_text import announce, set_tool_tip
+
+#: What clipboard histories look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
+#: macOS looks for a type of NSPasteboard that Qt cannot set.
+_HINTS = {
+    "x-kde-passwordManagerHint": b"secret",
+    'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
+}
+
+
+_CLEAR_AFTER_MS = 60_000
+
+
+#: Milliseconds for which the button shows a confirmation.
+_FEEDBACK_MS = 1500
+
+
+def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
+    """Put `secret` on the clipboard; clear it if the secret is still there after `clear_after_ms`, or at the end."""
+    content = QMimeData()
+    content.setText(secret)
+    for format_, value in _HINTS.items():
+        content.setData(format_, value)
+    clipboard = QGuiApplication.clipboard()
+    clipboard.setMimeData(content)
+
+    def clear() -> None:
+        if clipboard.text() == secret:
+            clipboard.clear()
+
+    QTimer.singleShot(clear_after_ms, clipboard, clear)
+    app = QGuiApplication.instance()
+    if app is not None:
+        app.aboutToQuit.connect(clear)  # Windows and macOS keep the clipboard of a program that has ended
+
+
+class CloseButton(QToolButton):
+    """Gets the focus by Tab only; its name is also its tooltip."""
+
+    def __init__(self, theme: Theme, name: str, color: str = "text") -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        set_tool_tip(self, name)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.icons.put_on(self, "x", color)
+
+
+class OneClickButton(QPushButton):
+    """Ignores the second press of a double click, which was meant for the button that was there before."""
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+
+class CopyButton(QPushButton):
+    """Copies the text of the last `set_content`; a secret stays out of histories, and is cleared after a minute."""
+
+    def __init__(
+        self, theme: Theme, label: str, *, name: str = "", primary: bool = False, secret: bool = False
+    ) -> None:
+        """Make a button with a label, or only with an icon: then `name` is its accessible name, `label` its tooltip."""
+        super().__init__()
+        self._theme = theme
+        self._label = label
+        self._has_only_icon = bool(name)
+        self._color = "text_2" if name else "text"
+        if primary:
+            self._color = "on_accent"
+        self._is_secret = secret
+        self._content = ""
+        self.setAccessibleName(name)
+        if name or primary:
+            self.setProperty("variant", "icon" if name else "primary")
+        self._feedback = QTimer(self, singleShot=True, interval=_FEEDBACK_MS)
+        self._feedback.timeout.connect(self._show_label)
+        self.clicked.connect(self.copy)
+        self._show_label()
+
+    def set_content(self, text: str) -> None:
+        """Copy `text` when clicked."""
+        self._content = text
+
+    @Slot()
+    def copy(self) -> None:
+        """Put the text on the clipboard."""
+        if self._is_secret:
+            copy_secret(self._content)
+        else:
+            QGuiApplication.clipboard().setText(self._content)
+        self.setMinimumWidth(self.width())
+        self._show(self.tr("Copied"), "check", "ok" if self._has_only_icon else self._color)
+        self._feedback.start()
+        announce(self, self.tr("Copied"))
+
+    @Slot()
+    def _show_label(self) -> None:
+        self._show(self._label, "copy", self._color)
+
+    def _show(self, label: str, icon: str, color: str) -> None:
+        if self._has_only_icon:
+            set_tool_tip(self, label)
+        else:
+            self.setText(label)
+        self._theme.icons.put_on(self, icon, color)

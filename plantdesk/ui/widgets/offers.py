@@ -1,0 +1,198 @@
+"""Lists of offers below a field. They take no focus, so no letter goes to another field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QRect, QSize, QStringListModel, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPalette, QTextLayout
+from PySide6.QtWidgets import QApplication, QCompleter, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from shiboken6 import isValid
+from typing_extensions import override
+
+from plantdesk.domain.folding import searched
+from plantdesk.domain.tags import completions
+from plantdesk.domain.texts import Text
+from plantdesk.ui.qt import Index
+from plantdesk.ui.texts import one_line, tag_text, translated
+from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.theme.theme import round_corners
+from plantdesk.ui.widgets.painting import line_layout
+from plantdesk.ui.widgets.plain_text import announce
+
+#: Pixels beside the texts of a list.
+_LIST_MARGINS = 40
+
+
+#: The corner radius of the chosen offer.
+_ROW_RADIUS = 6
+
+
+#: Events of a field's window that close its list.
+_CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
+
+
+#: Offers that screen readers speak at once.
+_SPOKEN = 3
+
+
+class OfferDelegate(QStyledItemDelegate):
+    """Paints a text in its own direction. `typed` is what the user has typed of it."""
+
+    typed = ""
+
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        height = super().sizeHint(option, index).height()
+        return QSize(QFontMetrics(_bold(option.font)).horizontalAdvance(str(index.data())) + 3 * S, height)
+
+    @override
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(option.palette.color(QPalette.ColorRole.Highlight))
+            painter.drawRoundedRect(option.rect, _ROW_RADIUS, _ROW_RADIUS)
+        end = self.paint_end(painter, option, index)
+        rect = QRect(option.rect.left() + S, option.rect.top(), end - option.rect.left() - 2 * S, option.rect.height())
+        painter.setPen(option.palette.color(QPalette.ColorRole.Text))
+        layout = self.layout(str(index.data()), option, rect.width())
+        place = QStyle.visualRect(option.direction, option.rect, rect)
+        top = place.top() + (place.height() - layout.boundingRect().height()) / 2
+        layout.draw(painter, QPointF(place.left(), top))
+        painter.restore()
+
+    def paint_end(self, _painter: QPainter, option: QStyleOptionViewItem, _index: Index) -> int:
+        """Paint the end of the row; return the position of its start, before the row is mirrored."""
+        return option.rect.right()
+
+    def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
+        """Return the layout of a text, elided to a width in pixels."""
+        bold, found = _bold(option.font), QTextLayout.FormatRange()
+        text = one_line(text)
+        folded, typed = searched(text), searched(self.typed)
+        found.start = max(folded.find(typed), 0)
+        found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
+        found.format.setFont(bold)
+        elided = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
+        return line_layout(elided, [found], option.font, option.direction, width)
+
+
+class CompleterPopup(QObject):
+    """Shows the list of one completer without focus, passes the keys of its field on to it, and closes it."""
+
+    def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
+        """Use the completer's present popup; `delegate` paints the offers.
+
+        `owner` is in the window of the fields, and the parent of the completer: this must be deleted before its popup.
+        """
+        super().__init__(completer)
+        popup = completer.popup()
+        assert popup is not None  # noqa: S101  Qt creates it, unless another one was set
+        self._completer = completer
+        #: The list.
+        self.view = popup
+        self._field: QWidget | None = None
+        self._delegate = delegate or OfferDelegate(self)
+        popup.setParent(owner, Qt.WindowType.ToolTip | Qt.WindowType.WindowDoesNotAcceptFocus)
+        popup.setProperty("popup", "true")
+        popup.setItemDelegate(self._delegate)
+        popup.installEventFilter(self)
+
+    def set_typed(self, text: str) -> None:
+        """Show a part of the offers bold."""
+        self._delegate.typed = text
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if watched is self.view:
+            if kind is QEvent.Type.Show:
+                self._follow(self._completer.widget())
+            elif kind is QEvent.Type.Hide:
+                self._follow(None)
+            elif kind is QEvent.Type.Resize:
+                round_corners(self.view)
+        elif watched is self._field and kind is QEvent.Type.KeyPress:
+            return QApplication.sendEvent(self.view, event)  # the completer asks the field first
+        elif watched is self._field:
+            if kind is QEvent.Type.FocusOut:
+                self.view.hide()
+        elif kind in _CLOSING:
+            self.view.hide()
+        return False
+
+    def _follow(self, field: QWidget | None) -> None:
+        """Watch a field and its window while the list is shown."""
+        before, self._field = self._field, field
+        if before is not None:
+            before.removeEventFilter(self)
+            before.window().removeEventFilter(self)
+        if field is not None:
+            field.installEventFilter(self)
+            field.window().installEventFilter(self)
+
+
+class OfferList(QCompleter):
+    """Offers all texts that it is given under a field, and chooses none of them by itself."""
+
+    def __init__(self, field: QWidget, delegate: OfferDelegate | None = None) -> None:
+        """Make an empty list for `field`; `delegate` paints the offers."""
+        super().__init__(field)
+        self._texts = QStringListModel(self)
+        self.setModel(self._texts)
+        self.setCompletionMode(self.CompletionMode.UnfilteredPopupCompletion)
+        self.setWidget(field)
+        self._popup = CompleterPopup(self, field, delegate)
+        #: The list.
+        self.view = self._popup.view
+
+    def offer(self, texts: Sequence[str], typed: str, place: QRect) -> None:
+        """Show texts, with what was `typed` of them bold, below a rectangle of the field; none: hide the list.
+
+        The list is as wide as the rectangle, or as its texts.
+        """
+        if not isValid(self.view):  # a field that is deleted loses the focus after its list is gone
+            return
+        self._texts.setStringList(texts)
+        if texts:
+            self._popup.set_typed(typed)
+            width = max(place.width(), self.view.sizeHintForColumn(0) + _LIST_MARGINS)
+            self.complete(QRect(place.topLeft(), QSize(width, place.height())))
+            self.view.setCurrentIndex(QModelIndex())  # else Qt takes the first one
+        else:
+            self.view.hide()
+
+
+def _bold(font: QFont) -> QFont:
+    bold = QFont(font)
+    bold.setWeight(QFont.Weight.DemiBold)
+    return bold
+
+
+class TagCompleter(QCompleter):
+    """Offers the `tags` that contain what was typed, level by level (`domain.tags.completions`)."""
+
+    def __init__(self, tags: QStringListModel, owner: QWidget) -> None:
+        """`owner` is in the window of its fields."""
+        super().__init__(owner)
+        self.tags = tags
+        self._popup = CompleterPopup(self, owner)
+        self._offers = QStringListModel(self)
+        self.setModel(self._offers)
+        self.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.setMaxVisibleItems(8)
+
+    @override
+    def splitPath(self, path: str) -> list[str]:
+        """Make the offers for what was typed: Qt calls this before it searches them."""
+        self._popup.set_typed(path)
+        offers = completions(self.tags.stringList(), path)
+        if offers not in (self._offers.stringList(), [path], []) and path:
+            names = ", ".join(map(tag_text, offers[:_SPOKEN]))
+            text = Text("{count:,} tags offered: {names}", one="1 tag offered: {names}", count=len(offers), names=names)
+            announce(self.widget(), translated(text))
+        self._offers.setStringList(offers)
+        return [path]
