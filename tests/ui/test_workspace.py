@@ -434,7 +434,7 @@ def letter_of(text: str) -> str:
 
 
 #: What is imported when it is used, or after the rows.
-NOT_IMPORTED = {"pydantic", "sqlalchemy", "starlette", "subprocess", "uvicorn"}
+NOT_IMPORTED = {"sqlalchemy", "starlette", "subprocess", "uvicorn"}
 NOT_IMPORTED |= {f"plantdesk.{each}" for each in ("domain.rewriting", "platform.login", "store.sqlite.backups")}
 
 
