@@ -467,13 +467,24 @@ _ADD = f"""
            judged.id, owner_name, owner_tag, owner_added_at, owner_source, source.kind, source.label, owner_version,
            owner_note
     FROM judged LEFT JOIN added ON added.id = judged.id LEFT JOIN source ON source.id = owner_source ORDER BY place"""
-_OWNER = 6
 #: What a commit has added, wherever it is by now.
 _ADDED_BY = """
     WITH range AS (SELECT (SELECT coalesce(max(seq), 0) FROM commits WHERE position = %(position)s - 1) AS first,
                           (SELECT seq FROM commits WHERE position = %(position)s) AS last)
     SELECT id, seq, added_at FROM plant, range WHERE seq > first AND seq <= last
     UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > first AND seq <= last"""
+
+
+class _Added(NamedTuple):
+    """A row of `_ADD`: what became of one plant. `owner` is that of its ID as `row_of` takes it, if one `is_taken`."""
+
+    seq: int | None
+    added_at: int
+    is_valid: bool
+    max_plants: int | None
+    is_taken: bool
+    position: int | None
+    owner: Sequence[Any]
 
 
 def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> Outcome:
@@ -485,12 +496,12 @@ def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk
         cursor = execute(connection, _ADD, values)
         connection.execute("NOTIFY plantdesk")
         commit = connection.execute("COMMIT")
-    rows = cursor.fetchall()
+    rows = [_Added._make((*row[:6], row[6:])) for row in cursor]
     if commit.statusmessage != "COMMIT":
         raise AssertionError(commit.statusmessage)
     outcomes = [_outcome(entry, row) for entry, row in zip(entries, rows, strict=True)]
-    added = tuple(each for each, row in zip(outcomes, rows, strict=True) if row[0] and isinstance(each, PlantRow))
-    return Outcome(outcomes, added, rows[0][5])
+    added = tuple(each for each, row in zip(outcomes, rows, strict=True) if row.seq and isinstance(each, PlantRow))
+    return Outcome(outcomes, added, rows[0].position)
 
 
 def _added_by(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:
@@ -521,15 +532,15 @@ def _as_json(entries: Sequence[Entry]) -> str:
     return json.dumps(rows, ensure_ascii=False)
 
 
-def _outcome(entry: Entry, row: Sequence[Any]) -> PlantRow | PlantDeskError:
-    (plant, source), (seq, added_at, is_valid, max_plants, is_taken) = entry, row[:5]
-    if seq is not None:
-        return _new_row(plant, source, seq, added_at)
-    if not is_valid:
+def _outcome(entry: Entry, row: _Added) -> PlantRow | PlantDeskError:
+    plant, source = entry
+    if row.seq is not None:
+        return _new_row(plant, source, row.seq, row.added_at)
+    if not row.is_valid:
         return TokenRefusedError()
-    if not is_taken:
-        return TokenUsedUpError(max_plants) if max_plants is not None else TablesChangedError()
-    return outcome_of_taken(row_of(row[_OWNER:]), plant, source)
+    if not row.is_taken:
+        return TokenUsedUpError(row.max_plants) if row.max_plants is not None else TablesChangedError()
+    return outcome_of_taken(row_of(row.owner), plant, source)
 
 
 def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantRow:
