@@ -282,18 +282,6 @@ class PostgresLocation(Address):
 
         return roles_sql(self)
 
-    def setup_sql(self) -> str:
-        """Return the SQL with which an administrator makes user and database."""
-        from plantdesk.store.postgres.administration import setup_sql
-
-        return setup_sql(self)
-
-    def hba_line(self, client: str) -> str:
-        """Return the line of pg_hba.conf that lets the user in from a client; empty: from its whole network."""
-        from plantdesk.store.postgres.administration import hba_line
-
-        return hba_line(self, client)
-
     def probe(self) -> Probe:
         """Test the address with one attempt to sign in. Changes nothing."""
         from plantdesk.store.postgres.administration import probe

@@ -23,7 +23,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.platform import paths, settings
-from plantdesk.store.automatic_backups import AutomaticBackups
+from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database
@@ -375,14 +375,14 @@ def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path
 
 def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: FileBackups) -> None:
     add(store, 1)
-    automatic = AutomaticBackups(partial(FileBackups(store.path).make_after, 0.01), None, first=0, every=0.01)
+    end = begin_backups(partial(FileBackups(store.path).make_after, 0.01), None, first=0, every=0.01)
     try:
         until(lambda: len(backups.newest_first()) == 1)
         (first,) = backups.newest_first()
         add(store, 2)
         until(lambda: [backup.path == first.path for backup in backups.newest_first()] == [False])
     finally:
-        automatic.close()
+        end()
     assert [ids_in(backup.path) for backup in backups.newest_first()] == [[1, 2]]  # of each hour the newest
 
 
@@ -400,16 +400,14 @@ def test_a_failing_backup_is_logged_and_tried_again(
 ) -> None:
     backups.folder.write_text("in the way")
     outcomes: list[StoreError | None] = []
-    automatic = AutomaticBackups(
-        partial(FileBackups(store.path).make_after, 0.01), outcomes.append, first=0, every=0.01
-    )
+    end = begin_backups(partial(FileBackups(store.path).make_after, 0.01), outcomes.append, first=0, every=0.01)
     try:
         until(lambda: "No automatic backup was made" in caplog.text)
         backups.folder.unlink()
         until(lambda: len(backups.newest_first()) == 1)
         until(lambda: outcomes[-1] is None)
     finally:
-        automatic.close()
+        end()
     assert isinstance(outcomes[0], BackupFolderError)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from getpass import getuser
 from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -154,6 +155,23 @@ class Address:
         given = dict((*self.parameters, *self.secrets))
         return {**{name: value for name, value in {**named, **kept}.items() if value}, **given}
 
+    def setup_sql(self) -> str:
+        """Return the SQL with which an administrator makes user and database; the password is left out."""
+        user, database = map(_identifier, (self.user or getuser(), self.name))  # as libpq signs in
+        return (
+            f"CREATE ROLE {user} LOGIN PASSWORD '…';\n"
+            f"CREATE DATABASE {database} OWNER {user} ENCODING 'UTF8' TEMPLATE template0;"
+        )
+
+    def hba_line(self, client: str) -> str:
+        """Return the line of pg_hba.conf that lets the user in from a client; empty: from its whole network."""
+        kind = "hostssl" if self.is_encrypted else "host"
+        names = (
+            name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"' for name in (self.name, self.user or getuser())
+        )
+        network = f"{client}/{128 if ':' in client else 32}" if client else "samenet"
+        return f"{kind}  {'  '.join(names)}  {network}  scram-sha-256"
+
     def _hosts(self) -> dict[str, str]:
         """Return the lists of hosts and ports; the name of a Unix domain socket's folder begins with a slash."""
         hosts, ports = [], []
@@ -173,6 +191,10 @@ def _is_secret(parameter: str) -> bool:
     """Return whether the value must not be shown. That includes misspelt parameters, which libpq refuses."""
     name = parameter.lower()
     return name in _SECRET or ("pass" in name and name != "passfile")
+
+
+def _identifier(name: str) -> str:
+    return name if re.fullmatch("[a-z_][a-z0-9_]*", name) else '"{}"'.format(name.replace('"', '""'))
 
 
 def _has_port(host: str) -> bool:

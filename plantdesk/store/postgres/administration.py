@@ -1,13 +1,11 @@
-"""What who administrates a server runs, as SQL and a line of pg_hba.conf; the rights of a user; the test of an address.
+"""The roles of a shared store, as SQL; the rights of a user; the test of an address.
 
 The members of the last of the three roles own the tables, so they can update them.
 """
 
 from __future__ import annotations
 
-import re
 import time
-from getpass import getuser
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError
 from plantdesk.domain.locations import Probe, Stage
@@ -69,7 +67,6 @@ GRANT {add} TO {all};
 COMMIT;"""
 #: Seconds that each statement of a connection test may take.
 _TIMEOUT = 5
-_SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
 _MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
 _DESKS = """SELECT desk FROM commits
             WHERE desk <> '' AND made_at > extract(epoch FROM date_trunc('day', now())) * 1000
@@ -108,9 +105,9 @@ def roles_sql(address: Address) -> str:
     return _SQL.format(**quoted, **texts)
 
 
-# --- the test of an address, and what makes it possible ---
+# --- the test of an address ---
 
-#: What `setup_sql` and `hba_line` solve.
+#: What `Address.setup_sql` and `hba_line` solve.
 _OF_ADMINISTRATORS = (NotListedError, DatabaseMissingError, RightsMissingError)
 _STAGES: tuple[tuple[type[StoreError], Stage], ...] = (
     (EncryptionError, Stage.ENCRYPTION),
@@ -159,27 +156,3 @@ def _with_plants(connection: Connection, address: Address, found: Probe) -> Prob
     found = found._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
     missing = found.refusal or missing_rights(connection)
     return found._replace(can_add=missing is None or isinstance(missing, OnlyAddsError), can_change=missing is None)
-
-
-def setup_sql(address: Address) -> str:
-    """Return the SQL with which an administrator makes user and database; the password is left out."""
-    user, database = map(_identifier, (address.user or getuser(), address.name))  # as libpq signs in
-    return (
-        f"CREATE ROLE {user} LOGIN PASSWORD '…';\n"
-        f"CREATE DATABASE {database} OWNER {user} ENCODING 'UTF8' TEMPLATE template0;"
-    )
-
-
-def hba_line(address: Address, client: str) -> str:
-    """Return the line of pg_hba.conf that lets a user in from a client; empty: from its whole network."""
-    kind = "hostssl" if address.is_encrypted else "host"
-    network = f"{client}/{128 if ':' in client else 32}" if client else "samenet"
-    return f"{kind}  {_hba_name(address.name)}  {_hba_name(address.user or getuser())}  {network}  scram-sha-256"
-
-
-def _identifier(name: str) -> str:
-    return name if _SIMPLE_NAME.fullmatch(name) else '"{}"'.format(name.replace('"', '""'))
-
-
-def _hba_name(name: str) -> str:
-    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'

@@ -21,7 +21,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.automatic_backups import AutomaticBackups
+from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.base import Outcome, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
@@ -244,7 +244,7 @@ class PostgresStore(WrittenStore):
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        return AutomaticBackups(SharedBackups(self._address).make_if_due, on_outcome, first=_FIRST_BACKUP).close
+        return begin_backups(SharedBackups(self._address).make_if_due, on_outcome, first=_FIRST_BACKUP)
 
     @override
     def begin_closing(self) -> None:

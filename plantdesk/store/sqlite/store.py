@@ -13,7 +13,7 @@ from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDam
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
 from plantdesk.platform.atomic_files import remove_abandoned
-from plantdesk.store.automatic_backups import AutomaticBackups
+from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.base import Outcome, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
@@ -154,7 +154,7 @@ class Store(WrittenStore):
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        return AutomaticBackups(FileBackups(self.path, self.file).make_if_due, on_outcome).close
+        return begin_backups(FileBackups(self.path, self.file).make_if_due, on_outcome)
 
     @override
     def close(self) -> None:
