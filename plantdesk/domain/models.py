@@ -1,4 +1,4 @@
-"""The pydantic models of what other programs send and get: a plant, a plant to be added, an error.
+"""The pydantic models of what others send and get: a plant, a plant to be added, an error, a file of a shared store.
 
 The OpenAPI document has their schemas. `validation` checks input by them and has the messages.
 """
@@ -71,3 +71,11 @@ class Error(_Model):
         json_schema_extra={"format": "int32"},
     )
     message: str = Field(description="Error message text: what was received, and what to do")
+
+
+class DeskFile(_Model):
+    """The content of a file that names a shared store. It is passed on to others, and has neither user nor password."""
+
+    format: str = "PlantDesk store"
+    version: int = 1
+    address: str

@@ -12,15 +12,13 @@ _log = logging.getLogger(__name__)
 
 #: Seconds between two checks whether a backup is due.
 _BACKUP_INTERVAL = 3600.0
-#: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
-_FIRST_BACKUP = 5.0
 
 
 def begin_backups(
     back_up_if_due: Callable[[], object],
     on_outcome: Callable[[StoreError | None], object] | None,
     *,
-    first: float = _FIRST_BACKUP,
+    first: float,
     every: float = _BACKUP_INTERVAL,
 ) -> Callable[[], None]:
     """Make a backup, if one is due, `first` and then `every` so many seconds; the error of each, or None, is reported.

@@ -27,6 +27,7 @@ from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.texts import Text
+from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import add_as_next, make_change
 from plantdesk.store.reader import StoreReader
@@ -151,6 +152,8 @@ class WrittenStore(PlantStore):
     """An open store. A subclass sets `_writer` and lets it notify both lists of listeners."""
 
     _writer: WriterThread
+    #: Seconds after the opening; a user who opens PlantDesk for a minute a day has backups.
+    _first_backup = 5.0
 
     def __init__(self) -> None:
         self._listeners: Listeners[Changes] = Listeners()
@@ -174,6 +177,19 @@ class WrittenStore(PlantStore):
     @abstractmethod
     @override
     def reader(self) -> StoreReader: ...
+
+    def _publish(self, changes: Changes) -> None:
+        """Notify the listeners of durable changes, unless there are none; on the writer thread."""
+        if changes != Changes():
+            self._listeners.notify(changes)
+
+    @abstractmethod
+    def _back_up_if_due(self) -> None:
+        """Make an automatic backup, if one is due; on a thread of its own. Raises StoreError."""
+
+    @override
+    def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
+        return begin_backups(self._back_up_if_due, on_outcome, first=self._first_backup)
 
     @override
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:

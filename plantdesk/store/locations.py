@@ -33,8 +33,8 @@ _POSTGRES = {"postgresql://", "postgres://"}
 _MISTAKEN = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|service)\s*=)"
 #: Milliseconds for which the completion of a shell waits for a lock.
 _QUICK_TIMEOUT = 500
-#: Files that name a shared store.
-DESK_FILE_SUFFIX = ".plantdesk-store"
+#: Files that name a shared store, and the bytes of one that are read.
+DESK_FILE_SUFFIX, _MAX_SIZE = ".plantdesk-store", 10_000
 _NO_DESK_FILE = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 
@@ -209,13 +209,13 @@ class PostgresLocation(Address):
     @classmethod
     def of_file(cls, file: Path) -> PostgresLocation:
         """Return the location in a desk file, for the user who signed in to it last. Raises StoreUnreachableError."""
+        from plantdesk.domain.models import DeskFile
         from plantdesk.platform.settings import of_store, read_saved
-        from plantdesk.store.postgres.desk_file import MAX_SIZE, DeskFile
 
         try:
             if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
                 raise StoreUnreachableError(_NO_DESK_FILE, file=file.name)
-            content = DeskFile.model_validate(json.loads(file.read_bytes()[:MAX_SIZE]))
+            content = DeskFile.model_validate(json.loads(file.read_bytes()[:_MAX_SIZE]))
             found = replace(cls.parse(content.address), secrets=())
         except FileNotFoundError as error:
             raise StoreUnreachableError(Text("There is no file “{file}”."), file=file.name) from error
@@ -232,7 +232,7 @@ class PostgresLocation(Address):
 
     def desk_file(self) -> str:
         """Return the content of a file with which other desks open the store: without user, password, and own name."""
-        from plantdesk.store.postgres.desk_file import DeskFile
+        from plantdesk.domain.models import DeskFile
 
         shared = tuple(each for each in self.parameters if each[0] != "application_name")
         address = replace(self, user="", parameters=shared, secrets=())

@@ -21,7 +21,6 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.base import Outcome, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
@@ -44,8 +43,6 @@ _RETRY_DELAY = 1.0
 _PRUNE_INTERVAL = 600.0
 #: Seconds between two checks whether something is due while nothing is queued.
 _IDLE_INTERVAL = 5.0
-#: Seconds after the opening, at which a window reads what it shows.
-_FIRST_BACKUP = 60.0
 #: Seconds between two checks, while the store is being closed, that the server answers.
 _CLOSE_INTERVAL = 3.0
 
@@ -104,13 +101,9 @@ class Writer(WriterThread):
                 return self._queue.next_job(_IDLE_INTERVAL if self.write_error is None else _RETRY_DELAY)
             if self.write_error is not None:
                 return PollJob()
-            self._prune_if_due()
-
-    def _prune_if_due(self) -> None:
-        if time.monotonic() >= self._prune_at:
-            self._prune_at = time.monotonic() + _PRUNE_INTERVAL
-            if self._quietly(self._transactions.prune):
-                self._prune_at = 0
+            if time.monotonic() >= self._prune_at:
+                is_more = self._quietly(self._transactions.prune)
+                self._prune_at = 0 if is_more else time.monotonic() + _PRUNE_INTERVAL
 
     def _report_added(self, outcome: Outcome) -> None:
         if outcome.position is not None:
@@ -118,7 +111,7 @@ class Writer(WriterThread):
             if changes is None:
                 self.poll()
             else:
-                self._quietly(lambda: self._publish_all(changes))
+                self._quietly(lambda: self._publish(changes))
 
     @override
     def _add_together(self, entries: Entries) -> Outcome:
@@ -141,7 +134,7 @@ class Writer(WriterThread):
 
     def _poll(self) -> None:
         self._settle()
-        self._publish_all(self._transactions.poll())
+        self._publish(self._transactions.poll())
         if self.write_error is not None or self._transactions.refusal is not None:
             self._transactions.check_writable()
 
@@ -159,10 +152,6 @@ class Writer(WriterThread):
                 job.fail(ServerUnreachableError())
             else:
                 job.future.set_result(result)
-
-    def _publish_all(self, changes: Changes) -> None:
-        if changes != Changes():
-            self._publish(changes)
 
     def _watched(self, step: Callable[[], _Result]) -> _Result:
         """Return the result of a step, and record the health; fail at once while the server does not answer."""
@@ -196,6 +185,7 @@ class PostgresStore(WrittenStore):
     """An open store. All methods may be called from any thread."""
 
     _writer: Writer
+    _first_backup = 60.0  # until then a window reads what it shows
 
     def __init__(self, address: Address, *, create: bool = False) -> None:
         """Open the store; `create` makes its tables if the database has none. Raises StoreError."""
@@ -210,10 +200,7 @@ class PostgresStore(WrittenStore):
         self._closed = threading.Event()
         self._listener: CommitListener | None = None  # commands need none, and wait for no lost answer
         self._writer = Writer(
-            self._transactions,
-            self._listeners.notify,
-            self._health_listeners.notify,
-            lambda: self._listener is not None,
+            self._transactions, self._publish, self._health_listeners.notify, lambda: self._listener is not None
         )
         self._writer.start()
 
@@ -243,8 +230,8 @@ class PostgresStore(WrittenStore):
         return PostgresReader(self._reads)
 
     @override
-    def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        return begin_backups(SharedBackups(self._address).make_if_due, on_outcome, first=_FIRST_BACKUP)
+    def _back_up_if_due(self) -> None:
+        SharedBackups(self._address).make_if_due()
 
     @override
     def begin_closing(self) -> None:

@@ -13,7 +13,6 @@ from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDam
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
 from plantdesk.platform.atomic_files import remove_abandoned
-from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.base import Outcome, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
@@ -37,7 +36,7 @@ class Writer(WriterThread):
     ) -> None:
         """`publish` and `report_health` are called on the thread. Raises StoreError."""
         super().__init__(report_health)
-        self._file = file
+        self._file, self._publish = file, publish
         self._transactions = Transactions(file, publish, self._health)
         self._unsaved: StoreError | None = None
 
@@ -55,22 +54,19 @@ class Writer(WriterThread):
         try:
             while (job := self._next_job()) is not None:
                 if isinstance(job, AddJob):
-                    self._transactions.notify(Changes(self._add_group(self._queue.group(job)).added))
+                    self._publish(Changes(self._add_group(self._queue.group(job)).added))
                 elif isinstance(job, WriteJob):
                     self._run_write(job)
                 has_waited = isinstance(job, WriteJob) and not self._queue.is_empty()  # perhaps for seconds
                 if not has_waited:
                     self._transactions.checkpoint_if_due()
         finally:
-            self._end()
-
-    def _end(self) -> None:
-        self._queue.end()
-        try:
-            self._transactions.close()
-        except StoreError as error:
-            self._unsaved = error
-        self._file.close()
+            self._queue.end()
+            try:
+                self._transactions.close()
+            except StoreError as error:
+                self._unsaved = error
+            self._file.close()
 
     def _next_job(self) -> Job | None:
         polls = 0
@@ -101,7 +97,7 @@ class Writer(WriterThread):
             return
         job.future.set_result(result)
         has_history = connection.position.change > known.change
-        self._transactions.notify(changes._replace(history=has_history, tokens=job.changes_tokens))
+        self._publish(changes._replace(history=has_history, tokens=job.changes_tokens))
 
 
 class Store(WrittenStore):
@@ -124,7 +120,7 @@ class Store(WrittenStore):
         self.path = self.file.path
         try:
             self.file.refuse_outdated()
-            self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
+            self._writer = Writer(self.file, self._publish, self._health_listeners.notify)
             self._writer.start()
         except StoreError:
             self.file.close()
@@ -153,8 +149,8 @@ class Store(WrittenStore):
         return Reader(self.file, self._report_damage)
 
     @override
-    def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        return begin_backups(FileBackups(self.path, self.file).make_if_due, on_outcome)
+    def _back_up_if_due(self) -> None:
+        FileBackups(self.path, self.file).make_if_due()
 
     @override
     def close(self) -> None:

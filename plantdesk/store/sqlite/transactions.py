@@ -283,7 +283,7 @@ class Transactions:
         if self._is_new:
             self._is_new = False
             self._health.record(None)
-            self.notify(Changes(needs_reload=True, tokens=True))
+            self._publish(Changes(needs_reload=True, tokens=True))
         return connection
 
     def _is_usable(self, connection: WriteConnection) -> bool:
@@ -358,12 +358,7 @@ class Transactions:
         except StoreError as error:
             self._health.record(error)
             return
-        self.notify(changes)
-
-    def notify(self, changes: Changes) -> None:
-        """Publish durable changes, unless there are none."""
-        if changes != Changes():
-            self._publish(changes)
+        self._publish(changes)
 
     @contextlib.contextmanager
     def durable(self) -> Iterator[WriteConnection]:
@@ -371,7 +366,7 @@ class Transactions:
         try:
             with translate_errors():
                 connection = self.connection()
-                with connection.transaction(self.notify):
+                with connection.transaction(self._publish):
                     yield connection
                 self._file.check()
                 if connection.is_overwritten():

@@ -98,7 +98,7 @@ def test_automatic_backups_are_made_daily_if_something_changed(
 def test_an_open_store_is_backed_up_by_time(
     store: PlantStore, backups: SharedBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plantdesk.store.postgres.store._FIRST_BACKUP", 0)
+    monkeypatch.setattr("plantdesk.store.postgres.store.PostgresStore._first_backup", 0)
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     end = store.begin_backups()
     until(lambda: bool(backups.newest_first()))
