@@ -134,7 +134,7 @@ def preview_text(preview: RestorePreview, file_name: str) -> Text:
         log = Text("The log “{file}-wal” beside it belongs to another file, and its plants are not read.")
         lines.append(log.filled(file=file))
     if preview.difference is None:
-        kept = Text("All of them come back, which cannot be undone. The damaged file, if there is one, is kept.")
+        kept = Text("What it holds comes back, which cannot be undone. The damaged file, if there is one, is kept.")
         lines.append(kept)
     elif preview.changes_nothing:
         lines.append(Text("They are the plants that are here now: nothing would change."))

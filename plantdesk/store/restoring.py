@@ -67,7 +67,7 @@ def _add_missing(runner: Runner, number: int) -> None:
 
 
 def _map_sources(runner: Runner) -> None:
-    present = [tuple(row) for row in runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))]
+    present = {tuple(row) for row in runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
     known = {(kind, label): number for number, kind, label in sorted(present, reverse=True)}
     columns = RESTORED_SOURCE.c
     for number, kind, label in runner.run(select(columns.id, columns.kind, columns.label)).fetchall():

@@ -292,7 +292,8 @@ def _is_utf8(sample: bytes) -> bool:
 
 
 def _first_cell(text: str) -> str:
-    """Return the first cell with a character that is not in ASCII."""
-    at = next(at for at, letter in enumerate(text) if not letter.isascii())
+    """Return the first cell with a character that is not in ASCII; if there are others, with one that is no blank."""
+    places = [at for at, letter in enumerate(text) if not letter.isascii()]
+    at = next((at for at in places if not text[at].isspace()), places[0])
     before = _DELIMITERS.split(text[max(0, at - _SHOWN) : at])[-1]
     return (before + _DELIMITERS.split(text[at : at + _SHOWN])[0]).strip()

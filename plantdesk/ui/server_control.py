@@ -149,8 +149,10 @@ class ApiControl(QObject):
         self._save_port(port)
 
     def show_no_store(self) -> None:
-        """Signal that there is no store to serve."""
+        """Signal that there is no store to serve, and stop the server of one that was to come."""
         self._failure = NoOpenStoreError()
+        if (server := self._server) is not None:
+            self._worker.ask(self, lambda _task: server.stop())
         self._signal_state()
 
     def serve(self, store: ServedStore) -> None:
@@ -220,7 +222,8 @@ class UnreachedStore:
     """A ServedStore on a server that does not answer yet: each request gets the reason. Also its own `tokens`."""
 
     def __init__(self, reason: PlantDeskError) -> None:
-        self._reason = reason
+        #: What is answered; any thread may read it.
+        self.reason = reason
 
     @property
     def tokens(self) -> UnreachedStore:
@@ -233,19 +236,19 @@ class UnreachedStore:
 
     def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it
         """Raise the reason."""
-        raise self._reason.with_traceback(None)
+        raise self.reason.with_traceback(None)
 
     def used(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
         """Fail with the reason."""
         failed: Future[None] = Future()
-        failed.set_exception(self._reason)
+        failed.set_exception(self.reason)
         return failed
 
     def add_each(
         self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
     ) -> None:
         """Fail with the reason."""
-        done([self._reason] * len(entries))
+        done([self.reason] * len(entries))
 
     def close(self) -> None:
         """Nothing is open."""

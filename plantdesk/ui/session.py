@@ -185,7 +185,7 @@ class Session(QObject):
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
-        self._is_api_waiting = False  # the API answers 503 until the server of the store is reached
+        self._unreached: UnreachedStore | None = None  # served until the server of the store is reached
         self.workspace: Workspace | None = None
         self._single = single
         single.requested.connect(self.handle)
@@ -324,10 +324,13 @@ class Session(QObject):
         if self.workspace is not None:
             self.workspace.show_no_store(reason)
         if self._opener.location.server is None or reason.retry_after is None:
+            self._unreached = None
             self.api.show_no_store()
-        elif not self._is_api_waiting:
-            self._is_api_waiting = True
-            self.api.serve(UnreachedStore(reason))
+        elif self._unreached is None:
+            self._unreached = UnreachedStore(reason)
+            self.api.serve(self._unreached)
+        else:
+            self._unreached.reason = reason
 
     # --- another file ---
 
@@ -345,7 +348,7 @@ class Session(QObject):
             single.setParent(self)  # kept alive until it is asked
 
     def _use(self, location: StoreLocation, single: SingleWindow) -> None:
-        self._unserved = None
+        self._unserved = self._unreached = None
         self._single.release()
         self._adopt(single)
         self._opener.use(location)

@@ -229,6 +229,7 @@ def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, stor
 @pytest.mark.usefixtures("backup")
 def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store: Store) -> None:
     store.tokens.create("later").result(SECONDS)
+    store.tokens.create("limited", max_plants=7).result(SECONDS)
     for plant_id in range(10, 400):
         store.add(NewPlant(id=plant_id, name="x" * 200), COMMAND).result(SECONDS)
     newer = FileBackups(path).make()
@@ -241,7 +242,7 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
     assert restored.tokens_retained
     assert restored.preview.difference is None
     opened = Store(path)
-    assert [row.name for row in opened.tokens.list()] == ["greenhouse"]
+    assert {row.name: row.max_plants for row in opened.tokens.list()} == {"greenhouse": None, "limited": 7}
     opened.close()
 
 

@@ -80,7 +80,8 @@ def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -
     """Report an undo without a number, also when the change was made, and which plants were added since and stay."""
     change = undone.change
     with closing(store.reader()) as reader:
-        newest = reader.history(change.number - (change.undoes or 0) + 1)  # numbers have no gaps
+        (latest,) = reader.history(1)  # others may have changed something since
+        newest = reader.history(latest.number - (change.undoes or 0) + 1)  # numbers have no gaps
         made_at = next((each.made_at for each in newest if each.number == change.undoes), change.made_at)
         since = Selection(since=made_at + 1)
         added = reader.count_selected(since)

@@ -53,7 +53,7 @@ from plantdesk.store.sqlite.restore_source import load, opened
 
 _log = logging.getLogger(__name__)
 _VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
-                          CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
+                          CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER), {max_plants} FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 _HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name", "tag", "note"))
 _IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change) OR EXISTS (SELECT 1 FROM token)"
@@ -340,14 +340,17 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     """
     try:
         with opened(path) as damaged:
-            tokens = damaged.execute(_VALID_TOKENS).fetchall()
+            has_limits = any(row[1] == "max_plants" for row in damaged.execute("PRAGMA table_info(token)"))
+            limit = "CAST(max_plants AS INTEGER)" if has_limits else "NULL"  # none in a file of PlantDesk 0.1.0
+            tokens = damaged.execute(_VALID_TOKENS.format(max_plants=limit)).fetchall()
     except (sqlite3.Error, StoreError):
         return False
     for name, *values in tokens:
         source = stored_source(runner_of(connection), Source(0, SourceKind.TOKEN, str(name))).id
         connection.execute(
-            """INSERT OR IGNORE INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
-               VALUES (?, ?, ?, ?, ?, ?, ?)""",
+            """INSERT OR IGNORE INTO token
+               (name, source_id, digest, created_at, expires_at, last_used_at, plants_added, max_plants)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
             (str(name), source, *values),
         )
     return True

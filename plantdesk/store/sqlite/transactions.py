@@ -96,7 +96,7 @@ class WriteConnection:
             self._version, self._schema = self._data_version(), self._schema_version()
             #: The state after the last commit that was read or made.
             self.position = position(self.sqlite)
-        except StoreDamagedError:
+        except BaseException:
             self.sqlite.close()
             raise
 

@@ -274,10 +274,10 @@ class ActivityPanel(QWidget):
             case ErrorNumber.ID_TAKEN:
                 return self.tr("ID {id} is taken").format(id=answer.sent.get("id", ""))
             case ErrorNumber.TOKEN_MISSING:
-                return self.tr("no token")
+                return self.tr("No token")
             case ErrorNumber.TOKEN_REFUSED:
-                known = self.tr("its token was revoked or has expired")
-                return self.tr("no valid token") if answer.source is None else known
+                known = self.tr("Its token was revoked or has expired")
+                return self.tr("No valid token") if answer.source is None else known
         return one_line(answer.reason)
 
     @Slot(QPoint)

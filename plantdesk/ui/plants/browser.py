@@ -25,7 +25,7 @@ from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH
+from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH, ScrollArea
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
@@ -48,9 +48,11 @@ class WelcomePage(StatePage):
         self.set_text(
             self.tr("Type a name above and press Enter. You can also drop a file here, or paste rows of a table.")
         )
-        self._undo_button = self.add_button(self.tr("Undo"))
+        #: Shown while there is something to undo.
+        self.undo_button = self.add_button(self.tr("Undo"))
+        self.undo_button.hide()
         self._samples_button = self.add_button(self.tr("Add 20 sample plants"))
-        self._undo_button.clicked.connect(self.undo_requested)
+        self.undo_button.clicked.connect(self.undo_requested)
         self._samples_button.clicked.connect(self.samples_requested)
         self.add_button(self.tr("Import…")).clicked.connect(self.import_requested)
         access = QPushButton(self.tr("API access…"))
@@ -62,7 +64,6 @@ class WelcomePage(StatePage):
     def show_store(self, *, had_plants: bool, offers_samples: bool) -> None:
         """Show whether there were plants before, and whether sample plants can be added."""
         self.set_title(self.tr("No plants any more") if had_plants else self.tr("No plants yet"))
-        self._undo_button.setVisible(had_plants)
         self._samples_button.setVisible(offers_samples)
 
 
@@ -156,7 +157,7 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_page_changed(self) -> None:
-        self.welcome_shown.emit(self._pages.currentWidget() is self.welcome)
+        self.welcome_shown.emit(self._pages.currentWidget() is self._welcome_area)
 
     @Slot(str)
     def _on_search_changed(self, text: str) -> None:
@@ -202,6 +203,7 @@ class PlantBrowser(QFrame):
     def _make_pages(self) -> None:
         #: The page that replaces the table while the store is empty.
         self.welcome = WelcomePage(self._theme)
+        self._welcome_area = ScrollArea(self.welcome, horizontal=False)
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
         self._no_match_page.add_button(self.tr("Show all plants")).clicked.connect(self._on_clear_clicked)
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
@@ -213,7 +215,7 @@ class PlantBrowser(QFrame):
         pages = fill(QVBoxLayout(), self._pages, margins=mirrored(self, _HANG, 0, 0, 0))  # a stacked layout has none
         # Before its pages are added: the first one is shown, and must not be a window.
         fill(QVBoxLayout(self), self.search_bar, (pages, 1), margins=0, spacing=0)
-        for page in (self.table, self._no_match_page, self._failed_page, self.welcome):
+        for page in (self.table, self._no_match_page, self._failed_page, self._welcome_area):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
@@ -257,7 +259,7 @@ class PlantBrowser(QFrame):
                 self._pages.setCurrentWidget(self._no_match_page)
             else:
                 self.welcome.show_store(had_plants=self._had_plants, offers_samples=self.offers_samples)
-                self._pages.setCurrentWidget(self.welcome)
+                self._pages.setCurrentWidget(self._welcome_area)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo restores the rows and not typed text

@@ -263,14 +263,16 @@ class Plants(Feature):
 
     def _connect_browser(self) -> None:
         browser, toast = self.browser, self.context.page.toast
-        browser.welcome.undo_requested.connect(self.context.undo_stack.undo)
+        undo_stack, undo_button = self.context.undo_stack, browser.welcome.undo_button
+        browser.welcome.undo_requested.connect(undo_stack.undo)
+        undo_stack.changed.connect(lambda: undo_button.setVisible(undo_stack.next_undo is not None))
         browser.welcome_shown.connect(toast.set_upper)
         browser.table.selection_count_changed.connect(self.status.show_selection)
         toast.covering.connect(browser.table.set_covered)
         browser.copier.copied.connect(toast.show_message)
         browser.copier.refused.connect(toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
-        self.context.undo_stack.undone.connect(lambda undone: browser.select_soon(undone.ids))
+        undo_stack.undone.connect(lambda undone: browser.select_soon(undone.ids))
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.copies_added.connect(browser.select_soon)
         self._add_controller.plant_requested.connect(browser.show_plant)

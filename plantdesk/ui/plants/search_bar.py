@@ -219,6 +219,8 @@ class SearchBar(QWidget):
         if days:
             text = self.tr("{day} is not a day. Write added:today, added:7d, added:2026-11 or added:2026-11-21.")
             return text.format(day=quoted(days[0].removeprefix("added:")))
+        if len(terms) == 1 and is_filter(terms[0]):
+            return self.tr("No plant matches {text}.").format(text=quoted(filter_text(terms[0])))
         if any(map(is_filter, terms)):
             return self.tr("No plant has all of this. Remove a filter, or search for something else.")
         return self.tr("Nothing contains {text}.").format(text=quoted(self.text))

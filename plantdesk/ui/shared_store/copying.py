@@ -42,7 +42,6 @@ class CopyDialog(Dialog):
         self._folder = context.location.folder or home_folder()
         self._task: Task | None = None
         self._target_edit = LineEdit(max_length=_MAX_LENGTH)
-        self._target_edit.setAccessibleName(self.tr("Copy to"))
         self._target_edit.setPlaceholderText("postgresql://host/database")
         self._user_edit = LineEdit(max_length=_MAX_LENGTH)
         self._password_edit = PasswordField(context.theme, self)
@@ -62,6 +61,7 @@ class CopyDialog(Dialog):
             "file, or an empty database on a PostgreSQL server."
         )
         label = PlainLabel(self.tr("Copy “{name}” to").format(name=one_line(self._source.name)), role="strong")
+        self._target_edit.setAccessibleName(label.text())
         target = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
         account = row(labelled(self.tr("&User"), self._user_edit), labelled(self.tr("&Password"), self._password_edit))
         texts = PlainLabel(about, tone="muted", wrapped=True)

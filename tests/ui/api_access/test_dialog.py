@@ -312,7 +312,7 @@ def requests(desk: DialogDesk) -> list[tuple[str, str]]:
 
 def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> None:
     assert requests(active) == [
-        ("An unknown program was refused", "no token"),
+        ("An unknown program was refused", "No token"),
         ("garden-sync was refused", "ID 7 is taken"),
         ("garden-sync added “Fern”", "ID 7"),
     ]

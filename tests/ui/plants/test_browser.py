@@ -65,6 +65,7 @@ def search(browser: PlantBrowser, text: str) -> None:
     ("search", "reason"),
     [
         ("added:2026-13", "“2026-13” is not a day. Write added:today, added:7d, added:2026-11 or added:2026-11-21."),
+        ("tag:nowhere", "No plant matches “nowhere”."),
         ("tag:kitchen zebra", "No plant has all of this. Remove a filter, or search for something else."),
     ],
 )

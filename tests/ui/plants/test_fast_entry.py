@@ -19,6 +19,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.add_queue import AddQueue
+from plantdesk.ui.plants.browser import WelcomePage
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameCompletion, NameDelegate
@@ -281,6 +282,25 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
     desk.has(("Fern", None))
     assert desk.name.hasFocus()
+
+
+def test_the_page_of_an_empty_store_offers_undo_while_there_is_something_to_undo(
+    desk: EntryDesk, other_program: sqlite3.Connection
+) -> None:
+    other_program.execute("DELETE FROM plant")
+    other_program.commit()
+    desk.enter("Fern")
+    desk.has(("Fern", None))
+    page, table = Desk(desk.qtbot, desk.the(WelcomePage)), desk.the(PlantTableView)
+    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    table.selectAll()
+    desk.choose("Edit", "Delete plant")
+    desk.qtbot.waitUntil(lambda: "Undo" in page.buttons())
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.has(("Fern", None))
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: "No plants any more" in page.texts())
+    assert "Undo" not in page.buttons(), "it would do nothing"
 
 
 def test_undo_right_after_enter_takes_back_what_was_entered(desk: EntryDesk, other_program: sqlite3.Connection) -> None:

@@ -222,7 +222,7 @@ def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDesk, backup: 
     with path.open("r+b") as file:
         file.write(b"\x5a" * path.stat().st_size)
     dialog = desk.open()
-    desk.says("holds 2 plants", "All of them come back, which cannot be undone.")
+    desk.says("holds 2 plants", "What it holds comes back, which cannot be undone.")
     assert not any("taken back" in text for text in desk.dialog.texts())
     desk.until(desk.dialog.button("Restore").isEnabled)
     desk.dialog.button("Restore").click()
