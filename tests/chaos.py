@@ -79,10 +79,13 @@ class Chaos:
     def start(self, name: str) -> None:
         arguments = ["serve"] if name == "serve" else []
         self.ports.setdefault(name, free_port())
-        log = (self.disk.parent / f"{name}.log").open("a")
+        log = self.log(name).open("a")
         command = [*_PLANTDESK, *arguments, "--port", str(self.ports[name])]
         environment = self.home.environment
         self.servers[name] = subprocess.Popen(command, env=environment, stdout=log, stderr=log, text=True, cwd=_ROOT)
+
+    def log(self, name: str) -> Path:
+        return self.disk.parent / f"{name}.log"
 
     def post_for_ever(self, name: str) -> None:
         while not self.ended.wait(0.01):  # else the disk is full of backups
@@ -227,7 +230,8 @@ class Chaos:
         time.sleep(5)
         for name, process in self.servers.items():
             if process.poll() is not None:
-                self.problems.append(f"{name} ended by itself with {process.returncode}")
+                last = self.log(name).read_text().splitlines()[-1:]
+                self.problems.append(f"{name} ended by itself with {process.returncode}: {last}")
             elif (status := self._answer(name)) not in {200, 401}:
                 self.problems.append(f"{name} answers {status} at the end: {self.reasons}")
         for process in self.servers.values():
@@ -294,7 +298,7 @@ def main() -> int:
         for thread in threads:
             thread.join()
         chaos.finish()
-        logs = "".join((disk.parent / f"{name}.log").read_text() for name in chaos.servers)
+        logs = "".join(chaos.log(name).read_text() for name in chaos.servers)
     tracebacks = len(re.findall("Traceback", logs))
     print(json.dumps({"events": chaos.events, "answers": chaos.answers, "tracebacks in logs": tracebacks}, indent=1))
     print(f"{len(chaos.acknowledged)} plants acknowledged, {chaos.undone} deletions undone")
