@@ -64,8 +64,6 @@ class Desktop(QObject):
         folder = paths.usable(paths.data_folder)
         self.preferences = Preferences(paths.usable(paths.settings_file))
         self._location = location = remembered_location(location, self.preferences.settings)
-        if location.folder is None or os.path.exists(location.folder / location.name):  # noqa: PTH110  raises nothing
-            self.preferences.are_new = False  # PlantDesk 0.1.0 wrote no settings by itself
         settings = self.preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
         self._single = SingleWindow(location, folder)

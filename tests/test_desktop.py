@@ -45,7 +45,7 @@ from tests.platform.test_updates import release, release_server
 from tests.support.adding import store_at
 from tests.support.architecture import ROOT
 from tests.support.desk import Desk
-from tests.support.program_desk import ProgramDesk, Show, closing_at_end
+from tests.support.program_desk import ProgramDesk, Show
 from tests.support.programs import post, runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
 
@@ -805,17 +805,3 @@ def test_a_plant_of_quick_waits_for_a_store_that_cannot_be_opened(show: Show, qt
     paths.database_file().unlink()
     with show() as desk:
         desk.until(lambda: "Fern" in desk.texts() or desk.names() == ["Fern"])
-
-
-@pytest.mark.parametrize("has_plants", [True, False])
-def test_what_is_new_is_offered_where_there_were_plants(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, *, has_plants: bool
-) -> None:
-    """PlantDesk 0.1.0 writes no settings by itself."""
-    if has_plants:
-        Store(tmp_path / "plants.db").close()
-    desktop = Desktop(qapp, location_of(tmp_path / "plants.db"), 0)
-    assert desktop.start()
-    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
-        desk.until_on()
-        assert (f"This is PlantDesk {__version__}" in [bar.title for bar in desk.bars]) is has_plants

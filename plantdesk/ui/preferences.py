@@ -26,7 +26,7 @@ class Preferences(QObject):
 
     If the file cannot be written, this is logged and the change lasts until the program ends.
     `quarantined`: the new name of a damaged file. `are_saved`: the last write of the file succeeded.
-    `are_new`: this is the first start: there was no file, and no store either. `keeps_unsaved`: the last write of
+    `are_new`: there was no file: this is the first start of the window. `keeps_unsaved`: the last write of
     what is typed and not saved succeeded, or its folder can be written to; it has a file of its own.
     """
 
