@@ -82,7 +82,7 @@ _SEARCH = (
     'only those with these words and "phrases"; also tag:x, tag:x/, tag:none, note:x, from:x, added:today, '
     "7d or 2026-11, id:5-90; -word and -tag:x exclude (--search=-word)"
 )
-#: The values of `Kept` and `OnConflict`, which take long to import.
+#: The values of `KeepRule` and `OnConflict`, which take long to import.
 _KEPT = ("lowest", "newest", "longest-note")
 _ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")

@@ -24,7 +24,7 @@ _MAX_COMPARED = 1000
 _MAX_PAUSE = 1000
 
 
-class Kept(StrEnum):
+class KeepRule(StrEnum):
     """Which plant of a group a merge keeps. Among equals, the one with the lowest id; for the newest, the highest."""
 
     LOWEST_ID = "lowest"
@@ -35,8 +35,8 @@ class Kept(StrEnum):
         """Return the plant of a group that is kept: the chosen one, else the one that this rule selects."""
 
         def rank(row: PlantRow) -> tuple[bool, int, int]:
-            ranks = {Kept.NEWEST: row.added_at, Kept.LONGEST_NOTE: len(row.note or "")}
-            return row.id in chosen, ranks.get(self, 0), row.id if self is Kept.NEWEST else -row.id
+            ranks = {KeepRule.NEWEST: row.added_at, KeepRule.LONGEST_NOTE: len(row.note or "")}
+            return row.id in chosen, ranks.get(self, 0), row.id if self is KeepRule.NEWEST else -row.id
 
         return max(rows, key=rank)
 
@@ -109,7 +109,10 @@ class MergedPage(NamedTuple):
 
 
 def merged(
-    groups: PlantGroups, keep: Kept, chosen: Collection[int], read: Callable[[Sequence[int]], Mapping[int, PlantRow]]
+    groups: PlantGroups,
+    keep: KeepRule,
+    chosen: Collection[int],
+    read: Callable[[Sequence[int]], Mapping[int, PlantRow]],
 ) -> Iterator[MergedPage]:
     """Yield what the merge of `edits.MergePlants` does with the plants that `read` returns by id, in pages."""
     rows = _present(groups, read)
@@ -132,7 +135,7 @@ def merged(
 class _Merge:
     """The plants of one group, which are seen one by one: there may be a million of them."""
 
-    def __init__(self, keep: Kept, chosen: Collection[int]) -> None:
+    def __init__(self, keep: KeepRule, chosen: Collection[int]) -> None:
         self._keep, self._chosen = keep, chosen
         self._notes: dict[str, None] = {}
         self._size = 0

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.domain.duplicates import Kept, PlantGroups
+from plantdesk.domain.duplicates import KeepRule, PlantGroups
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.selections import Selection
@@ -123,7 +123,7 @@ class MergePlants(NamedTuple):
     """
 
     groups: PlantGroups
-    keep: Kept
+    keep: KeepRule
     chosen: frozenset[int] = frozenset()
 
 

@@ -63,7 +63,7 @@ _MADE_AT = "SELECT made_at FROM change WHERE number = :number"
 _IDENTITY = 12
 
 
-class _Changed(NamedTuple):
+class _ChangedPlant(NamedTuple):
     change: int
     plant_id: int
     seq: int | None
@@ -151,11 +151,11 @@ class _Page:
     def _query(self, sql: str, **values: object) -> list[Any]:
         return list(self._runner.execute(sql, values).fetchall())
 
-    def _read_changed(self) -> tuple[list[_Changed], bool]:
+    def _read_changed(self) -> tuple[list[_ChangedPlant], bool]:
         """Return what changes did to plants, and whether that is all that they did."""
         at = {"change": self._position.change, "plant": self._position.plant}
         rows = self._query(_CHANGED, **at, limit=self._limit + 1)
-        return [_Changed(*row) for row in rows[: self._limit]], len(rows) <= self._limit
+        return [_ChangedPlant(*row) for row in rows[: self._limit]], len(rows) <= self._limit
 
     def _add(self, seq: int, plant_id: int, name: str, tag: str | None, note: str | None, added_at: int) -> None:
         self._position = self._position._replace(seq=seq, added_at=added_at)
@@ -167,21 +167,21 @@ class _Page:
         if seq > self._position.seq:
             self._position = self._position._replace(seq=seq, added_at=0)
 
-    def _changes_of(self, changed: list[_Changed], *, is_last: bool) -> Iterator[_Change]:
+    def _changes_of(self, changed: list[_ChangedPlant], *, is_last: bool) -> Iterator[_ChangeRow]:
         later = self._later(changed)
         for place, row in enumerate(changed):
             is_whole = is_last if place + 1 == len(changed) else changed[place + 1].change != row.change
             end = LARGEST_ID if is_whole else row.plant_id
             if row.after is None:
-                yield _Change(EventKind.DELETED, None, end)
+                yield _ChangeRow(EventKind.DELETED, None, end)
                 continue
             texts = (row.name, row.tag, row.note)
             if row.after != row.version:
                 texts = next((each[2:] for each in later.get(row.plant_id, ()) if each[1] > row.change), texts)
             kind = EventKind.ADDED if row.seq is None else EventKind.CHANGED
-            yield _Change(kind, PlantContent(row.plant_id, texts[0] or "", texts[1], texts[2]), end)
+            yield _ChangeRow(kind, PlantContent(row.plant_id, texts[0] or "", texts[1], texts[2]), end)
 
-    def _later(self, changed: list[_Changed]) -> dict[int, list[Any]]:
+    def _later(self, changed: list[_ChangedPlant]) -> dict[int, list[Any]]:
         """Return the later before-images of those plants that are not now what they were after their change."""
         ids = sorted({row.plant_id for row in changed if row.after is not None and row.after != row.version})
         found: dict[int, list[Any]] = {}
@@ -195,13 +195,13 @@ class _Page:
         return found
 
 
-class _Change(NamedTuple):
+class _ChangeRow(NamedTuple):
     kind: EventKind
     plant: PlantContent | None
     end: int
 
 
-def _marks(changed: Iterable[_Changed]) -> Iterator[int]:
+def _marks(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
     """Yield the `seq` up to which plants were added before each change, as far as that is known."""
     mark, number, stored = 0, 0, 0
     for row in changed:

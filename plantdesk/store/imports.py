@@ -63,27 +63,27 @@ _FRESH = temporary_table("fresh", TEMPORARY, place=NUMBER, nth=NUMBER)
 _REPLACING = temporary_table("replacing", TEMPORARY, id=NUMBER, place=NUMBER)
 _COMPARED = (_KNOWN, _FRESH, _REPLACING)
 
-_given, _known = _GIVEN.c, _KNOWN.c
-_earlier = _GIVEN.alias("earlier_row")
-_is_known = exists().where(_known.place == _given.place)
+_ROW, _KNOWN_ROW = _GIVEN.c, _KNOWN.c
+_EARLIER = _GIVEN.alias("earlier_row")
+_IS_KNOWN = exists().where(_KNOWN_ROW.place == _ROW.place)
 
 
 def _known_rows(*columns: Any) -> Select[Any]:  # noqa: ANN401  columns and functions
-    return select(*columns).join_from(_KNOWN, _GIVEN, _given.place == _known.place)
+    return select(*columns).join_from(_KNOWN, _GIVEN, _ROW.place == _KNOWN_ROW.place)
 
 
 _COUNTS = _known_rows(
     func.count(),
-    func.count().filter(~_known.conflicts),
-    func.count().filter(_known.conflicts),
-    func.count(_given.id.distinct()).filter(_known.conflicts, _known.earlier.is_(None)),
+    func.count().filter(~_KNOWN_ROW.conflicts),
+    func.count().filter(_KNOWN_ROW.conflicts),
+    func.count(_ROW.id.distinct()).filter(_KNOWN_ROW.conflicts, _KNOWN_ROW.earlier.is_(None)),
 )
 _CONFLICTS = (
-    _known_rows(_known.place, *(_given[each] for each in ImportRow._fields), _known.owner)
-    .add_columns(_earlier.c.file, _earlier.c.line)
-    .outerjoin(_earlier, _earlier.c.place == _known.earlier)
-    .where(_known.conflicts)
-    .order_by(_known.place)
+    _known_rows(_KNOWN_ROW.place, *(_ROW[each] for each in ImportRow._fields), _KNOWN_ROW.owner)
+    .add_columns(_EARLIER.c.file, _EARLIER.c.line)
+    .outerjoin(_EARLIER, _EARLIER.c.place == _KNOWN_ROW.earlier)
+    .where(_KNOWN_ROW.conflicts)
+    .order_by(_KNOWN_ROW.place)
     .limit(_PAGE)
 )
 #: Of several rows with the same id, the last one replaces the others, even if it equals the plant as it was before.
@@ -91,12 +91,12 @@ _LAST_WINS = (
     update(_KNOWN)
     .values(conflicts=true())
     .where(
-        ~_known.conflicts,
-        _known.place.in_(select(_given.place).where(_given.id.in_(_known_rows(_given.id).where(_known.conflicts)))),
+        ~_KNOWN_ROW.conflicts,
+        _KNOWN_ROW.place.in_(select(_ROW.place).where(_ROW.id.in_(_known_rows(_ROW.id).where(_KNOWN_ROW.conflicts)))),
     )
 )
 _FIND_REPLACING = insert(_REPLACING).from_select(
-    ["id", "place"], _known_rows(_given.id, func.max(_given.place)).where(_known.conflicts).group_by(_given.id)
+    ["id", "place"], _known_rows(_ROW.id, func.max(_ROW.place)).where(_KNOWN_ROW.conflicts).group_by(_ROW.id)
 )
 
 
@@ -157,7 +157,7 @@ class StoreImport(PlantImport, ABC):
         rows = [(0,)]
         while rows:
             with self._work() as runner:
-                rows = runner.run(_CONFLICTS.where(_known.place > rows[-1][0])).fetchall()
+                rows = runner.run(_CONFLICTS.where(_KNOWN_ROW.place > rows[-1][0])).fetchall()
             for _, *values, owner, file, line in rows:
                 yield ImportConflict(ImportRow(*values), owner, None if file is None else (file, line))
 
@@ -216,8 +216,8 @@ class StoreImport(PlantImport, ABC):
         source = add_source(runner, SourceKind.IMPORT, label)
         self._insert(writer, source, progress)
         if self._on_conflict is OnConflict.REPLACE:
-            values = {column: _given[column] for each in self._fields for column in (each, f"searched_{each}")}
-            writer.change(and_(PLANT.c.id == _REPLACING.c.id, _given.place == _REPLACING.c.place), values)
+            values = {column: _ROW[column] for each in self._fields for column in (each, f"searched_{each}")}
+            writer.change(and_(PLANT.c.id == _REPLACING.c.id, _ROW.place == _REPLACING.c.place), values)
         self._check()
         return Applied(writer.record(source, ChangeKind.IMPORT, {"file": parameter(label)}))
 
@@ -239,16 +239,16 @@ class StoreImport(PlantImport, ABC):
                 progress(part.stop - 1, self._rows)
 
     def _new_plants(self, part: range, new_id: ColumnElement[int], last_seq: int, facts: dict[str, int]) -> Insert:
-        nth: ColumnElement[int] = func.row_number().over(order_by=_given.place)
+        nth: ColumnElement[int] = func.row_number().over(order_by=_ROW.place)
         if self._counts.new == self._rows:  # to number the rows takes SQLite as long as to insert them
-            nth = _given.place - (part.start - 1)
-        is_left_out = _is_known.where(~_known.conflicts) if self._on_conflict is OnConflict.NEW_ID else _is_known
+            nth = _ROW.place - (part.start - 1)
+        is_left_out = _IS_KNOWN.where(~_KNOWN_ROW.conflicts) if self._on_conflict is OnConflict.NEW_ID else _IS_KNOWN
         values = (literal(each, NUMBER) for each in facts.values())
         rows = (
-            select(func.coalesce(new_id, _given.id), nth + last_seq, *values, *(_given[each] for each in TEXTS))
-            .outerjoin_from(_GIVEN, _FRESH, _FRESH.c.place == _given.place)
-            .where(_given.place.between(part.start, part.stop - 1), ~is_left_out)
-            .order_by(_given.place)
+            select(func.coalesce(new_id, _ROW.id), nth + last_seq, *values, *(_ROW[each] for each in TEXTS))
+            .outerjoin_from(_GIVEN, _FRESH, _FRESH.c.place == _ROW.place)
+            .where(_ROW.place.between(part.start, part.stop - 1), ~is_left_out)
+            .order_by(_ROW.place)
         )
         return insert(PLANT).from_select(["id", "seq", *facts, *TEXTS], rows)
 
@@ -259,34 +259,34 @@ def _comparison(on_conflict: OnConflict, fields: Collection[str]) -> Iterator[An
     yield from (_known_in_store(fields), _known_in_file(fields))
     if on_conflict is OnConflict.REPLACE:
         yield from (_LAST_WINS, _FIND_REPLACING)
-    conflicts = [_is_known.where(_known.conflicts)] if on_conflict is OnConflict.NEW_ID else []
-    fresh = select(_given.place, func.row_number().over(order_by=_given.place))
-    yield insert(_FRESH).from_select(["place", "nth"], fresh.where(or_(_given.id.is_(None), *conflicts)))
+    conflicts = [_IS_KNOWN.where(_KNOWN_ROW.conflicts)] if on_conflict is OnConflict.NEW_ID else []
+    fresh = select(_ROW.place, func.row_number().over(order_by=_ROW.place))
+    yield insert(_FRESH).from_select(["place", "nth"], fresh.where(or_(_ROW.id.is_(None), *conflicts)))
 
 
 def _known_in_store(fields: Collection[str]) -> Insert:
-    rows = select(_given.place, _differs(PLANT, fields), PLANT.c.name).join_from(_GIVEN, PLANT, PLANT.c.id == _given.id)
+    rows = select(_ROW.place, _differs(PLANT, fields), PLANT.c.name).join_from(_GIVEN, PLANT, PLANT.c.id == _ROW.id)
     return insert(_KNOWN).from_select(["place", "conflicts", "owner"], rows)
 
 
 def _known_in_file(fields: Collection[str]) -> Insert:
-    several = select(_given.id, func.min(_given.place).label("first")).where(_given.id.is_not(None))
-    first = several.group_by(_given.id).having(func.count() > 1).subquery("several").c
+    several = select(_ROW.id, func.min(_ROW.place).label("first")).where(_ROW.id.is_not(None))
+    first = several.group_by(_ROW.id).having(func.count() > 1).subquery("several").c
     rows = (
-        select(_given.place, _differs(_earlier, fields), _earlier.c.name, _earlier.c.place)
-        .join(first.id.table, (_given.id == first.id) & (_given.place > first.first))
-        .join(_earlier, _earlier.c.place == first.first)
-        .where(~_is_known)
+        select(_ROW.place, _differs(_EARLIER, fields), _EARLIER.c.name, _EARLIER.c.place)
+        .join(first.id.table, (_ROW.id == first.id) & (_ROW.place > first.first))
+        .join(_EARLIER, _EARLIER.c.place == first.first)
+        .where(~_IS_KNOWN)
     )
     return insert(_KNOWN).from_select(["place", "conflicts", "owner", "earlier"], rows)
 
 
 def _differs(other: FromClause, fields: Collection[str]) -> ColumnElement[bool]:
-    return or_(*(other.c[each].is_distinct_from(_given[each]) for each in fields))
+    return or_(*(other.c[each].is_distinct_from(_ROW[each]) for each in fields))
 
 
 def _touched(since: StoreState) -> Select[Any]:
     """Return the query for a row with the id of a plant that was added or changed after a state of the store."""
     plants = select(PLANT.c.id).where(PLANT.c.seq > since.seq)
     images = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
-    return select(_given.place).where(_given.id.in_(union(plants, images))).limit(1)
+    return select(_ROW.place).where(_ROW.id.in_(union(plants, images))).limit(1)

@@ -35,13 +35,13 @@ Subscribe = Callable[[Callable[[Changes], None]], Callable[[], None]]
 
 #: Lets secret scanners recognise a token.
 _PREFIX = "plantdesk_"
-_token = TOKEN.c
-_COLUMNS = (_token.created_at, _token.expires_at, _token.last_used_at, _token.plants_added, _token.max_plants)
-_SOURCE = (_token.source_id, _token.name, _token.id, _token.digest)
+_TOKEN = TOKEN.c
+_COLUMNS = (_TOKEN.created_at, _TOKEN.expires_at, _TOKEN.last_used_at, _TOKEN.plants_added, _TOKEN.max_plants)
+_SOURCE = (_TOKEN.source_id, _TOKEN.name, _TOKEN.id, _TOKEN.digest)
 _LIST = (
-    select(*_SOURCE, *_COLUMNS).where(_token.revoked_at.is_(None)).order_by(_token.created_at.desc(), _token.id.desc())
+    select(*_SOURCE, *_COLUMNS).where(_TOKEN.revoked_at.is_(None)).order_by(_TOKEN.created_at.desc(), _TOKEN.id.desc())
 )
-_LOOK_UP = select(*_SOURCE, _token.expires_at, _token.revoked_at).where(_token.digest == bindparam("digest"))
+_LOOK_UP = select(*_SOURCE, _TOKEN.expires_at, _TOKEN.revoked_at).where(_TOKEN.digest == bindparam("digest"))
 
 
 class StoreTokens(TokenStore):
@@ -78,7 +78,7 @@ class StoreTokens(TokenStore):
     def used(self, source: Source) -> Future[None]:
         def action(writer: ChangeWriter) -> None:
             used = update(TOKEN).values(last_used_at=writer.database.now())
-            writer.runner.run(used.where(_token.id == source.token_id))
+            writer.runner.run(used.where(_TOKEN.id == source.token_id))
 
         return self._write(action)
 
@@ -141,7 +141,7 @@ class TokenChecker(TokenLookup):
 def _revoke(runner: Runner, name: str) -> str:
     """Revoke a token and return its name. Raises UnknownTokenError."""
     label, database = name.strip(), runner.database
-    revoked = update(TOKEN).values(revoked_at=database.now()).where(_token.name == label, _token.revoked_at.is_(None))
+    revoked = update(TOKEN).values(revoked_at=database.now()).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
     if not database.storable(label) or not runner.run(revoked).rowcount:
         message = Text("There is no token named “{name}”. `plantdesk token list` shows them all.")
         raise UnknownTokenError(message, name=shortened(name))
@@ -154,7 +154,7 @@ def _digest_of(token: str) -> bytes:
 
 def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
     label = token_name(name)
-    same = select(_token.id).where(_token.name == label, _token.revoked_at.is_(None))
+    same = select(_TOKEN.id).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
     if runner.run(same).fetchone() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
         raise InvalidTokenNameError(message, name=shortened(label))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import Kept, PlantGroups
+from plantdesk.domain.duplicates import KeepRule, PlantGroups
 from plantdesk.domain.edits import DeleteAll, Edit, MergePlants, Rewrite, SetTag
 from plantdesk.domain.errors import StoreBusyError
 from plantdesk.domain.imports import ImportRow, OnConflict
@@ -108,7 +108,7 @@ def _measure(store: PlantStore, others: PlantStore, plants: int) -> None:
     rule = Rule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
     large(f"rewrite {plants:,}", Rewrite(all_plants, rule))
     groups = _groups(store)
-    large(f"merge {len(groups.sizes):,} groups", MergePlants(groups, Kept.LOWEST_ID))
+    large(f"merge {len(groups.sizes):,} groups", MergePlants(groups, KeepRule.LOWEST_ID))
     large(f"delete {plants:,}", DeleteAll(all_plants))
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import Kept
+from plantdesk.domain.duplicates import KeepRule
 from plantdesk.domain.edits import (
     KEEP,
     Applied,
@@ -365,7 +365,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             plants[ids[0]] = plants[ids[0]]._replace(note="\n".join(notes) or None)
             for each in ids[1:]:
                 del plants[each]
-        self.applied([MergePlants(self.reader.duplicates(by_tag=False), Kept.LOWEST_ID)], plants)
+        self.applied([MergePlants(self.reader.duplicates(by_tag=False), KeepRule.LOWEST_ID)], plants)
 
     @rule(
         rows=st.dictionaries(ids_, st.tuples(texts, tags, tags), max_size=4),

@@ -11,7 +11,7 @@ from itertools import chain, islice, repeat
 from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import confirm
-from plantdesk.domain.duplicates import Kept, PlantGroups, intended, merged
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, intended, merged
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
@@ -58,7 +58,7 @@ def _check_options(options: argparse.Namespace) -> None:
 def _merge_groups(groups: PlantGroups, left: set[int], options: argparse.Namespace) -> None:
     """Merge the groups that are not left as they are."""
     if len(left) < len(groups.sizes):
-        _merge(MergePlants(groups.without(left), Kept(options.keep or Kept.LOWEST_ID)), options)
+        _merge(MergePlants(groups.without(left), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
     _report_intended(sum(groups.sizes[each] for each in left), len(left))
 
 
@@ -69,7 +69,7 @@ def merge(options: argparse.Namespace) -> int:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
     with closing(open_reader(options.database)) as reader:
         rows = [plant_of(reader, each) for each in sorted({*ids, into})]
-    edit = MergePlants(PlantGroups.of([rows]), Kept.LOWEST_ID, frozenset({into}))
+    edit = MergePlants(PlantGroups.of([rows]), KeepRule.LOWEST_ID, frozenset({into}))
     if not any(page.deleted for page in merged(*edit, lambda _ids: {row.id: row for row in rows})):
         text = Text("The notes of these plants are too long together. A note may have {bytes:,} bytes.")
         raise PlantDeskError(text, bytes=MAX_NOTE_BYTES)

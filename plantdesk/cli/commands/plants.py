@@ -147,8 +147,8 @@ def _rule(options: argparse.Namespace) -> Rule:
     _check_edit(options)
     old, new = options.replace or ("", "")
     rule = Rule(
-        options.name,
-        options.note,
+        name=options.name,
+        note=options.note,
         sets_tag=options.no_tag or options.tag is not None,
         tag=options.tag,
         fields=tuple(options.fields.split(",")),

@@ -40,7 +40,7 @@ from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
-from plantdesk.store.postgres.transactions import PostgresChange, Transactions
+from plantdesk.store.postgres.transactions import PostgresChangeWriter, Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
 from plantdesk.store.restoring import create_tables as create_restored
 from plantdesk.store.sqlite.backups import MadeBackups, Write, new_copy
@@ -86,7 +86,7 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
         return copied
 
 
-def _fill(address: Address, source: StoreRows, progress: Progress | None, writer: PostgresChange) -> Copied:
+def _fill(address: Address, source: StoreRows, progress: Progress | None, writer: PostgresChangeWriter) -> Copied:
     connection = writer.connection
     if execute(connection, _IS_USED).fetchone() != (False,):
         raise TargetNotEmptyError(target=address.name)
@@ -185,7 +185,7 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
     connection.execute("ANALYZE restored")
 
 
-def _exchange(source: Source, name: str, writer: PostgresChange) -> Change:
+def _exchange(source: Source, name: str, writer: PostgresChangeWriter) -> Change:
     (last_seq,) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
     writer.seq = max(writer.seq, last_seq)
     return exchange(writer, source, name)

@@ -86,7 +86,7 @@ class ServerPosition(NamedTuple):
     tokens: int
 
 
-class PostgresChange(ChangeWriter):
+class PostgresChangeWriter(ChangeWriter):
     """A change on a server, and what its transaction, which holds the lock on `state`, will have changed."""
 
     def __init__(self, connection: Connection, last_seq: int, last_change: int, desk: str) -> None:
@@ -262,7 +262,7 @@ class Transactions:
             return row
         return outcome
 
-    def write(self, action: Callable[[PostgresChange], _Result], *, changes_tokens: bool = False) -> _Result:
+    def write(self, action: Callable[[PostgresChangeWriter], _Result], *, changes_tokens: bool = False) -> _Result:
         """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what it raises.
 
         It runs once more if the connection was lost soon and nothing was committed.
@@ -284,7 +284,7 @@ class Transactions:
                 raise
             return step()
 
-    def _write(self, action: Callable[[PostgresChange], _Result], *, changes_tokens: bool) -> _Result:
+    def _write(self, action: Callable[[PostgresChangeWriter], _Result], *, changes_tokens: bool) -> _Result:
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
@@ -292,7 +292,7 @@ class Transactions:
                     connection.execute("BEGIN")
                     state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
-                writer = PostgresChange(connection, seq, change, self._address.desk)
+                writer = PostgresChangeWriter(connection, seq, change, self._address.desk)
                 result = action(writer)
                 if changes_tokens:
                     writer.tokens, writer.has_changed = 1, True
@@ -336,7 +336,7 @@ class Transactions:
             has_more_commits = prune_commits(runner_of(connection))
             return has_more_changes or has_more_commits
 
-    def _commit(self, writer: PostgresChange, key: UUID) -> None:
+    def _commit(self, writer: PostgresChangeWriter, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""
         connection = writer.connection
         values = {

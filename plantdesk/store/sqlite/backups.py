@@ -39,7 +39,7 @@ from plantdesk.store.database import StoreState
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.restoring import difference, exchange, fill_new
 from plantdesk.store.rows import first_new_id, stored_source
-from plantdesk.store.sqlite.changes import SqliteChange
+from plantdesk.store.sqlite.changes import SqliteChangeWriter
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, unusable
@@ -272,7 +272,7 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
                 return Restored(preview, None, tokens_retained=True)
             with closing(file.connect()) as reading:
                 saved = Backups(file.path).make_from(reading, BackupKind.BEFORE_RESTORE)
-            change = exchange(SqliteChange(connection), source, backup.name)
+            change = exchange(SqliteChangeWriter(connection), source, backup.name)
             count_commit(connection)
             file.check()
     return Restored(preview, saved.path, tokens_retained=True, change=change)

@@ -128,7 +128,7 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
         connection.execute(insert_of(_TABLE, _COLUMNS, len(values) // _COLUMNS), values)
 
 
-class SqliteChange(ChangeWriter):
+class SqliteChangeWriter(ChangeWriter):
     """A change in a file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -17,7 +17,7 @@ from plantdesk.store.base import Outcome, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport, add_group
+from plantdesk.store.sqlite.changes import SqliteChangeWriter, SqliteImport, add_group
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -90,7 +90,7 @@ class Writer(WriterThread):
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
                 known = connection.position
-                result = job.action(SqliteChange(connection.sqlite))
+                result = job.action(SqliteChangeWriter(connection.sqlite))
                 changes = changes_since(runner_of(connection.sqlite), known.seq, known.change)()
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)

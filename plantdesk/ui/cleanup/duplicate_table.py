@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QHeaderView
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import Kept, PlantGroups, added_of, are_together, differences_of
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, added_of, are_together, differences_of
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.folding import SEPARATOR
 from plantdesk.domain.protocols import PlantReader
@@ -62,7 +62,7 @@ class DuplicateModel(RowModel[Item]):
         super().__init__(headings, parent)
         self._queries = queries
         self._task: Task | None = None
-        self._keep = Kept.LOWEST_ID
+        self._keep = KeepRule.LOWEST_ID
         self._groups = PlantGroups.of([])
         #: The groups that are not to be merged.
         self._left: set[int] = set()
@@ -102,7 +102,7 @@ class DuplicateModel(RowModel[Item]):
             for plant_id in chosen.intersection(ids):
                 self._chosen[group] = plant_id
 
-    def set_keep(self, keep: Kept) -> None:
+    def set_keep(self, keep: KeepRule) -> None:
         """Choose the plants to keep by another rule, whatever the user chose."""
         self._keep = keep
         self._chosen.clear()
@@ -152,7 +152,7 @@ class DuplicateModel(RowModel[Item]):
         if not self.is_merged(group):
             return None
         rows = self._plants[group]
-        is_known = len(rows) == self._groups.sizes[group] or self._keep is Kept.LOWEST_ID
+        is_known = len(rows) == self._groups.sizes[group] or self._keep is KeepRule.LOWEST_ID
         return self._chosen.get(group, self._keep.of(rows).id if is_known else None)
 
     def act(self, index: Index) -> None:
@@ -184,9 +184,9 @@ class DuplicateModel(RowModel[Item]):
             return translate("Duplicates", "left as they are")
         if group in self._chosen:
             return translate("Duplicates", "{id} chosen").format(id=self._chosen[group])
-        if self._keep is Kept.NEWEST:
+        if self._keep is KeepRule.NEWEST:
             return translate("Duplicates", "the newest stays")
-        if self._keep is Kept.LONGEST_NOTE and any(row.note for row in self._plants[group]):
+        if self._keep is KeepRule.LONGEST_NOTE and any(row.note for row in self._plants[group]):
             return translate("Duplicates", "the longest note stays")
         return translate("Duplicates", "the lowest ID stays")
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import Kept, PlantGroups, intended
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, intended
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.tags import Likeness, SimilarTag, renamed, renamed_above, similar_groups, similar_to, tops
@@ -60,9 +60,9 @@ class DuplicatesPage(CleanUpPage):
         alike = ((self.tr("name and tag"), True), (self.tr("name"), False))
         self._alike_box = ComboBox(self.tr("Alike in"), alike)
         keep = (
-            (self.tr("the lowest ID"), Kept.LOWEST_ID),
-            (self.tr("the newest"), Kept.NEWEST),
-            (self.tr("the one with the longest note"), Kept.LONGEST_NOTE),
+            (self.tr("the lowest ID"), KeepRule.LOWEST_ID),
+            (self.tr("the newest"), KeepRule.NEWEST),
+            (self.tr("the one with the longest note"), KeepRule.LONGEST_NOTE),
         )
         self._keep_box = ComboBox(self.tr("Keep"), keep)
         self._count_label = PlainLabel(tone="muted")
@@ -87,7 +87,7 @@ class DuplicatesPage(CleanUpPage):
 
     def _connect(self) -> None:
         self._alike_box.currentIndexChanged.connect(self.start)
-        self._keep_box.currentIndexChanged.connect(lambda: self._model.set_keep(Kept(self._keep_box.currentData())))
+        self._keep_box.currentIndexChanged.connect(lambda: self._model.set_keep(KeepRule(self._keep_box.currentData())))
         self._all_button.clicked.connect(lambda: self._model.set_all(is_merged=not self._model.merged_count))
         self._model.changed.connect(self._show_counts)
 

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from plantdesk.domain.duplicates import Kept, PlantGroups
+from plantdesk.domain.duplicates import KeepRule, PlantGroups
 from plantdesk.domain.edits import Insert, MergePlants, edited
 from plantdesk.domain.folding import alike_key
 from plantdesk.domain.protocols import PlantStore
@@ -89,21 +89,21 @@ def test_what_is_alike(store: PlantStore) -> None:
 def test_the_newest_of_one_import_is_its_last_plant(store: PlantStore) -> None:
     both = [Insert(new_plant({"id": plant_id, "name": "Aloe"}), None) for plant_id in (1, 2)]
     store.apply(both, FORM).result(SECONDS)
-    apply(store, MergePlants(duplicates(store), Kept.NEWEST))
+    apply(store, MergePlants(duplicates(store), KeepRule.NEWEST))
     assert [*notes(store)] == [2]
 
 
 @pytest.mark.parametrize(
     ("keep", "chosen", "kept"),
     [
-        (Kept.LOWEST_ID, (), 2),
-        (Kept.NEWEST, (), 5),
-        (Kept.LONGEST_NOTE, (), 7),
-        (Kept.LONGEST_NOTE, (5,), 5),
-        (Kept.NEWEST, (99,), 5),
+        (KeepRule.LOWEST_ID, (), 2),
+        (KeepRule.NEWEST, (), 5),
+        (KeepRule.LONGEST_NOTE, (), 7),
+        (KeepRule.LONGEST_NOTE, (5,), 5),
+        (KeepRule.NEWEST, (99,), 5),
     ],
 )
-def test_which_plant_is_kept(store: PlantStore, keep: Kept, chosen: Sequence[int], kept: int) -> None:
+def test_which_plant_is_kept(store: PlantStore, keep: KeepRule, chosen: Sequence[int], kept: int) -> None:
     for plant_id, note in ((7, "the longest note"), (2, "short"), (5, None)):
         added = now_ms()
         while now_ms() == added:
@@ -126,8 +126,8 @@ def test_a_group_that_has_changed_meanwhile_stays_as_it_is(store: PlantStore) ->
     found = duplicates(store)
     aloe, _, fern, *_ = rows(store)
     apply(store, edited(aloe, note="changed"))
-    apply(store, MergePlants(PlantGroups.of([[fern, rows(store)[3]]]), Kept.LOWEST_ID))
-    change = store.apply([MergePlants(found, Kept.LOWEST_ID)], COMMAND).result(SECONDS).change
+    apply(store, MergePlants(PlantGroups.of([[fern, rows(store)[3]]]), KeepRule.LOWEST_ID))
+    change = store.apply([MergePlants(found, KeepRule.LOWEST_ID)], COMMAND).result(SECONDS).change
     assert change is not None
     assert (change.plants, change.parameters) == (1, {"merged": 1})
     assert notes(store) == {1: "changed", 2: "b", 3: None, 5: None}
@@ -143,17 +143,17 @@ def test_notes_that_are_too_long_together_leave_their_group(store: PlantStore) -
         ("Fern", None, half),
         ("Fern", None, half[:-1]),
     )
-    change = store.apply([MergePlants(duplicates(store), Kept.LOWEST_ID)], COMMAND).result(SECONDS).change
+    change = store.apply([MergePlants(duplicates(store), KeepRule.LOWEST_ID)], COMMAND).result(SECONDS).change
     assert change is not None
     assert change.parameters == {"merged": 3}
     apply(store, edited(rows(store)[0], note=half + half))
     add(store, 2, "Aloe")
     apply(store, edited(rows(store)[-1], note="one more"))
     found = rows(store)
-    assert store.apply([MergePlants(duplicates(store), Kept.LOWEST_ID)], COMMAND).result(SECONDS).change is None
+    assert store.apply([MergePlants(duplicates(store), KeepRule.LOWEST_ID)], COMMAND).result(SECONDS).change is None
     assert rows(store) == found
 
 
 def test_merging_nothing_changes_nothing(store: PlantStore) -> None:
-    assert store.apply([MergePlants(PlantGroups.of([]), Kept.LOWEST_ID)], COMMAND).result(SECONDS).change is None
+    assert store.apply([MergePlants(PlantGroups.of([]), KeepRule.LOWEST_ID)], COMMAND).result(SECONDS).change is None
     assert titles(store) == []
