@@ -11,7 +11,7 @@ from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print
 from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.texts import Text
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.platform import output
 
 _KIB = 1024
@@ -87,7 +87,7 @@ def _resolved(backups: StoreBackups, file: Path) -> Path:
 
 def _summary(restored: Restored, database: StoreLocation) -> str:
     count = restored.preview.plants
-    lines = ["Restored 1 plant." if count == 1 else f"Restored {count:,} plants."]
+    lines = [f"Restored {plants_text(count)}."]
     if restored.change is not None:
         lines.append(f"To undo it, type: {typed(database, f'undo {restored.change.number}')}")
     if restored.saved is not None:

@@ -12,7 +12,7 @@ from plantdesk.cli.commands.stores import Filter, filter_of, open_reader, select
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
-from plantdesk.domain.texts import Text
+from plantdesk.domain.texts import Text, plants_text
 from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
 from plantdesk.transfer.formats import WRITTEN, Format, format_of
@@ -32,7 +32,7 @@ def export_plants(options: argparse.Namespace) -> int:
         stack.enter_context(reported_when_interrupted(outcome))
         reader = stack.enter_context(closing(open_reader(options.database)))
         count = write_plants(file, form, reader, selection_of(reader, requested), lambda _count: None)
-    print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
+    print(f"Exported {plants_text(count)}.", file=sys.stderr)
     return 0
 
 

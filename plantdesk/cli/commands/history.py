@@ -14,7 +14,7 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.texts import Text, joined, shortened
+from plantdesk.domain.texts import Text, joined, plants_text, shortened
 from plantdesk.platform import output
 
 #: Ids of skipped plants that are printed.
@@ -62,18 +62,17 @@ def redo(options: argparse.Namespace) -> int:
 
 def _report(undone: Undone, of: str = "") -> None:
     change = undone.change
-    plants = "1 plant" if change.plants == 1 else f"{change.plants:,} plants"
-    output.report(f"{shortened(str(change.title), 100)} ({plants}){of}.")
+    output.report(f"{shortened(str(change.title), 100)} ({plants_text(change.plants)}){of}.")
     if undone.moved_text is not None:
         output.report(str(undone.moved_text))
     if undone.skipped:
         ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
-        have = (
-            "1 plant has been changed since and was"
-            if undone.skipped == 1
-            else (f"{undone.skipped:,} plants have been changed since and were")
+        left = Text(
+            "{count:,} plants have been changed since and were left as they are.",
+            one="1 plant has been changed since and was left as it is.",
+            count=undone.skipped,
         )
-        output.report(f"{have} left as they are: {ids}" if undone.skipped > 1 else f"{have} left as it is: {ids}")
+        output.report(f"{str(left).removesuffix('.')}: {ids}")
 
 
 def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -> None:

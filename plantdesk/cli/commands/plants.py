@@ -29,7 +29,7 @@ from plantdesk.domain.records import COMMAND, PlantRow, parse_id
 from plantdesk.domain.rewriting import Rule, Texts, rewritten
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.texts import Text, printable, shortened
+from plantdesk.domain.texts import Text, plants_text, printable, shortened
 from plantdesk.domain.validation import check_name, new_plant, plant_fields, plant_to_add
 from plantdesk.platform import output
 
@@ -205,7 +205,7 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: Rule) -> Non
                 texts = ((row.name, name), (row.tag, tag), (row.note, note))
                 changes = [f"{quoted(old)} -> {quoted(new)}" for old, new in texts if old != new]
                 output.write(f"{row.id:>8}  {', '.join(changes)}")
-    output.report(f"{count:,} plants would change." if count != 1 else "1 plant would change.")
+    output.report(f"{plants_text(count)} would change.")
 
 
 def quoted(text: str | None) -> str:
