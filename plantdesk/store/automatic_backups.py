@@ -10,16 +10,13 @@ from plantdesk.domain.errors import StoreError
 
 _log = logging.getLogger(__name__)
 
-#: Seconds between two checks whether a backup is due.
-_BACKUP_INTERVAL = 3600.0
-
 
 def begin_backups(
     back_up_if_due: Callable[[], object],
     on_outcome: Callable[[StoreError | None], object] | None,
     *,
     first: float,
-    every: float = _BACKUP_INTERVAL,
+    every: float = 3600.0,
 ) -> Callable[[], None]:
     """Make a backup, if one is due, `first` and then `every` so many seconds; the error of each, or None, is reported.
 

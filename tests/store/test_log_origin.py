@@ -384,6 +384,41 @@ def test_a_log_that_another_program_has_copied_into_the_file_is_not_reported(
     assert not caplog.text
 
 
+_BROWSER = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("SELECT * FROM plant").fetchall()
+print("open", flush=True)
+sys.stdin.read()
+database.close()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_moved_store_that_a_database_browser_has_open_loses_nothing(tmp_path: Path, *, is_killed: bool) -> None:
+    """The index of the log that the browser has made is not that of the file at the old place."""
+    path = tmp_path / "plants.db"
+    if is_killed:
+        kill_while_adding(path)
+    else:
+        filled(path, range(5))
+    (tmp_path / "same").mkdir()
+    for file in filter(Path.exists, (path, log_of(path))):
+        shutil.copy(file, tmp_path / "same")
+        shutil.copy(file, tmp_path / "moved")
+        (tmp_path / "moved").replace(file)
+    before = content(tmp_path / "same" / "plants.db")
+    command = [sys.executable, "-c", _BROWSER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as browser:
+        assert browser.stdout is not None
+        assert browser.stdout.readline() == "open\n"
+        filled(path, range(7000, 7003))
+        filled(path, range(7003, 7005))
+        browser.communicate()
+    assert len(content(path)) == len(before) + 5
+
+
 def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = folder / "plants.db"
     path.rename(folder / "old.db")

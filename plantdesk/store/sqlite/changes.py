@@ -227,7 +227,7 @@ def _connect(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Pat
             raise
         connection = file.connect()
         stack.callback(connection.close)
-        connection.execute("ATTACH ? AS other", (str(temporary),))
+        connection.execute("ATTACH ? AS other", (temporary.as_uri(),))
         for pragma in ("page_size = 32768", "journal_mode = OFF", "synchronous = OFF"):
             connection.execute(f"PRAGMA other.{pragma}")
     return connection, temporary

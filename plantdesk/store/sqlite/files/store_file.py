@@ -20,7 +20,7 @@ import sqlite3
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     FolderMissingError,
     ForeignFileError,
+    StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreFullError,
@@ -68,6 +69,7 @@ from plantdesk.store.sqlite.files.open_checks import (
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
 from plantdesk.store.sqlite.numbers import count_commit, position
 
+_log = logging.getLogger(__name__)
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
 _CHECKED_SIZE = 16 * 1024 * 1024
 _RETRY_DELAY = 0.02
@@ -227,10 +229,7 @@ class StoreFile:
         self._opened.connection.close()
 
     def _close_and_note(self) -> None:
-        """Note the last commit, and that SQLite has deleted the log, as it does for the last process.
-
-        Else the log would count as lost, also if another program was the last one.
-        """
+        """Note the last commit, and whether SQLite has deleted the log: else the log would count as lost."""
         opened, commits = self._opened, None
         with locked(self.path) as lock:
             noted, is_whole = lock.noted, lock.noted.used == opened.identity == identity(self.path)
@@ -293,21 +292,38 @@ def _with_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
     by another index would be lost. With `wait`, raises StoreMovedError until that is done.
     """
     found, used = identity(path), noted.used
-    if wait and _is_index_lost(path, used, found):
+    if wait and found == used and found.wal is not None and file_id(f"{path}-shm") is None:  # the index is lost
         raise StoreMovedError
-    if used.database not in {None, found.database}:
+    if is_other := used.database not in {None, found.database}:
         _quarantine_old_log(path, found, used)
         found = FileIdentity(found.database, file_id(f"{path}-wal"))
     is_own = is_own_log(path, noted.store) if has_log(path) else None
-    if _is_log_lost(used, found) and not is_own:
+    is_lost = found.database == used.database and used.wal not in {None, found.wal}  # the last to close would note it
+    if is_lost and not is_own:
         if not _has_all(path, noted):
             if wait:
                 raise StoreMovedError
-            _warn(
+            _log.warning(
                 "The log of %s is gone: what was added last may be missing, compare with: plantdesk restore", path.name
             )
         return _replace_by_copy(path)
-    return _without_log(path, found, used) if is_own is False else found
+    if is_own is False:
+        return _without_log(path, found, used)
+    return _with_copied_log(path, found) if is_other and found.wal is not None else found
+
+
+def _with_copied_log(path: Path, found: FileIdentity) -> FileIdentity:
+    """Copy the log into the file; if somebody else has both open, with another index of the log, replace the file.
+
+    Whoever closes the file last deletes its log, in which an unknown index shows nothing of what this process adds.
+    """
+    with contextlib.closing(_checked(path, found.database, first_time=True)) as connection:
+        is_busy, pages, copied = connection.execute("PRAGMA wal_checkpoint").fetchone()
+    if not os.path.lexists(f"{path}-wal"):
+        return identity(path)
+    if is_busy or pages != copied:
+        raise StoreBusyError
+    return _replace_by_copy(path, Backups(path).quarantine_log)
 
 
 def _has_all(path: Path, noted: Note) -> bool:
@@ -368,8 +384,8 @@ def _quarantine_log(path: Path) -> None:
         hint = (
             "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
         )
-        _warn("The log of another file was quarantined as %s-wal in %s", quarantined.name, quarantined.parent)
-        _warn(hint, quarantined.name)
+        _log.warning("The log of another file was quarantined as %s-wal in %s", quarantined.name, quarantined.parent)
+        _log.warning(hint, quarantined.name)
 
 
 def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
@@ -383,7 +399,7 @@ def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIde
     return identity(path)
 
 
-def _replace_by_copy(path: Path) -> FileIdentity:
+def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarantine_log) -> FileIdentity:
     """Replace a file by a copy of it without any log beside it, and return which files are there now.
 
     If its log was deleted, a stopped process may still write to the file and to that log. A process that has begun a
@@ -391,7 +407,7 @@ def _replace_by_copy(path: Path) -> FileIdentity:
     """
     with replaced_file(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, temporary)
-        _quarantine_log(path)
+        remove_log(path)
     return identity(path)
 
 
@@ -496,19 +512,9 @@ def _make_private(path: Path) -> None:
                 with contextlib.suppress(FileNotFoundError):
                     make_private(path.with_name(path.name + ending))
         else:
-            _warn("The file %s belongs to another user, who can read and change the plants.", path.name)
+            _log.warning("The file %s belongs to another user, who can read and change the plants.", path.name)
         if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
-            _warn("Every user of this machine can replace %s: its folder is writable for all.", path.name)
-
-
-def _is_index_lost(path: Path, used: FileIdentity, now: FileIdentity) -> bool:
-    """Return whether the index of the log was deleted, but not the log."""
-    return now == used and now.wal is not None and file_id(f"{path}-shm") is None
-
-
-def _is_log_lost(used: FileIdentity, now: FileIdentity) -> bool:
-    """Return whether the log was deleted, but not by the last process that closed the file, which would note that."""
-    return now.database == used.database and used.wal not in {None, now.wal}
+            _log.warning("Every user of this machine can replace %s: its folder is writable for all.", path.name)
 
 
 @contextlib.contextmanager
@@ -537,7 +543,3 @@ def naming(path: Path) -> Iterator[None]:
         reason = error.strerror or type(error).__name__
         message = Text("{what} cannot be opened: {reason}. Choose another file.", what=named(path), reason=reason)
         raise StoreUnreachableError(message) from error
-
-
-def _warn(message: str, *values: object) -> None:
-    logging.getLogger(__name__).warning(message, *values)
