@@ -27,7 +27,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from plantdesk import LARGEST_PORT
 from plantdesk.platform.paths import open_regular
-from plantdesk.platform.settings import PathText
 
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
@@ -55,12 +54,12 @@ class Runtime(BaseModel):
 
     url: str
     port: int = Field(gt=0, le=LARGEST_PORT)
-    socket: PathText
+    socket: str
     pid: int
     started: int
-    database: PathText
+    database: str
     version: str
-    key: str
+    key: str = Field(pattern="^[0-9a-f]{64}$")
 
     @property
     def identity(self) -> ServerIdentity:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    PlainValidator,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -57,14 +57,14 @@ def is_port(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_PORT
 
 
-def _path(value: object) -> str:
-    if not isinstance(value, str) or "\0" in value:
-        raise ValueError
-    return value
+def _without_nul(path: str) -> str:
+    if "\0" in path:
+        raise ValueError("a path has no U+0000")
+    return path
 
 
-#: A path or an address. Undecodable bytes of a path are lone surrogates in it, which pydantic accepts in no str.
-PathText = Annotated[str, PlainValidator(_path)]
+#: A path or an address.
+_Path = Annotated[str, AfterValidator(_without_nul)]
 
 
 class _KeptSettings(BaseModel):
@@ -83,7 +83,7 @@ class _KeptSettings(BaseModel):
                 raise
             known = info.context if cls is Settings else info.context.window
             before = getattr(known, info.field_name)
-            _log.warning("The setting %s cannot be %.100r and stays %r", info.field_name, value, before)
+            _log.warning("The setting %s cannot be %.100r and stays %s", info.field_name, value, before)
             return before
 
 
@@ -109,24 +109,24 @@ class Settings(_KeptSettings):
     updates_asked_at: int = Field(0, ge=0, le=2**53)  # seconds since 1970
     seen_version: str = ""  # the last one that was started
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
-    shared_store: PathText = ""
+    shared_store: _Path = ""
     opens_shared_store: bool = False
     #: What the histories of shared stores call this computer; empty: as the system does.
     computer_name: str = ""
     #: Files and addresses, the newest first.
-    recent_stores: list[PathText] = []
+    recent_stores: list[_Path] = []
     keep_in_tray: bool = False  # when the window is closed
     tray_answered: bool = False  # whether the user has answered the question about that
     offers_known_names: bool = True  # of the list that the user has imported
     enter_goes_to_tag: bool = False  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
-    backup_folder: PathText = ""
+    backup_folder: _Path = ""
     backup_every: BackupInterval = "hour"
     backup_count: int = Field(50, ge=1, le=MOST_BACKUPS)
     label_sheet: int = Field(0, ge=0, le=1000)  # its position in the list of sheets
     label_line: str = ""
     #: What is remembered for each store, by the path of its file; the one used last is the last.
-    layouts: Mapping[PathText, Any] = {}
+    layouts: Mapping[_Path, Any] = {}
     window: WindowSettings = WindowSettings()
 
     def changed(self, **values: object) -> Settings:
@@ -161,7 +161,8 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     except (ValueError, RecursionError) as error:
         names = [file.with_name(f"{file.stem}.damaged{each}{file.suffix}") for each in ("", *range(2, 10))]
         quarantined = next((each for each in names if not each.exists()), names[-1])  # plants may wait in each
-        _log.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, error)
+        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+        _log.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, reason)
         _quarantine(file, quarantined)
         if on_damaged is not None:
             on_damaged(quarantined)
@@ -177,7 +178,7 @@ def read(file: Path, known: Settings | None = None) -> Settings:
     """
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file", str(file))
-    return Settings.model_validate(json.loads(file.read_text(encoding="utf-8")), context=known or Settings())
+    return Settings.model_validate(json.loads(file.read_text(encoding="utf-8-sig")), context=known or Settings())
 
 
 def read_saved() -> Settings:

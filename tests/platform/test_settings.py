@@ -41,10 +41,16 @@ def test_a_damaged_file_is_renamed(content: bytes, file: Path, caplog: pytest.Lo
     assert not file.exists()
     assert file.with_name("settings.damaged.json").read_bytes() == content
     assert "settings.damaged.json" in caplog.text
+    assert "pydantic" not in caplog.text
     file.write_bytes(b"again")
     settings.load(file)
     assert file.with_name("settings.damaged.json").read_bytes() == content
     assert file.with_name("settings.damaged2.json").read_bytes() == b"again"
+
+
+def test_a_byte_order_mark_of_an_editor_is_no_damage(file: Path) -> None:
+    file.write_text('{"port": 9000}', encoding="utf-8-sig")
+    assert settings.load(file).port == 9000
 
 
 @pytest.mark.parametrize(
