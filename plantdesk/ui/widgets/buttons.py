@@ -16,11 +16,7 @@ _HINTS = {
     "x-kde-passwordManagerHint": b"secret",
     'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
 }
-
-
 _CLEAR_AFTER_MS = 60_000
-
-
 #: Milliseconds for which the button shows a confirmation.
 _FEEDBACK_MS = 1500
 

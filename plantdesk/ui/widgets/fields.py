@@ -32,8 +32,6 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip, show_below
 
 Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
-
-
 #: When the focus goes to these, it comes back by itself.
 _PASSING = {
     Qt.FocusReason.ActiveWindowFocusReason,

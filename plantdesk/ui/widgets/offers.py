@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QRect, QSize, QStringListModel, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPalette, QTextLayout
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPalette, QTextLayout
 from PySide6.QtWidgets import QApplication, QCompleter, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
@@ -22,16 +22,10 @@ from plantdesk.ui.widgets.plain_text import announce
 
 #: Pixels beside the texts of a list.
 _LIST_MARGINS = 40
-
-
 #: The corner radius of the chosen offer.
 _ROW_RADIUS = 6
-
-
 #: Events of a field's window that close its list.
 _CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
-
-
 #: Offers that screen readers speak at once.
 _SPOKEN = 3
 
@@ -114,8 +108,11 @@ class CompleterPopup(QObject):
                 self._follow(None)
             elif kind is QEvent.Type.Resize:
                 round_corners(self.view)
-        elif watched is self._field and kind is QEvent.Type.KeyPress:
-            return QApplication.sendEvent(self.view, event)  # the completer asks the field first
+        elif watched is self._field and isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
+            handled = QApplication.sendEvent(self.view, event)  # the completer asks the field first
+            if event.key() == Qt.Key.Key_Escape:  # also if the field has taken it
+                self.view.hide()
+            return handled
         elif watched is self._field:
             if kind is QEvent.Type.FocusOut:
                 self.view.hide()

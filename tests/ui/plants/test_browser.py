@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+from PySide6.QtWidgets import QLabel, QListView, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import Changes
@@ -164,6 +164,15 @@ def test_what_another_program_changed_is_shown_although_the_first_comparison_fai
 
 
 # --- search -------------------------------------------------------------------------------------------------------
+
+
+def test_escape_closes_what_is_offered_with_the_search(qtbot: QtBot, filled: PlantBrowser) -> None:
+    (offered,) = filled.search_field.findChildren(QListView)
+    search(filled, "added:")
+    qtbot.waitUntil(offered.isVisible)
+    QTest.keyClick(filled.search_field, Qt.Key.Key_Escape)
+    assert not filled.search_field.text()
+    assert not offered.isVisible()
 
 
 def test_a_search_without_result_offers_to_show_all_plants(qtbot: QtBot, filled: PlantBrowser) -> None:
