@@ -115,7 +115,7 @@ class ChangeWriter(ABC):
         return is_in(self.collect(condition))
 
     def images(self, condition: ColumnElement[bool], *, deletes: bool = False) -> Insert:
-        """Return the insert of the before-images of the plants of a condition; it keeps those that the change has."""
+        """Return the insert of images of the plants that meet a condition; those that the change has already stay."""
         number = literal(self.number, NUMBER)
         plants = select(number, PLANT.c.id, null() if deletes else number, *(PLANT.c[each] for each in SHARED_COLUMNS))
         images = self.database.insert(BEFORE_IMAGE)

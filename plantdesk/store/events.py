@@ -1,11 +1,11 @@
-"""Reads what happened to plants since a position, from the tables that each kind of store has.
+"""Reconstructs what happened to plants since a position. No event is stored.
 
-No event is stored. A plant that was added without a change has the next `seq`; everything else is a change with a
-before-image of each plant, and what a plant was after a change is its next before-image, or what it is now. A change
-stores the largest `seq` before its end (`LAST_SEQ`), which gives both one order.
+A plant that was added by itself has the next `seq`. Every other event belongs to a change, which stores an image of
+each plant before it. What a plant was after a change is its image before the next change, or its present row. A change
+also stores the largest `seq` before its end (`LAST_SEQ`), so that plants and changes have one order.
 
-A position counts both: all plants up to `seq`, all changes before `change`, and of `change` the plants up to `plant`.
-So each event is before or after it, whatever the order in which the events of one page are returned.
+A position says what was read: all plants up to `seq`, all changes before `change`, and of `change` the plants up to
+`plant`. So the events of a page may be returned in any order.
 """
 
 from __future__ import annotations

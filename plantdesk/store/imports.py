@@ -54,8 +54,8 @@ _MAX_TRIES = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
 _PART_SIZE, _PAGE = 50_000, 5_000
 
-#: All rows. Rows that are not new, with the `earlier` row that has the id if no plant has it. Rows that get an id
-#: from the store, the `nth` after the largest one. For each plant that is replaced, the last row with its id.
+#: given: all rows. known: rows that are not new, with the `earlier` row of the file that has the id if no plant has it.
+#: fresh: rows that get an id from the store, the `nth` after the largest. replacing: the last row for each plant.
 _FACTS = {"place": NUMBER, "file": NUMBER, "line": NUMBER, "id": NUMBER}
 _GIVEN = temporary_table("given", TEMPORARY, **_FACTS, **dict.fromkeys(TEXTS, STRING))
 _KNOWN = temporary_table("known", TEMPORARY, place=NUMBER, conflicts=Boolean(), owner=STRING, earlier=NUMBER)

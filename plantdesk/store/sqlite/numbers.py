@@ -15,7 +15,8 @@ MAX_NUMBER = 2**62 - 2**32
 _LAST_SEQ = "max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant))"
 _POSITION = f"""{_LAST_SEQ}, max(0, (SELECT coalesce(max(number), 0) FROM change),
                                     (SELECT coalesce(max(change), 0) FROM before_image)), other_commits"""
-#: From the lowest bit: the number counts commits, then come random bits of the log, then a digest of what it continues.
+#: The bits of `other_commits`, from the lowest: a count of commits, random bits of the log, and a digest of the state
+#: of the file that the log was begun for.
 _COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
 
 
@@ -35,7 +36,7 @@ def position(connection: sqlite3.Connection) -> FilePosition:
 def count_commit(connection: sqlite3.Connection, number: int | None = None) -> FilePosition:
     """Count a commit at the end of the caller's transaction, and return the state; the commit may begin a `number`.
 
-    The tokens have counted the plants already (`counted_seq`, for PlantDesk 1.0). Raises as `position` does.
+    `counted_seq` tells PlantDesk 1.0 that the tokens have counted all plants. Raises as `position` does.
     """
     sql = f"""UPDATE store SET other_commits = coalesce(?, other_commits + 1), counted_seq = {_LAST_SEQ}
               RETURNING {_POSITION}"""
@@ -82,7 +83,7 @@ class FileState(NamedTuple):
 
 
 def begin_log(connection: sqlite3.Connection, base: FileState) -> FilePosition:
-    """Count a commit by a number by which its log continues the file in the state `base`, which it has without the log.
+    """Count the first commit of a log by a number that says for which state of the file, `base`, the log was begun.
 
     At the end of the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises
     as `position` does.
