@@ -484,14 +484,14 @@ def test_the_window_copies_its_store_with_the_searches(
             (str(tmp_path / "plants.db"), "same store"),
             ("plants.db", "same store"),
         ):
-            dialog.type(dialog.field("Copy to"), text)
+            dialog.type(dialog.field("Copy “plants.db” to"), text)
             qtbot.mouseClick(dialog.button("Copy"), Qt.MouseButton.LeftButton)
             dialog.until(partial(shows, dialog, reason))
             assert dialog.message.height() >= dialog.message.heightForWidth(dialog.message.width())
-        dialog.type(dialog.field("Copy to"), target.url.replace("plants@", "plants:s3%2Acret@"))
-        assert dialog.field("Copy to").text() == target.url.replace("plants@", "")
+        dialog.type(dialog.field("Copy “plants.db” to"), target.url.replace("plants@", "plants:s3%2Acret@"))
+        assert dialog.field("Copy “plants.db” to").text() == target.url.replace("plants@", "")
         assert (dialog.field("User").text(), dialog.field("Password").text()) == ("plants", "s3*cret")
-        qtbot.keyClick(dialog.field("Copy to"), Qt.Key.Key_Return)
+        qtbot.keyClick(dialog.field("Copy “plants.db” to"), Qt.Key.Key_Return)
         desk.until(lambda: desk.toast.text == f"Copied 1 plant to {target.url}.")
         assert desk.desktop.preferences.of_store(target.key) == {"searches": [{"name": "hall", "text": "tag:hall"}]}
     with closing(target.open_reader()) as plants:
