@@ -208,8 +208,8 @@ class Session(QObject):
         Keys and clicks wait until then: the menus, and what their keys open, are visible only after the first paint.
         With `is_quick` only the small window for a plant is wanted, and the program ends with it.
         """
-        # Import pydantic first, not on this thread and the opening one at the same time: PySide inspects each module
-        # that is imported, and half of pydantic raises ImportError then.
+        # Import the models first, not on this thread and the opening one at the same time: PySide inspects each module
+        # that is imported, and parts of pydantic, which they import, raise ImportError then.
         from plantdesk.domain import models, validation  # noqa: F401
 
         self._is_quick = is_quick

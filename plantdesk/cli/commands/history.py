@@ -79,8 +79,8 @@ def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -
     """Report an undo without a number, also when the change was made, and which plants were added since and stay."""
     change = undone.change
     with closing(store.reader()) as reader:
-        (latest,) = reader.history(1)  # others may have changed something since
-        newest = reader.history(latest.number - (change.undoes or 0) + 1)  # numbers have no gaps
+        latest = max((each.number for each in reader.history(1)), default=0)  # others may have changed something since
+        newest = reader.history(max(latest, change.number) - (change.undoes or 0) + 1)  # numbers have no gaps
         made_at = next((each.made_at for each in newest if each.number == change.undoes), change.made_at)
         since = Selection(since=made_at + 1)
         added = reader.count_selected(since)
