@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
-    ClauseElement,
     ColumnElement,
+    Executable,
     Insert,
     ScalarSelect,
     Select,
@@ -155,7 +155,7 @@ class ChangeWriter(ABC):
         size = func.coalesce(func.sum(sum(texts, start=literal(_IMAGE_SIZE))), 0)
         growth = func.count(image.after) - func.count(image.seq)
         facts = select(func.count(), size, growth, named.correlate(None).scalar_subquery()).where(is_of_change)
-        return Extent(*self.runner.run(facts).fetchone())
+        return Extent(*self.runner.run(facts).one())
 
     def record(
         self,
@@ -174,14 +174,14 @@ class ChangeWriter(ABC):
         of_change = select(func.max(image.plant_id)).where(image.change == self.number, image.plant_id < NO_ROOM)
         completed = self.complete(extent, of_change.scalar_subquery())
         inserted = insert(CHANGE).values(values).returning(CHANGE.c.made_at)
-        ((made_at,),) = self.runner.run_all(self.database.both(completed, inserted)).fetchall()
+        made_at = self.runner.run_all(self.database.both(completed, inserted)).scalar_one()
         facts = json.loads(json.dumps(parameters))  # as it will be read: tuples become lists
         by = source.without_token()
         return Change(self.number, made_at, by, kind, facts, extent.plants, undoes, desk=self.desk)
 
 
 @cache
-def _added(database: Database) -> Sequence[ClauseElement]:
+def _added(database: Database) -> Sequence[Executable]:
     plant: BindParameter[int] = bindparam("plant")
     number: BindParameter[int] = bindparam("number")
     image = database.insert(BEFORE_IMAGE).values(change=number, plant_id=plant, after=number)

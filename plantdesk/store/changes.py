@@ -79,7 +79,7 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
     plant_id, seq = first_new_id(writer.runner), writer.next_seq()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
     added = insert(PLANT).values(**values, **_texts(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
-    rows = writer.runner.run(added).fetchall()
+    rows = writer.runner.run(added).all()
     if not rows:
         raise TablesChangedError
     writer.grew(1)
@@ -155,7 +155,7 @@ def _texts(name: str, tag: str | None, note: str | None) -> dict[str, str | None
 
 
 def _check_size(writer: ChangeWriter, chosen: ColumnElement[bool], expected: int) -> None:
-    (found,) = writer.runner.run(select(func.count(PLANT.c.id)).where(chosen)).fetchone()
+    found = writer.runner.run(select(func.count(PLANT.c.id)).where(chosen)).scalar_one()
     if found != expected:
         raise SelectionChangedError(expected, found)
 
@@ -171,7 +171,7 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     """Give each plant the new tag for its present one, in one pass, so that two tags can be exchanged."""
     tag, database = PLANT.c.tag, writer.database
     known = select(tag).where(tag.is_not(None)).distinct()
-    tags = edit.mapping(lambda: [each for (each,) in writer.runner.run(known).fetchall()])
+    tags = edit.mapping(lambda: writer.runner.run(known).scalars().all())
     tags = {each: new for each, new in tags.items() if database.storable(each)}
     database.check_storable(*tags.values())
     database.clear(writer.runner, _REPLACED)
@@ -209,15 +209,15 @@ def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
     writer.delete(is_in(_DELETED))
 
 
-def _pages(writer: ChangeWriter, table: Table) -> Iterator[list[Any]]:
+def _pages(writer: ChangeWriter, table: Table) -> Iterator[Sequence[Any]]:
     """Yield id, name, tag and note of the plants that have their ids in a table."""
     columns, chosen = PLANT.c, table.c.id
     plants = select(columns.id, columns.name, columns.tag, columns.note).join(table, chosen == columns.id)
     plants = plants.order_by(chosen).limit(LARGE_CHANGE)
-    page = writer.runner.run(plants).fetchall()
+    page = writer.runner.run(plants).all()
     while page:
         yield page
-        page = writer.runner.run(plants.where(chosen > page[-1][0])).fetchall()
+        page = writer.runner.run(plants.where(chosen > page[-1][0])).all()
 
 
 def _add(writer: ChangeWriter, found: Sequence[Rewritten]) -> None:
@@ -230,7 +230,7 @@ def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
     """Leave the plants that others have added or changed since a position; return those that were changed."""
     image, ids = BEFORE_IMAGE.c, _REWRITTEN.c.id
     is_changed = ids.in_(select(image.plant_id).where(image.change > since.change, image.change != writer.number))
-    changed = {plant_id for (plant_id,) in writer.runner.run(select(ids).where(is_changed)).fetchall()}
+    changed = {*writer.runner.run(select(ids).where(is_changed)).scalars()}
     is_added = ids.in_(select(PLANT.c.id).where(PLANT.c.seq > since.seq))
     writer.runner.run(delete(_REWRITTEN).where(or_(is_changed, is_added)))
     return changed

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Select, Table, Update, case, text
+from sqlalchemy import ColumnElement, Delete, Executable, Insert, Select, Table, Update, case, event
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.sql.elements import ClauseElement
+from sqlalchemy.engine import URL, Connection, CursorResult, Dialect, Engine, ExceptionContext
+from sqlalchemy.pool import StaticPool
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.texts import Text
@@ -59,21 +59,26 @@ class Database(ABC):
     insert: Callable[[Table], sqlite.Insert | postgresql.Insert]
 
     def __init__(self) -> None:
-        #: An entry lives as long as its statement: the statements of modules are compiled once.
-        self._compiled = WeakKeyDictionary[ClauseElement, tuple[str, dict[str, Any]]]()
+        self._options = {
+            "schema_translate_map": {TEMPORARY: self.temporary},
+            "compiled_cache": {},  # of all connections
+            "preserve_rowcount": True,  # also of an INSERT
+        }
+        event.listen(self.dialect, "handle_error", _driver_error)
 
-    def compiled(self, statement: ClauseElement) -> tuple[str, dict[str, Any]]:
-        """Return a statement as the driver takes it, and the values of its parameters."""
-        if (found := self._compiled.get(statement)) is None:
-            compiled = statement.compile(
-                dialect=self.dialect,
-                schema_translate_map={TEMPORARY: self.temporary},
-                render_schema_translate=True,
-                compile_kwargs={"render_postcompile": True},
-            )
-            found = compiled.string, compiled.params or {}  # a definition has no parameters
-            self._compiled[statement] = found
-        return found
+    def runner(self, driver: Any) -> Runner:  # noqa: ANN401  a connection of any driver
+        """Return what runs statements on a driver's connection, in transactions of the caller, who closes it.
+
+        `create_engine` would make a dialect for each connection, and ask a server four questions.
+        """
+        pool = StaticPool(lambda: driver, reset_on_return=None)
+        engine = Engine(pool, self.dialect, URL.create(self.dialect.name), execution_options=self._options)
+        return Runner(self, driver, engine.connect())
+
+    def compiled(self, statement: Select[Any]) -> tuple[str, dict[str, Any]]:
+        """Return a statement as the driver takes it, and the values of its parameters, to run it without the engine."""
+        compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
+        return compiled.string, compiled.params
 
     @abstractmethod
     def storable(self, *texts: str | None) -> bool:
@@ -134,27 +139,30 @@ class Database(ABC):
     def check_storable(self, *texts: str | None) -> None:  # noqa: B027  most can
         """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
 
-    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[ClauseElement]:
+    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
         """Return the statements that make two changes of different tables."""
         return first, second
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs statements on a connection of a driver. Raises the driver's errors."""
+    """Runs statements on a connection of SQLAlchemy. Raises the driver's errors."""
 
     database: Database
-    connection: Any
+    #: The driver's connection, for what SQLAlchemy cannot say.
+    driver: Any
+    connection: Connection
 
-    def run(self, statement: ClauseElement, **values: object) -> Any:  # noqa: ANN401  a cursor of the driver
+    def run(self, statement: Executable, **values: object) -> CursorResult[*tuple[Any, ...]]:
         """Run a statement with values for its parameters."""
-        sql, bound = self.database.compiled(statement)
-        return self.connection.execute(sql, bound | values)
+        return self.connection.execute(statement, values)
 
-    def run_all(self, statements: Iterable[ClauseElement], **values: object) -> Any:  # noqa: ANN401  as above
-        """Run statements, at least one, with values for their parameters, and return the cursor of the last one."""
+    def run_all(self, statements: Iterable[Executable], **values: object) -> CursorResult[*tuple[Any, ...]]:
+        """Run statements, at least one, with values for their parameters, and return the result of the last one."""
         return [self.run(each, **values) for each in statements][-1]
 
-    def execute(self, sql: str, values: Mapping[str, object] | None = None) -> Any:  # noqa: ANN401  as above
-        """Run SQL of every database, which binds values as `:name`."""
-        return self.run(text(sql), **(values or {}))
+
+def _driver_error(context: ExceptionContext) -> BaseException:
+    """Let the error of the driver be raised as it is, and the connection stay open: its owner handles both."""
+    context.is_disconnect = False
+    return context.original_exception

@@ -10,10 +10,10 @@ A position says what was read: all plants up to `seq`, all changes before `chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import TextClause, select, text
 
 from plantdesk.domain.events import (
     EventKind,
@@ -31,7 +31,7 @@ from plantdesk.store.models import BEFORE_IMAGE
 
 #: Plants that were added without a change, in their order; their texts may be in before-images by now. One that got a
 #: new `seq` by an undo looks alike, but a before-image without a plant comes first.
-_ADDED = """
+_ADDED = text("""
     SELECT seq, id, name, tag, note, added_at FROM (
         SELECT * FROM (
             SELECT seq, id, name, tag, note, added_at FROM plant
@@ -48,16 +48,16 @@ _ADDED = """
             UNION ALL SELECT plant_id, seq, NULL, change FROM before_image
             WHERE change > :since AND seq > :seq AND plant_change = 0) AS uses
         GROUP BY plant_id, seq HAVING min(born) <= coalesce(min(used), min(born)))
-    ORDER BY seq LIMIT :limit"""
+    ORDER BY seq LIMIT :limit""")
 #: What changes did to plants, with what these are now.
-_CHANGED = f"""
+_CHANGED = text(f"""
     SELECT x.change, x.plant_id, x.seq, x.after, entry.made_at, entry.parameters,
            {VERSION_SQL}, plant.name, plant.tag, plant.note
     FROM before_image AS x JOIN change AS entry ON entry.number = x.change LEFT JOIN plant ON plant.id = x.plant_id
-    WHERE (x.change, x.plant_id) > (:change, :plant) ORDER BY x.change, x.plant_id LIMIT :limit"""
-_IS_PRUNED = "SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMIT 1"
-_ADDED_AT = "SELECT added_at FROM plant WHERE seq = :seq"
-_MADE_AT = "SELECT made_at FROM change WHERE number = :number"
+    WHERE (x.change, x.plant_id) > (:change, :plant) ORDER BY x.change, x.plant_id LIMIT :limit""")
+_IS_PRUNED = text("SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMIT 1")
+_ADDED_AT = text("SELECT added_at FROM plant WHERE seq = :seq")
+_MADE_AT = text("SELECT made_at FROM change WHERE number = :number")
 
 #: Characters of the identity in a position.
 _IDENTITY = 12
@@ -81,28 +81,26 @@ def read_events(runner: Runner, since: str | None, limit: int) -> EventPage:
 
     Raises UnknownPositionError, OutdatedPositionError, and the driver's errors.
     """
-    execute, state = runner.execute, runner.database.state(runner)
+    state = runner.database.state(runner)
     if since is None:
-        added_at, made_at = _times(execute, state.seq, state.change)
+        added_at, made_at = _times(runner, state.seq, state.change)
         present = EventPosition(state.identity[:_IDENTITY], state.seq, added_at, state.change, made_at)
         return EventPage([], str(present))
     position = EventPosition.parse(since)
-    _check(execute, state, position)
+    _check(runner, state, position)
     if (position.seq, position.change, position.plant) == (state.seq, state.change, LARGEST_ID):
         return EventPage([], since)
     return _Page(runner, state, position, limit).read()
 
 
-def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int, int]:
+def _times(runner: Runner, seq: int, change: int) -> tuple[int, int]:
     """Return when the plant with this `seq` was added, and when the change was made; 0 if it does not exist."""
-    (added_at,) = execute(_ADDED_AT, {"seq": seq}).fetchone() or (0,)
-    (made_at,) = execute(_MADE_AT, {"number": change}).fetchone() or (0,)
-    return added_at, made_at
+    return runner.run(_ADDED_AT, seq=seq).scalar() or 0, runner.run(_MADE_AT, number=change).scalar() or 0
 
 
-def _check(execute: Callable[..., Any], state: StoreState, position: EventPosition) -> None:
+def _check(runner: Runner, state: StoreState, position: EventPosition) -> None:
     """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if later events are removed."""
-    added_at, made_at = _times(execute, position.seq, position.change)
+    added_at, made_at = _times(runner, position.seq, position.change)
     is_known = (
         position.identity == state.identity[:_IDENTITY]
         and 0 <= position.seq <= state.seq
@@ -113,7 +111,7 @@ def _check(execute: Callable[..., Any], state: StoreState, position: EventPositi
     if not is_known:
         raise UnknownPositionError(position=str(position))
     is_whole = position.plant == LARGEST_ID
-    if execute(_IS_PRUNED, {"number": position.change + is_whole}).fetchone() is not None:
+    if runner.run(_IS_PRUNED, number=position.change + is_whole).first() is not None:
         raise OutdatedPositionError(position=str(position))
 
 
@@ -148,8 +146,8 @@ class _Page:
                 self._move(self._state.seq)
         return EventPage(self._events, str(self._position))
 
-    def _query(self, sql: str, **values: object) -> list[Any]:
-        return list(self._runner.execute(sql, values).fetchall())
+    def _query(self, statement: TextClause, **values: object) -> list[Any]:
+        return [*self._runner.run(statement, **values)]
 
     def _read_changed(self) -> tuple[list[_ChangedPlant], bool]:
         """Return what changes did to plants, and whether that is all that they did."""
@@ -190,7 +188,7 @@ class _Page:
             later = select(image.plant_id, image.change, image.name, image.tag, image.note).where(
                 image.change > changed[0].change, self._runner.database.among(image.plant_id, ids)
             )
-            for each in self._runner.run(later.order_by(image.change)).fetchall():
+            for each in self._runner.run(later.order_by(image.change)):
                 found.setdefault(each[0], []).append(each)
         return found
 

@@ -66,7 +66,7 @@ def newest_changes(runner: Runner, limit: int) -> list[Change]:
 def history_summary(runner: Runner) -> HistorySummary:
     """Return number, oldest time and sources of all changes but undos and redos."""
     is_first = CHANGE.c.undoes.is_(None)
-    changes, since = runner.run(select(func.count(), func.min(CHANGE.c.made_at)).where(is_first)).fetchone()
+    changes, since = runner.run(select(func.count(), func.min(CHANGE.c.made_at)).where(is_first)).one()
     used = SOURCE.c.id.in_(select(CHANGE.c.source_id).where(is_first))
     return HistorySummary(changes, since, tuple(read_sources(runner, used)))
 
@@ -200,7 +200,7 @@ def _changes_of_names(runner: Runner, text: str) -> list[int]:
     was = select(image.change).where(contains(image.searched_name, text))
     added = select(image.change).join(PLANT, PLANT.c.id == image.plant_id)
     added = added.where(image.seq.is_(None), contains(PLANT.c.searched_name, text))
-    return [number for (number,) in runner.run(union(was, added))]
+    return [*runner.run(union(was, added)).scalars()]
 
 
 def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, tuple[int, str, str | None]]:
@@ -237,7 +237,7 @@ def prune(runner: Runner) -> bool:
 
 def is_prunable(runner: Runner) -> bool:
     """Return whether `prune` has something to do. Reads only entries, so it takes little time."""
-    (oldest_image,) = runner.run(select(func.min(BEFORE_IMAGE.c.change))).fetchone()
+    oldest_image = runner.run(select(func.min(BEFORE_IMAGE.c.change))).scalar_one()
     if oldest_image is None:
         return False
     oldest = _oldest_stored(runner)
@@ -255,7 +255,7 @@ def prune_commits(runner: Runner) -> bool:
 def _oldest_stored(runner: Runner) -> int:
     """Return the number of the oldest change with stored before-images; a very large one if there is none."""
     number = func.coalesce(func.min(CHANGE.c.number), NO_ROOM)
-    (found,) = runner.run(select(number).where(CHANGE.c.size.is_not(None))).fetchone()
+    found = runner.run(select(number).where(CHANGE.c.size.is_not(None))).scalar_one()
     return int(found)
 
 
@@ -268,5 +268,5 @@ def _newest_outdated(runner: Runner) -> int:
     stored = select(change.number, change.made_at, place, total).where(change.size.is_not(None)).subquery().c
     is_too_old = and_(stored.made_at < runner.database.now() - _MAX_AGE, stored.place > _MIN_CHANGES)
     newest = select(func.coalesce(func.max(stored.number), 0))
-    (number,) = runner.run(newest.where(stored.place > 1, or_(stored.total > _MAX_SIZE, is_too_old))).fetchone()
+    number = runner.run(newest.where(stored.place > 1, or_(stored.total > _MAX_SIZE, is_too_old))).scalar_one()
     return int(number)

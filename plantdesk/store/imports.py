@@ -148,16 +148,16 @@ class StoreImport(PlantImport, ABC):
                 runner.run(statement)
             for table in _COMPARED:
                 runner.database.analyze(runner, table)
-            known, *counts = runner.run(_COUNTS).fetchone()
+            known, *counts = runner.run(_COUNTS).one()
         self._state, self._counts = state, ImportCounts(self._rows - known, *counts)
         return self._counts
 
     @override
     def conflicts(self) -> Iterator[ImportConflict]:
-        rows = [(0,)]
+        rows: Sequence[Sequence[Any]] = [(0,)]
         while rows:
             with self._work() as runner:
-                rows = runner.run(_CONFLICTS.where(_KNOWN_ROW.place > rows[-1][0])).fetchall()
+                rows = runner.run(_CONFLICTS.where(_KNOWN_ROW.place > rows[-1][0])).all()
             for _, *values, owner, file, line in rows:
                 yield ImportConflict(ImportRow(*values), owner, None if file is None else (file, line))
 
@@ -184,7 +184,7 @@ class StoreImport(PlantImport, ABC):
     @contextmanager
     def _work(self) -> Iterator[Runner]:
         """Use the tables, which takes no lock of the store."""
-        with self._using(self._runner.connection), self._transaction():
+        with self._using(self._runner.driver), self._transaction():
             yield self._runner
 
     @contextmanager
@@ -211,7 +211,7 @@ class StoreImport(PlantImport, ABC):
     def _change(self, label: str, progress: Progress | None, writer: ChangeWriter) -> Applied:
         runner = writer.runner
         state = runner.database.state(runner)
-        if state != self._state and runner.run(_touched(self._state)).fetchone() is not None:
+        if state != self._state and runner.run(_touched(self._state)).first() is not None:
             raise StaleError
         source = add_source(runner, SourceKind.IMPORT, label)
         self._insert(writer, source, progress)
@@ -225,9 +225,9 @@ class StoreImport(PlantImport, ABC):
         """Insert the new plants in parts, for the progress."""
         runner = writer.runner
         last_seq = writer.last_seq
-        (now,) = runner.run(select(runner.database.now())).fetchone()
+        now = runner.run(select(runner.database.now())).scalar_one()
         facts = {"added_at": now, "source_id": source.id, "change": writer.number}
-        (fresh,) = runner.run(select(func.count()).select_from(_FRESH)).fetchone()
+        fresh = runner.run(select(func.count()).select_from(_FRESH)).scalar_one()
         new_id = _FRESH.c.nth + (first_new_id(runner, fresh, _GIVEN) - 1 if fresh else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))

@@ -58,7 +58,7 @@ class StoreReader(PlantReader, ABC):
         """Return the result of a query; with `snapshot` all its statements read one state of the store."""
 
     def _all(self, statement: Select[Any], **values: object) -> list[Any]:
-        return self.ask(lambda runner: list(runner.run(statement, **values).fetchall()))
+        return self.ask(lambda runner: [*runner.run(statement, **values)])
 
     def _condition(self, selection: Selection) -> ColumnElement[bool]:
         return condition_of(selection, self.database)
@@ -121,9 +121,9 @@ class StoreReader(PlantReader, ABC):
         names = names.order_by(plants.desc(), newest.desc()).limit(limit)
 
         def read(runner: Runner) -> list[KnownName]:
-            counted = runner.run(names).fetchall()
+            counted = runner.run(names).all()
             of_newest = self.database.among(PLANT.c.seq, [seq for _, _, seq in counted])
-            tags = dict(runner.run(select(PLANT.c.seq, PLANT.c.tag).where(of_newest)).fetchall())
+            tags = dict(runner.run(select(PLANT.c.seq, PLANT.c.tag).where(of_newest)).all())
             return [KnownName(name, tags.get(seq), count) for name, count, seq in counted]
 
         return self.ask(read)

@@ -70,7 +70,7 @@ def _map_sources(runner: Runner) -> None:
     present = {tuple(row) for row in runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
     known = {(kind, label): number for number, kind, label in sorted(present, reverse=True)}
     columns = RESTORED_SOURCE.c
-    for number, kind, label in runner.run(select(columns.id, columns.kind, columns.label)).fetchall():
+    for number, kind, label in runner.run(select(columns.id, columns.kind, columns.label)).all():
         ours = number if (number, kind, label) in present else known.get((kind, label))
         if ours is None:
             ours = known[kind, label] = add_source(runner, SourceKind(kind), label).id
@@ -78,7 +78,7 @@ def _map_sources(runner: Runner) -> None:
 
 
 def _group(runner: Runner, table: Table, rows: FromClause, condition: ColumnElement[bool]) -> Group:
-    (count,) = runner.run(select(func.count()).select_from(rows).where(condition)).fetchone()
+    count = runner.run(select(func.count()).select_from(rows).where(condition)).scalar_one()
     plants = select(table.c.id, table.c.name).select_from(rows).where(condition)
-    newest = runner.run(plants.order_by(table.c.seq.desc()).limit(_NAMED)).fetchall()
+    newest = runner.run(plants.order_by(table.c.seq.desc()).limit(_NAMED))
     return Group(count, tuple((plant_id, name) for plant_id, name in newest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -45,8 +45,8 @@ def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
 
 def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
     """Return a plant, if it exists."""
-    found = runner.run(_PLANT, plant_id=plant_id).fetchone()
-    return found and row_of(found)
+    found = runner.run(_PLANT, plant_id=plant_id).first()
+    return None if found is None else row_of(found)
 
 
 def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
@@ -65,24 +65,18 @@ def rows_in_order(*conditions: ColumnElement[bool]) -> Select[Any]:
     return rows.where(PLANT.c.seq > bindparam("after"), *conditions).order_by(PLANT.c.seq)
 
 
-def changes_since(runner: Runner, seq: int, change: int) -> Callable[[], Changes]:
-    """Ask for the plants that were added after `seq`, and those that changes after `change` have touched.
+def changes_since(runner: Runner, seq: int, change: int) -> Changes:
+    """Return the plants that were added after `seq`, and those that changes after `change` have touched.
 
-    The result reads the answers, so that a caller may send more in the same round trip. It has no flags but
-    `needs_reload`, which stands for too many plants.
+    No flag is set but `needs_reload`, which stands for too many plants.
     """
-    new = runner.run(_FIRST_ADDED, after=seq)
-    old = runner.run(_TOUCHED, change=change)
-
-    def read() -> Changes:
-        added, touched = [row_of(row[1:]) for row in new], old.fetchall()
-        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
-            return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True)
-        ids = {row.id for row in added}
-        updated = tuple(row_of(row) for _, *row in touched if row[0] is not None and row[0] not in ids)
-        return Changes(tuple(added), updated, tuple(plant_id for plant_id, found, *_ in touched if found is None))
-
-    return read
+    added = [row_of(row[1:]) for row in runner.run(_FIRST_ADDED, after=seq)]
+    touched = runner.run(_TOUCHED, change=change).all()
+    if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
+        return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True)
+    ids = {row.id for row in added}
+    updated = tuple(row_of(row) for _, *row in touched if row[0] is not None and row[0] not in ids)
+    return Changes(tuple(added), updated, tuple(plant_id for plant_id, found, *_ in touched if found is None))
 
 
 def row_of(values: Sequence[Any]) -> PlantRow:
@@ -126,14 +120,14 @@ def stored_source(runner: Runner, source: Source) -> Source:
     if source.id:
         return source
     is_same = and_(SOURCE.c.kind == str(source.kind), SOURCE.c.label == source.label)
-    row = runner.run(select(func.max(SOURCE.c.id)).where(is_same)).fetchone()
-    return add_source(runner, source.kind, source.label) if row[0] is None else source._replace(id=row[0])
+    known = runner.run(select(func.max(SOURCE.c.id)).where(is_same)).scalar_one()
+    return add_source(runner, source.kind, source.label) if known is None else source._replace(id=known)
 
 
 def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
     """Add a source within the caller's transaction."""
     values = {"kind": str(kind), "label": label, "searched_label": searched(label)}
-    (source_id,) = runner.run(insert(SOURCE).values(values).returning(SOURCE.c.id)).fetchone()
+    source_id = runner.run(insert(SOURCE).values(values).returning(SOURCE.c.id)).scalar_one()
     return Source(source_id, kind, label)
 
 
@@ -156,7 +150,7 @@ def first_new_id(runner: Runner, count: int = 1, *others: Table) -> int:
     ids = [table.c.id for table in (PLANT, *others)]
     used = (select(func.max(each).label("id")).where(each < NO_ROOM) for each in ids)
     largest = func.max(union_all(runner.database.last_id, *used).subquery("used").c.id)
-    (found,) = runner.run(select(func.coalesce(largest, 0))).fetchone()
+    found = runner.run(select(func.coalesce(largest, 0))).scalar_one()
     if found + count < NO_ROOM:
         return max(int(found), 0) + 1
     given = [*ids, BEFORE_IMAGE.c.plant_id]
@@ -164,5 +158,5 @@ def first_new_id(runner: Runner, count: int = 1, *others: Table) -> int:
     number = known.subquery("used").c.id
     last = func.coalesce(func.lead(number).over(order_by=number) - 1, LARGEST_ID).label("last")
     gap = select(number.label("id"), last).subquery("gap").c
-    (found,) = runner.run(select(func.min(gap.id)).where(gap.last - gap.id >= count)).fetchone()
+    found = runner.run(select(func.min(gap.id)).where(gap.last - gap.id >= count)).scalar_one()
     return int(found) + 1

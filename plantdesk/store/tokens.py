@@ -85,7 +85,7 @@ class StoreTokens(TokenStore):
     @override
     def list(self) -> builtins.list[TokenRow]:
         with closing(self._reader()) as reader:
-            return [_row(row) for row in reader.ask(lambda runner: runner.run(_LIST).fetchall())]
+            return [_row(row) for row in reader.ask(lambda runner: runner.run(_LIST).all())]
 
     @override
     def checker(self) -> TokenChecker:
@@ -128,7 +128,7 @@ class TokenChecker(TokenLookup):
 
     def _look_up(self, digest: bytes) -> _Found | None:
         cache = self._found  # before the query: a commit after it empties another one
-        rows = self._reader.ask(lambda runner: runner.run(_LOOK_UP, digest=digest).fetchall())
+        rows = self._reader.ask(lambda runner: runner.run(_LOOK_UP, digest=digest).all())
         if not rows:
             return None
         expires_at, revoked_at = rows[0][len(_SOURCE) :]
@@ -155,14 +155,14 @@ def _digest_of(token: str) -> bytes:
 def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
     label = token_name(name)
     same = select(_TOKEN.id).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
-    if runner.run(same).fetchone() is not None:
+    if runner.run(same).first() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
         raise InvalidTokenNameError(message, name=shortened(label))
     token = _PREFIX + secrets.token_urlsafe(32)  # 256 bits
     source_id = add_source(runner, SourceKind.TOKEN, label).id
     values = {"name": label, "digest": _digest_of(token), "source_id": source_id, "plants_added": 0, **limits}
     new = insert(TOKEN).values(created_at=runner.database.now(), **values).returning(*_SOURCE, *_COLUMNS)
-    return NewToken(token, _row(runner.run(new).fetchone()))
+    return NewToken(token, _row(runner.run(new).one()))
 
 
 def _row(values: Sequence[Any]) -> TokenRow:

@@ -66,7 +66,7 @@ def _undo_target(runner: Runner, change: Change | int | None) -> Change:
 def _latest(runner: Runner) -> int:
     change = CHANGE.c
     number = _target(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
-    if runner.run(select(change.size).where(change.number == number)).fetchone() != (None,):
+    if runner.run(select(change.size).where(change.number == number)).scalar_one() is not None:
         return number
     can_be_undone = (change.undone == 0) & change.size.is_not(None)
     later_ones = select(change.number, change.undoes, can_be_undone).where(
@@ -83,7 +83,7 @@ def _latest(runner: Runner) -> int:
 def _redo_target(runner: Runner) -> Change:
     undo = _target(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
     since = select(func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo)
-    (later,) = runner.run(since).fetchone()
+    later = runner.run(since).scalar_one()
     if later is not None:
         reason = Text("There is a later change: {title}. To redo what was before it, type: plantdesk undo {undo}")
         raise NothingToUndoError(reason, title=read_change(runner, later).title, undo=undo)
@@ -91,7 +91,7 @@ def _redo_target(runner: Runner) -> Change:
 
 
 def _target(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
-    (number,) = runner.run(select(func.max(CHANGE.c.number)).where(CHANGE.c.undone == 0, condition)).fetchone()
+    number = runner.run(select(func.max(CHANGE.c.number)).where(CHANGE.c.undone == 0, condition)).scalar_one()
     if number is None:
         raise NothingToUndoError(none)
     return int(number)
@@ -147,33 +147,32 @@ class _Undo:
         skipped_ids = self._skipped(moved) if skipped else ()
         return lambda change: Undone(change, skipped, skipped_ids, ids, moved, moved_ids)
 
-    def _run(self, statement: Any) -> Any:  # noqa: ANN401  a cursor of the driver
-        return self._writer.runner.run(statement)
-
     def _ids(self, statement: Select[tuple[int]]) -> tuple[int, ...]:
-        return tuple(value for (value,) in self._run(statement).fetchall())
+        return tuple(self._writer.runner.run(statement).scalars())
 
     def _restore(self) -> int:
         """Give the plants that nothing has changed since their former rows; return their number.
 
         Most plants are there, with the same `seq`: to give them their texts takes half as long as to exchange the rows.
         """
-        plants: int = self._run(self._images()).rowcount
-        (present,) = self._run(select(func.count(OWN.c.seq)).where(OWN.c.change == self._writer.number)).fetchone()
+        plants: int = self._writer.runner.run(self._images()).rowcount
+        present = self._writer.runner.run(
+            select(func.count(OWN.c.seq)).where(OWN.c.change == self._writer.number)
+        ).scalar_one()
         is_same = (PLANT.c[each] == FORMER.c[each] for each in SHARED_COLUMNS[len(TEXTS) :])
         is_unchanged = and_(PLANT.c.id == FORMER.c.plant_id, self._is_former, FORMER.c.after == VERSION)
         texts = {each: FORMER.c[each] for each in TEXTS}
         give_back = update(PLANT).where(is_unchanged, *is_same).values(**texts, change=FORMER.c.plant_change)
-        changed = self._run(give_back).rowcount if present else 0
+        changed = self._writer.runner.run(give_back).rowcount if present else 0
         if changed < present:
             ids = select(FORMER.c.plant_id).join(PLANT, PLANT.c.id == FORMER.c.plant_id)
             ids = ids.where(self._is_former, FORMER.c.after == VERSION)
-            self._run(delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
+            self._writer.runner.run(delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
         if changed < plants:
             self._writer.before_return(self._undone.number, self._back)
             row = self._back.add_columns(*(FORMER.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
             is_gone = not_(exists().where(PLANT.c.id == FORMER.c.plant_id).correlate(FORMER))
-            self._run(insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
+            self._writer.runner.run(insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
         return plants
 
     def _images(self) -> Any:  # noqa: ANN401  an insert of any type
@@ -207,7 +206,7 @@ class _Undo:
         texts, number = (FORMER.c[each] for each in TEXTS), PLANT.c.id.type
         columns = (literal(first, number) + place, *texts, literal(seq, number) + place)
         rows = self._displaced.with_only_columns(*columns, FORMER.c.added_at, FORMER.c.source_id, self._number)
-        self._run(insert(PLANT).from_select(_ROW, rows))
+        self._writer.runner.run(insert(PLANT).from_select(_ROW, rows))
         self._writer.note_new(PLANT.c.id.between(first, first + count - 1))
         return first, count
 
@@ -218,5 +217,5 @@ def _mark(runner: Runner, number: int) -> None:
     later, is_undone = number + 1, True
     while undoes is not None and undoes < later:  # else another program wrote it
         marked = update(CHANGE).where(CHANGE.c.number == undoes).values(undone=int(is_undone))
-        row = runner.run(marked.returning(CHANGE.c.undoes)).fetchone()
-        later, undoes, is_undone = undoes, row and row[0], not is_undone
+        later, undoes = undoes, runner.run(marked.returning(CHANGE.c.undoes)).scalar()
+        is_undone = not is_undone

@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+import psycopg
 from psycopg import errors
-from sqlalchemy import (
-    ClauseElement,
-    ColumnElement,
-    Delete,
-    Insert,
-    Table,
-    Update,
-    any_,
-    bindparam,
-    func,
-    literal_column,
-    select,
-)
+from sqlalchemy import ColumnElement, Delete, Executable, Insert, Update, any_, bindparam, func, literal_column, select
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.dialects.postgresql import ARRAY, psycopg
-from sqlalchemy.schema import CreateTable
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.schema import CreateTable, Table
 from typing_extensions import override
 
 from plantdesk.domain.folding import is_unicode
@@ -42,7 +32,7 @@ _SOURCE_KEY = """(ARRAY(
 class PostgresDatabase(Database):
     """A server, by psycopg."""
 
-    dialect = psycopg.dialect()  # type: ignore[no-untyped-call]
+    dialect = PGDialect_psycopg(dbapi=psycopg)  # type: ignore[no-untyped-call]
     integrity_error = errors.IntegrityError
     insert = staticmethod(postgresql.insert)
     temporary = "pg_temp"
@@ -88,26 +78,24 @@ class PostgresDatabase(Database):
 
     @override
     def state(self, runner: Runner) -> StoreState:
-        row = execute(runner.connection, "SELECT identity, last_seq, last_change FROM state").fetchone()
-        return StoreState(*(row or ("", 0, 0)))
+        return StoreState(*runner.run(select(STATE.c.identity, STATE.c.last_seq, STATE.c.last_change)).one())
 
     @override
     def clear(self, runner: Runner, table: Table) -> None:
         """Truncate: nothing but the connection itself would ever free the space of deleted rows."""
-        with runner.connection.pipeline():
-            runner.run(CreateTable(table, if_not_exists=True))
-            execute(runner.connection, f"TRUNCATE {table}")
+        runner.run(CreateTable(table, if_not_exists=True))
+        execute(runner.driver, f"TRUNCATE {table}")
 
     @override
     def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
         sql = f"COPY {self.place_of(table)} ({', '.join(table.columns.keys())}) FROM STDIN".encode()
-        with runner.connection.cursor() as cursor, cursor.copy(sql) as copy:
+        with runner.driver.cursor() as cursor, cursor.copy(sql) as copy:
             for row in rows:
                 copy.write_row(row)
 
     @override
     def analyze(self, runner: Runner, table: Table) -> None:
-        execute(runner.connection, f"ANALYZE {self.place_of(table)}")
+        execute(runner.driver, f"ANALYZE {self.place_of(table)}")
 
     @override
     def check_storable(self, *texts: str | None) -> None:
@@ -115,7 +103,7 @@ class PostgresDatabase(Database):
             raise NulRefusedError
 
     @override
-    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[ClauseElement]:
+    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
         """Return one statement: they take one round trip."""
         return (second.add_cte(first.cte("first")),)
 
@@ -126,4 +114,4 @@ DATABASE = PostgresDatabase()
 
 def runner_of(connection: Connection) -> Runner:
     """Return what runs statements on a connection."""
-    return Runner(DATABASE, connection)
+    return DATABASE.runner(connection)

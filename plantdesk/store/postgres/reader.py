@@ -21,7 +21,7 @@ from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.database import Runner
 from plantdesk.store.history import DESK, history_summary
-from plantdesk.store.models import PLANT
+from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
@@ -171,23 +171,22 @@ class PostgresReader(StoreReader):
         found = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
         ids = func.string_agg(func.int8send(found.c.id), literal_column("''::bytea"))
         sql, values = self.database.compiled(select(ids, func.min(found.c.key), func.max(found.c.key)))
-        row = self.ask(lambda runner: runner.connection.cursor(binary=True).execute(sql, values).fetchone())
+        row = self.ask(lambda runner: runner.driver.cursor(binary=True).execute(sql, values).fetchone())
         data, smallest, largest = row or (None, 0, 0)
         return _unpacked(data), smallest or 0, largest or 0
 
     @override
     def count(self) -> int:
-        (count,) = self.ask(lambda runner: execute(runner.connection, "SELECT plants FROM state").fetchone()) or (0,)
-        return int(count)
+        return int(self.ask(lambda runner: runner.run(select(STATE.c.plants)).scalar_one()))
 
     @override
     def desks_at_work(self) -> list[Desk]:
-        return self.ask(lambda runner: desks(runner.connection, self._shared.address.desk, AT_WORK))
+        return self.ask(lambda runner: desks(runner.driver, self._shared.address.desk, AT_WORK))
 
     @override
     def history_summary(self) -> HistorySummary:
         def read(runner: Runner) -> HistorySummary:
-            found = execute(runner.connection, _DESKS, {"desk": DESK}).fetchall()
+            found = execute(runner.driver, _DESKS, {"desk": DESK}).fetchall()
             return history_summary(runner)._replace(desks=tuple(desk for (desk,) in found))
 
         return self.ask(read, snapshot=True)
@@ -242,7 +241,7 @@ def _first_sorted(runner: Runner, view: View) -> array[int]:
     sql = f"""SELECT string_agg(int8send(id), '') FROM (
               SELECT id, {is_exact} AS is_exact FROM plant WHERE {indexed} ORDER BY {order} LIMIT {FIRST_CHUNK}
               ) AS found HAVING bool_and(is_exact) AND count(*) = {FIRST_CHUNK}"""
-    (data,) = runner.connection.cursor(binary=True).execute(sql.encode()).fetchone() or (None,)
+    (data,) = runner.driver.cursor(binary=True).execute(sql.encode()).fetchone() or (None,)
     return _unpacked(data)
 
 

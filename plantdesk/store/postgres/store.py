@@ -276,17 +276,17 @@ class PostgresImport(StoreImport):
 
     @override
     def close(self) -> None:
-        self._runner.connection.close()
+        self._runner.driver.close()
 
     @override
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with translate_errors(), self._runner.connection.transaction():
+        with translate_errors(), self._runner.driver.transaction():
             yield
 
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
-        connection = self._runner.connection
+        connection = self._runner.driver
         try:
             with self._using(connection), translate_errors():
                 applied = self._transactions.write(step)

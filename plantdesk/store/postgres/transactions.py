@@ -392,24 +392,25 @@ class Transactions:
         return Changes(outcome.added)
 
     def poll(self) -> Changes:
-        """Return what was committed since the last call, in one round trip. Raises StoreError."""
+        """Return what was committed since the last call, in one snapshot. Raises StoreError."""
         return self._once_more(self._poll)
 
     def _poll(self) -> Changes:
         known, connection = self.known, self.open()
         try:
-            with translate_errors(self._address), connection.pipeline():
-                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                state = execute(connection, _STATE)
-                read = changes_since(runner_of(connection), known.seq, known.change)
-                connection.execute("ROLLBACK")  # only writes commit, also for a reader of logs
+            with translate_errors(self._address):
+                with connection.pipeline():
+                    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                    state = execute(connection, _STATE)
+                changes = changes_since(runner_of(connection), known.seq, known.change)
+                connection.rollback()  # only writes commit, also for a reader of logs
         except BaseException:
             _roll_back(connection)
             raise
         *position, version, reads_from = state.fetchone() or (*known, 0, 0)
         self.known = now = ServerPosition(*position)
         self.refusal = write_refusal(TablesVersion(version, reads_from))
-        return read()._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
+        return changes._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
 
 
 def _roll_back(connection: Connection) -> bool:

@@ -42,6 +42,7 @@ _AT_ONCE = 500
 _MAX_TEXT = 1000
 _TABLE, _COLUMNS = "plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)", 8
 _LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
+_COUNT = select(func.count()).select_from(PLANT)
 _KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
 
 
@@ -154,16 +155,14 @@ class SqliteChangeWriter(ChangeWriter):
     def delete(self, condition: ColumnElement[bool]) -> None:
         """Delete the plants of a condition. If these are all, omit the condition: SQLite then frees whole pages."""
         count = self.runner.run(self.images(condition, deletes=True)).rowcount
-        is_all = count > LARGE_CHANGE and self.runner.run(select(func.count()).select_from(PLANT)).fetchone() == (
-            count,
-        )
+        is_all = count > LARGE_CHANGE and count == self.runner.run(_COUNT).scalar_one()
         self.runner.run(delete(PLANT) if is_all else delete(PLANT).where(condition))
 
     @override
     def before_return(self, undone: int, back: Select[Any]) -> None:
         """Give plants a new sequence number if theirs is taken, which a restored backup may cause."""
         taken = back.where(exists().where(PLANT.c.seq == FORMER.c.seq, PLANT.c.id != FORMER.c.plant_id))
-        if not self.runner.run(select(taken.exists())).fetchone()[0]:
+        if not self.runner.run(select(taken.exists())).scalar_one():
             return
         place = func.row_number().over(order_by=FORMER.c.seq).label("place")
         moved = taken.with_only_columns(FORMER.c.plant_id, place).subquery()
@@ -191,13 +190,13 @@ class SqliteImport(StoreImport):
     @override
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with translate_errors(), transaction(self._runner.connection, mode="DEFERRED"):
+        with translate_errors(), transaction(self._runner.driver, mode="DEFERRED"):
             yield
 
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         def action(writer: ChangeWriter) -> Applied:
-            with self._using(writer.runner.connection):
+            with self._using(writer.runner.driver):
                 return step(writer)
 
         written = self._writer.submit(action, attached=self._temporary)

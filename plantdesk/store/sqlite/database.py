@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, LargeBinary, Table, cast, delete, func, literal_column, select
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
@@ -29,7 +30,7 @@ _AT_ONCE = 100
 class SqliteDatabase(Database):
     """A file, by the module sqlite3."""
 
-    dialect = sqlite.dialect(paramstyle="named")
+    dialect = SQLiteDialect_pysqlite(dbapi=sqlite3, paramstyle="named")
     integrity_error = sqlite3.IntegrityError
     insert = staticmethod(sqlite.insert)
     temporary = "other"  # the file of an import
@@ -70,8 +71,8 @@ class SqliteDatabase(Database):
 
     @override
     def state(self, runner: Runner) -> StoreState:
-        (identity,) = runner.connection.execute("SELECT identity FROM store").fetchone() or ("",)
-        return StoreState(identity, *position(runner.connection)[:2])
+        (identity,) = runner.driver.execute("SELECT identity FROM store").fetchone() or ("",)
+        return StoreState(identity, *position(runner.driver)[:2])
 
     @override
     def clear(self, runner: Runner, table: Table) -> None:
@@ -82,7 +83,7 @@ class SqliteDatabase(Database):
     def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
         rows, name, columns = iter(rows), self.place_of(table), len(table.c)
         while values := [*chain.from_iterable(islice(rows, _AT_ONCE))]:
-            runner.connection.execute(insert_of(name, columns, len(values) // columns), values)
+            runner.driver.execute(insert_of(name, columns, len(values) // columns), values)
 
 
 #: The only one: it keeps the statements that it has compiled.
@@ -91,7 +92,7 @@ DATABASE = SqliteDatabase()
 
 def runner_of(connection: sqlite3.Connection) -> Runner:
     """Return what runs statements on a connection."""
-    return Runner(DATABASE, connection)
+    return DATABASE.runner(connection)
 
 
 @cache

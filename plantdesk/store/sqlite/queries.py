@@ -59,7 +59,7 @@ class Reader(StoreReader):
             if not by_index and view.order is Order.ADDED and view.descending:
                 first, is_all = self._newest_ids(runner, view.plants), False
             else:  # with LIMIT SQLite sorts no more rows than it returns
-                first = [plant_id for (plant_id,) in runner.run(in_order.limit(FIRST_CHUNK))]
+                first = [*runner.run(in_order.limit(FIRST_CHUNK)).scalars()]
                 is_all = len(first) < FIRST_CHUNK
             if first:
                 yield array("q", first)
@@ -73,7 +73,7 @@ class Reader(StoreReader):
         """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
         newest = PLANT.c.seq > position(self._connection).seq - _NEWEST
         found = self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(FIRST_CHUNK)
-        ids = [plant_id for (plant_id,) in runner.run(found)]
+        ids = [*runner.run(found).scalars()]
         return ids if len(ids) == FIRST_CHUNK else []
 
     @override

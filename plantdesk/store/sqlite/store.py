@@ -91,7 +91,7 @@ class Writer(WriterThread):
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
                 known = connection.position
                 result = job.action(SqliteChangeWriter(connection.sqlite))
-                changes = changes_since(runner_of(connection.sqlite), known.seq, known.change)()
+                changes = changes_since(runner_of(connection.sqlite), known.seq, known.change)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return

@@ -140,7 +140,7 @@ class WriteConnection:
             check_schema(self.sqlite, *self.sqlite.execute("PRAGMA user_version").fetchone())
             self._schema = schema
         known, now = self.position, position(self.sqlite)
-        changes = changes_since(runner_of(self.sqlite), known.seq, known.change)()
+        changes = changes_since(runner_of(self.sqlite), known.seq, known.change)
         self._version, self.position = version, now
         self._commits += 1  # whoever wrote it may be gone before its log is due
         # Else by a program that does not count its commits, such as sqlite3, or not yet.

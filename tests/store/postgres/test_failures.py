@@ -1,5 +1,6 @@
 """What happens when the server, or the way to it, fails: nothing acknowledged is lost, nothing is there twice."""
 
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -7,6 +8,8 @@ from queue import SimpleQueue
 
 import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
+from sqlalchemy import func, select
 
 from plantdesk.domain.edits import DeleteAll, Insert, SetTag
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError, StoreFullError
@@ -19,6 +22,8 @@ from plantdesk.store.database import TablesChangedError
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres import desks, transactions
 from plantdesk.store.postgres import store as postgres_store
+from plantdesk.store.postgres.connections import connect, execute
+from plantdesk.store.postgres.database import runner_of
 from plantdesk.store.postgres.errors import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.store.test_backups import until
@@ -466,3 +471,21 @@ def test_a_notification_before_the_next_attempt_does_not_end_the_writer(
     proxy.is_off = False
     until(lambda: store.write_error is None)
     assert store.add(plant(1), FORM).result(SECONDS).id == 1
+
+
+def test_ctrl_c_during_a_statement_leaves_the_transaction_open(location: PostgresLocation) -> None:
+    """SQLAlchemy would close the connection, and only its owner knows what to do with the transaction."""
+
+    def press_ctrl_c() -> None:
+        with closing(connect(location, "observer")) as other:
+            sleeping = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            until(lambda: execute(other, sleeping).fetchone() is not None)
+        signal.raise_signal(signal.SIGINT)
+
+    with closing(connect(location, "test")) as connection:
+        connection.execute("BEGIN")
+        runner = runner_of(connection)
+        threading.Thread(target=press_ctrl_c).start()
+        with pytest.raises(KeyboardInterrupt):
+            runner.run(select(func.pg_sleep(SECONDS)))
+        assert connection.info.transaction_status is TransactionStatus.INERROR
