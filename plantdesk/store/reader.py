@@ -57,8 +57,8 @@ class StoreReader(PlantReader, ABC):
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         """Return the result of a query; with `snapshot` all its statements read one state of the store."""
 
-    def _all(self, statement: Select[Any], **values: object) -> list[Any]:
-        return self.ask(lambda runner: [*runner.run(statement, **values)])
+    def _all(self, statement: Select[Any], **values: object) -> Sequence[Any]:
+        return self.ask(lambda runner: runner.run(statement, **values).all())
 
     def _condition(self, selection: Selection) -> ColumnElement[bool]:
         return condition_of(selection, self.database)
