@@ -91,7 +91,7 @@ class OnlyAddsError(RightsMissingError):
 
 def missing_rights(connection: Connection) -> RightsMissingError | None:
     """Return what the user of the connection may not do, None if nothing. Raises psycopg.Error."""
-    adds, changes = connection.execute(_RIGHTS).fetchone() or (False, False)
+    ((adds, changes),) = connection.execute(_RIGHTS)
     if not adds:
         return OnlyReadsError()
     return None if changes else OnlyAddsError()
@@ -151,7 +151,7 @@ def _with_plants(connection: Connection, address: Address, found: Probe) -> Prob
             raise RightsMissingError
         return found
     check_readable(version, address.name, address.server)
-    (plants,) = connection.execute("SELECT plants FROM state").fetchone() or (0,)
+    ((plants,),) = connection.execute("SELECT plants FROM state")
     desks = tuple(str(name) for (name,) in connection.execute(_DESKS))
     found = found._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
     missing = found.refusal or missing_rights(connection)

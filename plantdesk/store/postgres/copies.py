@@ -64,7 +64,7 @@ def all_rows(address: Address) -> Iterator[StoreRows]:
         check_readable(version_of(connection), address.name, address.server)
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        identity, seq, change, last_id = execute(connection, _STATE).fetchone() or ("", 0, 0, 0)
+        ((identity, seq, change, last_id),) = execute(connection, _STATE)
         reads = partial(_count, connection), partial(_rows, connection)
         yield StoreRows(identity, seq, change, last_id, *reads, lambda: ([], []))
         # closing ends the transaction: a rollback would wait for rows that nobody reads
@@ -113,7 +113,7 @@ def patient(address: Address) -> Address:
 
 
 def _count(connection: Connection) -> int:
-    (count,) = execute(connection, _COUNTS).fetchone() or (0,)
+    ((count,),) = execute(connection, _COUNTS)
     return int(count)
 
 
@@ -186,6 +186,6 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
 
 
 def _exchange(source: Source, name: str, writer: PostgresChangeWriter) -> Change:
-    (last_seq,) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
+    ((last_seq,),) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored")
     writer.seq = max(writer.seq, last_seq)
     return exchange(writer, source, name)

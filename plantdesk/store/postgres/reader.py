@@ -171,8 +171,7 @@ class PostgresReader(StoreReader):
         found = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
         ids = func.string_agg(func.int8send(found.c.id), literal_column("''::bytea"))
         sql, values = self.database.compiled(select(ids, func.min(found.c.key), func.max(found.c.key)))
-        row = self.ask(lambda runner: runner.driver.cursor(binary=True).execute(sql, values).fetchone())
-        data, smallest, largest = row or (None, 0, 0)
+        ((data, smallest, largest),) = self.ask(lambda runner: runner.driver.cursor(binary=True).execute(sql, values))
         return _unpacked(data), smallest or 0, largest or 0
 
     @override

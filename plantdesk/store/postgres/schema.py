@@ -245,7 +245,7 @@ class TablesVersion(NamedTuple):
 
 def version_of(connection: Connection[Any]) -> TablesVersion | None:
     """Return the version of the store's tables; None if there are none. Raises psycopg.Error."""
-    (oid,) = connection.execute("SELECT to_regclass('plantdesk.state')").fetchone() or (None,)
+    ((oid,),) = connection.execute("SELECT to_regclass('plantdesk.state')")
     if oid is None:
         return None
     row = connection.execute(f"SELECT {VERSION_COLUMNS} FROM plantdesk.state".encode()).fetchone()
@@ -313,7 +313,7 @@ def _become_owner(connection: Connection[Any]) -> None:
     """Let the tables that a migration makes belong to the owner of the others. Raises UpdateRightsError."""
     sql = """SELECT quote_ident(rolname), rolname, pg_has_role(oid, 'MEMBER') FROM pg_roles
              WHERE oid = (SELECT relowner FROM pg_class WHERE oid = 'plantdesk.state'::regclass)"""
-    name, plain_name, is_member = connection.execute(sql).fetchone() or ("", "", False)
+    ((name, plain_name, is_member),) = connection.execute(sql)
     if not is_member:
         raise UpdateRightsError(owner=plain_name)
     connection.execute(f"SET LOCAL ROLE {name}".encode())

@@ -157,8 +157,8 @@ class Transactions:
         #: The ids of plants with an unknown outcome, which the form may send again.
         self._unknown = set[int]()
         with translate_errors(address):
-            row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
-        self.known = ServerPosition(*(row or (0, 0, 0, 0)))
+            (row,) = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state")
+        self.known = ServerPosition(*row)
 
     @property
     def backend(self) -> int:
@@ -291,7 +291,7 @@ class Transactions:
                 with connection.pipeline():
                     connection.execute("BEGIN")
                     state = execute(connection, LOCK)
-                _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
+                ((_, seq, change, _),) = state
                 writer = PostgresChangeWriter(connection, seq, change, self._address.desk)
                 result = action(writer)
                 if changes_tokens:
