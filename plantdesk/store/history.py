@@ -52,7 +52,7 @@ _STEP = 10_000
 
 def read_change(runner: Runner, number: int) -> Change:
     """Return the change of this number. Raises NothingToUndoError if there is none."""
-    found = _by_number(runner, [number])
+    found = _changes_by_number(runner, [number])
     if not found:
         raise NothingToUndoError(Text("There is no change {number}."), number=number)
     return found[number]
@@ -84,9 +84,9 @@ def history_entries(
     A text is in the title as it is `shown`, by default in English, or was in the name of a plant; a source is one, or
     the name of a desk.
     """
-    first, last = _undos(runner)
+    first, last = _undo_chains(runner)
     wanted = searched(text)
-    with_plant = {first.get(number, number) for number in _changes_of_names(runner, wanted)} if text else set()
+    with_plant = {first.get(number, number) for number in _changes_with_name(runner, wanted)} if text else set()
     statement = _CHANGES.where(CHANGE.c.undoes.is_(None)).order_by(CHANGE.c.number.desc())
     if before is not None:
         statement = statement.where(CHANGE.c.number < before)
@@ -96,13 +96,13 @@ def history_entries(
     def matches(change: Change) -> bool:
         if isinstance(source, str) and change.desk != source:
             return False
-        return change.number in with_plant or _contains(wanted, shown or (lambda change: str(change.title)), change)
+        return change.number in with_plant or _matches_text(wanted, shown or (lambda change: str(change.title)), change)
 
     with closing(runner.run(statement)) as rows:
         changes = list(islice(filter(matches, map(change_of, rows)), limit))
     numbers = [each.number for each in changes]
     plants = _first_plants(runner, numbers)
-    latest = _by_number(runner, [last[each] for each in numbers if each in last])
+    latest = _changes_by_number(runner, [last[each] for each in numbers if each in last])
     return [HistoryEntry(each, latest.get(last.get(each.number, 0), each), plants.get(each.number)) for each in changes]
 
 
@@ -176,7 +176,7 @@ def _object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _undos(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
+def _undo_chains(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
     """Return the original change of each undo or redo, and the latest undo or redo of each original change."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -187,12 +187,12 @@ def _undos(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
     return first, last
 
 
-def _contains(text: str, shown: Callable[[Change], str], change: Change) -> bool:
+def _matches_text(text: str, shown: Callable[[Change], str], change: Change) -> bool:
     """Return whether a change has the text of a search in its title, as it is shown, or in its parameters."""
     return not text or any(text in searched(each) for each in (shown(change), *texts_of(change.subject[1])))
 
 
-def _changes_of_names(runner: Runner, text: str) -> list[int]:
+def _changes_with_name(runner: Runner, text: str) -> list[int]:
     """Return the changes with a plant that had `text` in its name before, or has it now if the change added it."""
     if not runner.database.storable(text):
         return []
@@ -217,7 +217,7 @@ def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, tuple[int, st
     return {number: tuple(plant) for number, *plant in runner.run(statement)}
 
 
-def _by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
+def _changes_by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
     rows = runner.run(_CHANGES.where(runner.database.among(CHANGE.c.number, numbers))) if numbers else ()
     return {row[0]: change_of(row) for row in rows}
 

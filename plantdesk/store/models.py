@@ -182,7 +182,7 @@ class StoreTable(SQLModel, table=True):
     id: int = Field(primary_key=True, sa_type=NUMBER)
     identity: str = Field(sa_type=STRING, description="Random; backups keep that of their store")
     last_seq: int = Field(sa_type=NUMBER, description="At least the seq of every deleted plant")
-    other_commits: int = Field(sa_type=NUMBER, description="Counts commits, see `sqlite/numbers`")
+    other_commits: int = Field(sa_type=NUMBER, description="Counts commits, see `sqlite/counters`")
     counted_seq: int = Field(sa_type=NUMBER, description="The tokens' `plants_added` counts the plants up to this seq")
     last_id: int = Field(
         default=0,

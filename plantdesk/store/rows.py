@@ -40,7 +40,7 @@ NO_ROOM = 2**62
 
 def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
     """Return the plants of `ids` that exist, in their order."""
-    return _found(runner, _PLANTS, [*ids])
+    return _read_rows(runner, _PLANTS, [*ids])
 
 
 def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
@@ -56,12 +56,12 @@ def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, Plan
         is_long = runner.database.bytes_of(text) > 4 * longest
         return case((is_long, func.substr(text, 1, longest)), else_=text)
 
-    return _found(runner, _select(cut(PLANT.c.name), cut(PLANT.c.tag), null()), ids)
+    return _read_rows(runner, _rows_statement(cut(PLANT.c.name), cut(PLANT.c.tag), null()), ids)
 
 
 def rows_in_order(*conditions: ColumnElement[bool]) -> Select[Any]:
     """Return the statement of the plants after the `seq` of parameter `after`: `seq`, then what `row_of` needs."""
-    rows = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note, PLANT.c.seq)
+    rows = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note, PLANT.c.seq)
     return rows.where(PLANT.c.seq > bindparam("after"), *conditions).order_by(PLANT.c.seq)
 
 
@@ -102,7 +102,7 @@ def read_sources(runner: Runner, *conditions: ColumnElement[bool]) -> list[Sourc
     return [source_of(*row) for row in rows]
 
 
-def _select(
+def _rows_statement(
     name: ColumnElement[Any], tag: ColumnElement[Any], note: ColumnElement[Any], *before: ColumnElement[Any]
 ) -> Select[Any]:
     """Return the statement of what `row_of` needs."""
@@ -110,7 +110,7 @@ def _select(
     return select(*columns).outerjoin_from(PLANT, SOURCE)
 
 
-def _found(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
+def _read_rows(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
     found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.among(PLANT.c.id, ids)))}
     return {plant_id: found[plant_id] for plant_id in ids if plant_id in found}
 
@@ -131,7 +131,7 @@ def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
     return Source(source_id, kind, label)
 
 
-_PLANTS = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
+_PLANTS = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
 _PLANT = _PLANTS.where(PLANT.c.id == bindparam("plant_id"))
 _FIRST_ADDED = rows_in_order().limit(_MAX_LISTED + 1)
 _TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(

@@ -34,16 +34,16 @@ def undo(writer: ChangeWriter, change: Change | int | None, source: Source) -> U
 
     Raises NothingToUndoError and UndoConflictError.
     """
-    target = _undo_target(writer.runner, change)
-    return _take_back(writer, target if change is not None else _own(writer, target), source)
+    target = _change_to_undo(writer.runner, change)
+    return _revert(writer, target if change is not None else _check_desk(writer, target), source)
 
 
 def redo(writer: ChangeWriter, source: Source) -> Undone:
     """Take back the latest undo that is in force, if nothing else was changed since. Raises as `undo` does."""
-    return _take_back(writer, _own(writer, _redo_target(writer.runner)), source)
+    return _revert(writer, _check_desk(writer, _undo_to_redo(writer.runner)), source)
 
 
-def _own(writer: ChangeWriter, latest: Change) -> Change:
+def _check_desk(writer: ChangeWriter, latest: Change) -> Change:
     """Return the latest change. In a shared store this desk must have made it: others are taken back by number."""
     if writer.desk and latest.desk not in {"", writer.desk}:
         reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
@@ -51,21 +51,21 @@ def _own(writer: ChangeWriter, latest: Change) -> Change:
     return latest
 
 
-def _undo_target(runner: Runner, change: Change | int | None) -> Change:
+def _change_to_undo(runner: Runner, change: Change | int | None) -> Change:
     """Return a change, given itself or by its number, as it is stored. Raises NothingToUndoError if it was replaced.
 
     None: the latest that is not undone, or its latest redo if only that can be undone.
     """
     if not isinstance(change, Change):
-        return read_change(runner, _latest(runner) if change is None else change)
+        return read_change(runner, _latest_to_undo(runner) if change is None else change)
     found = read_change(runner, change.number)
     change.check_same(found)
     return found
 
 
-def _latest(runner: Runner) -> int:
+def _latest_to_undo(runner: Runner) -> int:
     change = CHANGE.c
-    number = _target(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
+    number = _latest_matching(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
     if runner.run(select(change.size).where(change.number == number)).scalar_one() is not None:
         return number
     can_be_undone = (change.undone == 0) & change.size.is_not(None)
@@ -80,8 +80,8 @@ def _latest(runner: Runner) -> int:
     return latest
 
 
-def _redo_target(runner: Runner) -> Change:
-    undo = _target(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
+def _undo_to_redo(runner: Runner) -> Change:
+    undo = _latest_matching(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
     since = select(func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo)
     later = runner.run(since).scalar_one()
     if later is not None:
@@ -90,14 +90,14 @@ def _redo_target(runner: Runner) -> Change:
     return read_change(runner, undo)
 
 
-def _target(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
+def _latest_matching(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
     number = runner.run(select(func.max(CHANGE.c.number)).where(CHANGE.c.undone == 0, condition)).scalar_one()
     if number is None:
         raise NothingToUndoError(none)
     return int(number)
 
 
-def _take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
+def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
     """Bring the plants of a change back as they were, by the writer's change, and mark the former as undone.
 
     Raises UndoConflictError, and NothingToUndoError, also if another program has written before-images that break a
@@ -138,7 +138,7 @@ class _Undo:
         first, moved = self._move() if restored < undone.plants else (0, 0)
         if restored + moved == 0:
             raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
-        _mark(self._writer.runner, undone.number)
+        _mark_undone(self._writer.runner, undone.number)
         skipped = max(0, undone.plants - restored - moved)
         old = self._ids(self._displaced.order_by(FORMER.c.plant_id).limit(_MAX_LISTED)) if moved else ()
         moved_ids = tuple(zip(old, range(first, first + len(old)), strict=True))
@@ -211,7 +211,7 @@ class _Undo:
         return first, count
 
 
-def _mark(runner: Runner, number: int) -> None:
+def _mark_undone(runner: Runner, number: int) -> None:
     """Mark a change as undone; what it undoes itself is in force again, and so on."""
     undoes: int | None = number
     later, is_undone = number + 1, True

@@ -88,7 +88,7 @@ def note_numbers(path: Path) -> None:
 
 
 def is_own(path: Path) -> bool | None:
-    return is_own_log(path, file_lock.noted(path).store)
+    return is_own_log(path, file_lock.read_note(path).store)
 
 
 @pytest.fixture(scope="module")

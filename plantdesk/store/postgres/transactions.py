@@ -248,7 +248,7 @@ class Transactions:
         try:
             if (position := self.settle(key)) is None:
                 return {}, (), None
-            rows = self._until_answered(lambda connection: _added_by(connection, position, entries))
+            rows = self._retry_until_answered(lambda connection: _added_by(connection, position, entries))
         except OutcomeUnknownError:
             self._unknown |= {plant.id for plant, _ in entries}
             raise
@@ -267,9 +267,9 @@ class Transactions:
 
         It runs once more if the connection was lost soon and nothing was committed.
         """
-        return self._once_more(lambda: self._write(action, changes_tokens=changes_tokens))
+        return self._retry_once(lambda: self._write(action, changes_tokens=changes_tokens))
 
-    def _once_more(self, step: Callable[[], _Result]) -> _Result:
+    def _retry_once(self, step: Callable[[], _Result]) -> _Result:
         """Take a step that has no effect if it fails; repeat it on a new connection if the old one was lost.
 
         It is not repeated if it took as long as a statement may: nobody waits twice as long.
@@ -366,9 +366,9 @@ class Transactions:
             row = execute(connection, "SELECT position FROM commits WHERE key = %s", (key,)).fetchone()
             return None if row is None or row[0] is None else int(row[0])
 
-        return self._until_answered(position_of)
+        return self._retry_until_answered(position_of)
 
-    def _until_answered(self, step: Callable[[Connection], _Result]) -> _Result:
+    def _retry_until_answered(self, step: Callable[[Connection], _Result]) -> _Result:
         """Take a step that may be repeated; do so on a new connection if one is lost. Raises OutcomeUnknownError."""
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         while True:
@@ -393,7 +393,7 @@ class Transactions:
 
     def poll(self) -> Changes:
         """Return what was committed since the last call, in one snapshot. Raises StoreError."""
-        return self._once_more(self._poll)
+        return self._retry_once(self._poll)
 
     def _poll(self) -> Changes:
         known, connection = self.known, self.open()

@@ -31,9 +31,9 @@ from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.rows import NO_ROOM, rows_by_id
 from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.counters import position
 from plantdesk.store.sqlite.database import insert_of, runner_of
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.numbers import position
 from plantdesk.store.undo import FORMER, VERSION_BEFORE
 
 #: Plants in one statement.

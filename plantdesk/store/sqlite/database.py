@@ -19,7 +19,7 @@ from plantdesk.domain.folding import SEPARATOR, is_unicode
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, SOURCE, STORE
 from plantdesk.store.sqlite.connections import placeholders
-from plantdesk.store.sqlite.numbers import position
+from plantdesk.store.sqlite.counters import position
 
 #: The days of SQLite are a real number, of which a millisecond is no exact part.
 _NOW = cast(func.round((func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)

@@ -26,9 +26,9 @@ from plantdesk.store.models import PLANT
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
+from plantdesk.store.sqlite.counters import position
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.numbers import position
 
 _Result = TypeVar("_Result")
 

@@ -31,6 +31,7 @@ from plantdesk.store.base import Health
 from plantdesk.store.history import is_prunable, prune
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.counters import FileState, begin_log, count_commit, position
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.disk import max_log_size
@@ -38,7 +39,6 @@ from plantdesk.store.sqlite.files.file_lock import FileIdentity, identity
 from plantdesk.store.sqlite.files.open_checks import attached, has_store_header, log_size, state_without_log
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import check_schema
-from plantdesk.store.sqlite.numbers import FileState, begin_log, count_commit, position
 
 _log = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
+from plantdesk.store.sqlite.counters import renumber
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
-from plantdesk.store.sqlite.numbers import renumber
 
 #: The kinds that are kept in the folder of the settings.
 _CHOSEN = {BackupKind.AUTOMATIC, BackupKind.BY_HAND}

@@ -130,7 +130,7 @@ def _acquire(handle: int) -> None:
         raise StoreBusyError
 
 
-def noted(path: Path) -> Note:
+def read_note(path: Path) -> Note:
     """Return the note about the store at `path`, without taking its lock; an empty note if there is none."""
     with contextlib.suppress(OSError, StoreUnreachableError):
         handle = _open(lock_file(path), os.O_RDONLY)

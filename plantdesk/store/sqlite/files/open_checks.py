@@ -27,9 +27,9 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.texts import Text
 from plantdesk.platform.paths import NotRegularError, open_regular
 from plantdesk.store.sqlite.connections import connect, translate_errors
-from plantdesk.store.sqlite.files.file_lock import file_id, noted
+from plantdesk.store.sqlite.counters import FileState
+from plantdesk.store.sqlite.files.file_lock import file_id, read_note
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
-from plantdesk.store.sqlite.numbers import FileState
 
 #: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
 SIDE_FILES = ("-wal", "-shm")
@@ -57,15 +57,15 @@ def resolved(path: Path) -> Path:
         raise StoreUnreachableError(message, file=path.name)
     if real.is_symlink():
         raise StoreUnreachableError(
-            Text("{what} is a link that leads to itself. Choose another file."), what=named(path)
+            Text("{what} is a link that leads to itself. Choose another file."), what=file_text(path)
         )
     if sys.platform == "win32" and real.drive.startswith("\\\\"):
         message = Text("{what} is on a network drive, where plants are not safe. Use a folder on this computer.")
-        raise StoreUnreachableError(message, what=named(path))
+        raise StoreUnreachableError(message, what=file_text(path))
     return real
 
 
-def named(path: Path) -> Text:
+def file_text(path: Path) -> Text:
     """Return how a message names the file."""
     return Text("The file “{file}”", file=path.name)
 
@@ -86,7 +86,7 @@ def is_absent(path: Path) -> bool:
         raise UnsafeFileError(message, file=path.name)
     if status.st_nlink > 1:  # each name has a log of its own, and that of the other name is lost
         message = Text("{what} has a second name (a hard link): plants would get lost. Make a copy and open that.")
-        raise UnsafeFileError(message, what=named(path))
+        raise UnsafeFileError(message, what=file_text(path))
     return status.st_size == 0
 
 
@@ -97,12 +97,12 @@ def check_file(path: Path) -> None:
     """
     _check_side_files(path)
     with translate_errors(), contextlib.closing(connect(path, immutable=True)) as connection:
-        application_id, version = _header(connection)
+        application_id, version = _read_header(connection)
         if application_id == APPLICATION_ID and version <= SCHEMA_VERSION and not has_log(path):
             _check_schema(connection, version)
     if application_id != APPLICATION_ID:
         message = Text("{what} is not a PlantDesk store. It was left as it is; choose another file.")
-        raise ForeignFileError(message, what=named(path))
+        raise ForeignFileError(message, what=file_text(path))
     refuse_newer(path, version)
     _check_journal(path)
 
@@ -110,10 +110,10 @@ def check_file(path: Path) -> None:
 def has_store_header(path: Path) -> bool:
     """Return whether the file begins as a store of any version. Raises sqlite3.Error for what cannot be read."""
     with contextlib.closing(connect(path, immutable=True)) as connection:
-        return _header(connection)[0] == APPLICATION_ID
+        return _read_header(connection)[0] == APPLICATION_ID
 
 
-def _header(connection: sqlite3.Connection) -> tuple[int, int]:
+def _read_header(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return the application ID and the schema version; zeros of what is no database."""
     # A checkpoint writes the header before the file has all its pages: a kill in between leaves a whole store, as the
     # log has them. SQLite takes no offence at the page count while the schema is writable.
@@ -139,7 +139,7 @@ def refuse_newer(path: Path, version: int) -> None:
     """Raise StoreTooNewError for a schema version that this PlantDesk does not know."""
     if version > SCHEMA_VERSION:
         message = Text("{what} was written by a newer PlantDesk. It was left as it is; update PlantDesk to open it.")
-        raise StoreTooNewError(message, what=named(path))
+        raise StoreTooNewError(message, what=file_text(path))
 
 
 def is_database(path: Path) -> bool:
@@ -215,20 +215,20 @@ def _unsafe_journal(path: Path) -> UnsafeFileError:
 # Inode numbers do not show it: file systems reuse that of a removed file for the next one, programs overwrite a file,
 # and backup programs restore some files of a folder (https://sqlite.org/howtocorrupt.html, section 1.4). The content
 # does: the first commit of each log gives the store a number with a digest of the file's state without the log
-# (`numbers.begin_log`), and later commits count it up. So the file with its log shows whether the log was begun for
+# (`counters.begin_log`), and later commits count it up. So the file with its log shows whether the log was begun for
 # the file without it. What sqlite3 writes has no number of its own.
 
 
 def state_without_log(path: Path) -> FileState | None:
     """Return the state of the file without its log; None if the file is incomplete without it."""
     with contextlib.suppress(*_UNREADABLE):
-        return _state(path, immutable=True)
+        return _read_state(path, immutable=True)
     return None
 
 
 def has_own_log(path: Path) -> bool:
     """Return whether a log with content is beside the file at `path`, unless it is known to be that of another file."""
-    note = noted(path)
+    note = read_note(path)
     was_replaced = note.used.database not in {None, file_id(path)} and note.used.wal == file_id(f"{path}-wal")
     return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
 
@@ -258,17 +258,17 @@ def is_own_log(path: Path, known: str) -> bool | None:
     """
     for _ in range(_TRIES):
         base = state_without_log(path)
-        found = _continues(path, base, known)
+        found = _log_continues(path, base, known)
         if state_without_log(path) == base:
             return found
     return None
 
 
-def _continues(path: Path, base: FileState | None, known: str) -> bool | None:
+def _log_continues(path: Path, base: FileState | None, known: str) -> bool | None:
     if base is None:
         return None
     try:
-        now = _state(path)
+        now = _read_state(path)
     except (sqlite3.OperationalError, StoreError):
         return None  # a foreign schema is refused when the file is opened
     except _UNREADABLE:
@@ -279,7 +279,7 @@ def _continues(path: Path, base: FileState | None, known: str) -> bool | None:
     return False if found is None and known not in {"", base.store, now.store} else found
 
 
-def _state(path: Path, *, immutable: bool = False) -> FileState:
+def _read_state(path: Path, *, immutable: bool = False) -> FileState:
     """Raises one of `_UNREADABLE`."""
     with contextlib.closing(connect(path, read_only=True, immutable=immutable)) as connection:
         connection.execute("PRAGMA writable_schema = ON")  # the page count may be that of an unfinished checkpoint

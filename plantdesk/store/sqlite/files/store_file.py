@@ -52,22 +52,22 @@ from plantdesk.store.sqlite.connections import (
     transaction,
     translate_errors,
 )
+from plantdesk.store.sqlite.counters import count_commit, position
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
     connect_for_reading,
+    file_text,
     has_log,
     is_absent,
     is_own_log,
-    named,
     refuse_newer,
     resolved,
     state_without_log,
 )
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
-from plantdesk.store.sqlite.numbers import count_commit, position
 
 _log = logging.getLogger(__name__)
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
@@ -84,7 +84,7 @@ class StoreFile:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path` as `Store` does, and raise the same errors."""
-        with naming(path):
+        with translate_file_errors(path):
             self.path = resolved(path)
             self._opened, self.generation = _open_file(self.path, create=create), 0
 
@@ -115,7 +115,7 @@ class StoreFile:
             with translate_errors(), contextlib.closing(self.connect()) as connection:
                 (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version < SCHEMA_VERSION:
-                raise StoreReadOnlyError(what=named(self.path))
+                raise StoreReadOnlyError(what=file_text(self.path))
 
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""
@@ -171,7 +171,7 @@ class StoreFile:
 
         The files of before must be of no use to anyone any more: a log of theirs that is in the way is quarantined.
         """
-        with naming(self.path):
+        with translate_file_errors(self.path):
             if not os.path.lexists(self.path):
                 raise StoreMovedError
             old = self._opened
@@ -181,12 +181,12 @@ class StoreFile:
             try:
                 self._opened = _open_file(self.path)
             except (ForeignFileError, StoreDamagedError):
-                self._remove_log(old.identity)
+                self._quarantine_left_log(old.identity)
                 raise
             self.generation += 1
         old.connection.close()
 
-    def _remove_log(self, used: FileIdentity) -> None:
+    def _quarantine_left_log(self, used: FileIdentity) -> None:
         """Quarantine the log that was `used`, if it is beside another file now: SQLite would apply it to that."""
         with locked(self.path):
             if not self.has_name and file_id(f"{self.path}-wal") == used.wal:
@@ -202,7 +202,7 @@ class StoreFile:
             time.sleep(_SETTLED)
             if written == self.last_written:
                 break
-        with naming(self.path), locked(self.path), replaced_file(self.path) as temporary:
+        with translate_file_errors(self.path), locked(self.path), replaced_file(self.path) as temporary:
             shutil.copyfile(self.path, temporary)
             Backups(self.path).quarantine_log(self.path)
 
@@ -272,10 +272,10 @@ def _open_file(path: Path, *, create: bool = False) -> OpenedFile:
 def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
     """Open the file under the lock. Raises StoreMovedError if the caller must try again.
 
-    That is if the file or its log was replaced just now, or if `_with_own_log` has to `wait`.
+    That is if the file or its log was replaced just now, or if `_ensure_own_log` has to `wait`.
     """
-    found = _with_own_log(path, lock.noted, wait=wait)
-    connection = _checked(path, found.database, first_time=lock.noted.used == FileIdentity())
+    found = _ensure_own_log(path, lock.noted, wait=wait)
+    connection = _open_checked(path, found.database, first_time=lock.noted.used == FileIdentity())
     with _closed_on_error(connection):
         opened = identity(path)
         if opened.database != found.database or found.wal not in {None, opened.wal}:
@@ -285,22 +285,25 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
-def _with_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
+def _ensure_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
     """Quarantine a log that belongs to another file, and return which files are there now.
 
     If the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file: commits
     by another index would be lost. With `wait`, raises StoreMovedError until that is done.
     """
     found, used = identity(path), noted.used
-    if wait and found == used and found.wal is not None and file_id(f"{path}-shm") is None:  # the index is lost
+    is_index_missing = found == used and found.wal is not None and file_id(f"{path}-shm") is None
+    if wait and is_index_missing:
         raise StoreMovedError
-    if is_other := used.database not in {None, found.database}:
+    was_replaced = used.database not in {None, found.database}
+    if was_replaced:
         _quarantine_old_log(path, found, used)
         found = FileIdentity(found.database, file_id(f"{path}-wal"))
     is_own = is_own_log(path, noted.store) if has_log(path) else None
-    is_lost = found.database == used.database and used.wal not in {None, found.wal}  # the last to close would note it
-    if is_lost and not is_own:
-        if not _has_all(path, noted):
+    # SQLite deletes the log when the last process closes the file, which then notes that there is none.
+    is_log_missing = found.database == used.database and used.wal not in {None, found.wal}
+    if is_log_missing and not is_own:
+        if not _has_last_commit(path, noted):
             if wait:
                 raise StoreMovedError
             _log.warning(
@@ -308,16 +311,18 @@ def _with_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
             )
         return _replace_by_copy(path)
     if is_own is False:
-        return _without_log(path, found, used)
-    return _with_copied_log(path, found) if is_other and found.wal is not None else found
+        return _remove_foreign_log(path, found, used)
+    if was_replaced and found.wal is not None:
+        return _merge_moved_log(path, found)
+    return found
 
 
-def _with_copied_log(path: Path, found: FileIdentity) -> FileIdentity:
+def _merge_moved_log(path: Path, found: FileIdentity) -> FileIdentity:
     """Copy the log into the file; if somebody else has both open, with another index of the log, replace the file.
 
     Whoever closes the file last deletes its log, in which an unknown index shows nothing of what this process adds.
     """
-    with contextlib.closing(_checked(path, found.database, first_time=True)) as connection:
+    with contextlib.closing(_open_checked(path, found.database, first_time=True)) as connection:
         is_busy, pages, copied = connection.execute("PRAGMA wal_checkpoint").fetchone()
     if not os.path.lexists(f"{path}-wal"):
         return identity(path)
@@ -326,7 +331,7 @@ def _with_copied_log(path: Path, found: FileIdentity) -> FileIdentity:
     return _replace_by_copy(path, Backups(path).quarantine_log)
 
 
-def _has_all(path: Path, noted: Note) -> bool:
+def _has_last_commit(path: Path, noted: Note) -> bool:
     """Return whether nobody has the file open, and it has the last commit: another program copied the log into it."""
     base = state_without_log(path)
     return noted.users == 0 and base is not None and base.number == noted.commits
@@ -341,7 +346,7 @@ def _open_for_reading(path: Path) -> OpenedFile:
     return OpenedFile(found, None, read_only=True, connection=connection)
 
 
-def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
+def _open_checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
     """Open the `expected` file for writing, check its schema before anything else, and bring it up to date."""
     if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
         with contextlib.closing(connect(path, read_only=True)) as reading:
@@ -355,9 +360,9 @@ def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite
         _make_private(path)
         configure(connection)
         _check_damage(connection, whole=first_time or path.stat().st_size <= _CHECKED_SIZE)
-        _use_log(connection)
+        _enable_wal(connection)
         if version < SCHEMA_VERSION:
-            _check_unused(path, connection)
+            _check_not_in_use(path, connection)
             Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
             migrate(connection)
         _check_write(connection)
@@ -388,7 +393,7 @@ def _quarantine_log(path: Path) -> None:
         _log.warning(hint, quarantined.name)
 
 
-def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
+def _remove_foreign_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
     """Quarantine a foreign log, and return which files are there now.
 
     The file may be the one that was opened last, if it was overwritten; a process may have it open.
@@ -426,7 +431,7 @@ def _create(path: Path, *, create: bool) -> None:
         remove_abandoned(path.parent)
         with new_file(path) as temporary, contextlib.closing(configure(connect(temporary))) as connection:
             migrate(connection)
-            _use_log(connection)
+            _enable_wal(connection)
         flush_folder(path.parent.parent)  # the folder may be new as well
 
 
@@ -457,7 +462,7 @@ def _check_damage(connection: sqlite3.Connection, *, whole: bool) -> None:
         connection.execute("SELECT (SELECT max(id) FROM plant), (SELECT max(seq) FROM plant)").fetchone()
 
 
-def _use_log(connection: sqlite3.Connection) -> None:
+def _enable_wal(connection: sqlite3.Connection) -> None:
     """Put the file into WAL mode, in which it stays. SQLite itself does not wait for another program's lock here."""
     until = time.monotonic() + LOCK_SECONDS
     while True:
@@ -471,7 +476,7 @@ def _use_log(connection: sqlite3.Connection) -> None:
             return
 
 
-def _check_unused(path: Path, connection: sqlite3.Connection) -> None:
+def _check_not_in_use(path: Path, connection: sqlite3.Connection) -> None:
     """Raise StoreInUseError if another program has the file open, even if it is idle."""
     connection.execute("PRAGMA user_version").fetchone()  # opens the log; else the mode would stay
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -527,19 +532,19 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
+def translate_file_errors(path: Path) -> Iterator[None]:
     """Let errors name the file, and raise those of the system as StoreError."""
     try:
         yield
     except StoreDamagedError:
-        raise StoreDamagedError(what=named(path)) from None
+        raise StoreDamagedError(what=file_text(path)) from None
     except (PermissionError, StoreReadOnlyError) as error:
-        raise StoreReadOnlyError(what=named(path)) from error
+        raise StoreReadOnlyError(what=file_text(path)) from error
     except InterruptedError:
         raise
     except OSError as error:
         if error.errno in DISK_FULL:
             raise StoreFullError from error
         reason = error.strerror or type(error).__name__
-        message = Text("{what} cannot be opened: {reason}. Choose another file.", what=named(path), reason=reason)
+        message = Text("{what} cannot be opened: {reason}. Choose another file.", what=file_text(path), reason=reason)
         raise StoreUnreachableError(message) from error

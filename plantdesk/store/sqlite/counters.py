@@ -1,4 +1,4 @@
-"""The numbers that a store has used last: of arrivals, ids, changes and commits."""
+"""The counters of a store: the largest `seq`, the last change, and the number of the last commit."""
 
 from __future__ import annotations
 
