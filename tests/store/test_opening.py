@@ -168,6 +168,16 @@ def test_a_folder_that_may_not_be_written_to_takes_no_new_store(ordinary_folder:
 
 
 @posix
+def test_a_lock_file_of_another_user_is_named(ordinary_folder: Path) -> None:
+    """As `sudo plantdesk` leaves it."""
+    path = ordinary_folder / "plants.db"
+    filled(path)
+    file_lock.lock_file(path).chmod(0)
+    with pytest.raises(StoreUnreachableError, match=r"\.plants\.db\.lock.* Move it away"):
+        Store(path)
+
+
+@posix
 def test_a_folder_that_may_not_be_written_to_takes_no_import(ordinary_folder: Path) -> None:
     path = ordinary_folder / "plants.db"
     filled(path)

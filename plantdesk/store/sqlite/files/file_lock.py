@@ -104,7 +104,9 @@ def _open(file: Path, flags: int) -> int:
     """Open the lock file. Somebody else may have put anything there: only a regular file will do."""
     try:
         handle = open_regular(file, flags)
-    except NotRegularError as error:
+    except (NotRegularError, PermissionError) as error:
+        if isinstance(error, PermissionError) and not os.path.lexists(file):  # the folder is read-only
+            raise
         raise _not_ours(file) from error
     status = os.fstat(handle)
     if status.st_nlink != 1 or status.st_size > _NOTE_SIZE:  # less: a full disk
