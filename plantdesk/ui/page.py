@@ -188,11 +188,6 @@ class Page(QFrame):
         """Return a new bar, which is hidden until it shows a state."""
         return self._bar_stack.add()
 
-    @property
-    def list_rect(self) -> QRect:
-        """The rectangle of the main pane."""
-        return self._list.geometry()
-
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
         """Let F6 reach `widget` while it is visible; `focus` moves the focus there."""
         self._parts.append((part, widget, focus))

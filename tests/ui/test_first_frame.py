@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QCoreApplication, QRect
+from PySide6.QtCore import QCoreApplication, QPoint, QRect
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -15,6 +15,7 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
@@ -57,7 +58,9 @@ class Frame(Desk):
 
     @property
     def places_of_bars(self) -> list[QRect]:
-        return [*(bar.geometry() for bar in self.bars), self.workspace.list_rect, self.message.geometry()]
+        browser = self.the(PlantBrowser)
+        main_pane = QRect(browser.mapTo(self.workspace, QPoint()), browser.size())
+        return [*(bar.geometry() for bar in self.bars), main_pane, self.message.geometry()]
 
 
 def test_the_first_frame_has_the_last_layout(

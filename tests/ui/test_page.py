@@ -50,11 +50,11 @@ def test_the_card_collapses_first_and_the_sidebar_below_900_pixels(page: Page) -
 def test_a_collapsed_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) -> None:
     pane = getattr(page, name)
     page.resize(800, 500)
-    qtbot.waitUntil(lambda: page.list_rect.width() == page.width())
-    before = page.list_rect
+    qtbot.waitUntil(lambda: list_rect(page).width() == page.width())
+    before = list_rect(page)
     pane.toggle()
     assert pane.isVisible()
-    assert page.list_rect == before
+    assert list_rect(page) == before
     assert before.contains(pane.geometry())
     assert page.close_drawer()
     assert not pane.isVisible()
@@ -78,7 +78,7 @@ def test_a_pane_in_use_stays_open_when_there_is_no_room_for_it_any_more(page: Pa
 
 def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: Page) -> None:
     page.resize(800, 500)
-    qtbot.waitUntil(lambda: page.list_rect.width() == page.width())
+    qtbot.waitUntil(lambda: list_rect(page).width() == page.width())
     for pane in (page.card, page.sidebar):
         pane.toggle()
     for pane, other in ((page.card, page.sidebar), (page.sidebar, page.card)):
@@ -90,7 +90,7 @@ def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: 
 
 def test_the_sidebar_covers_nothing_to_which_keys_move_the_focus(qtbot: QtBot, page: Page) -> None:
     page.resize(800, 500)
-    qtbot.waitUntil(lambda: page.list_rect.width() == page.width())
+    qtbot.waitUntil(lambda: list_rect(page).width() == page.width())
     form, sidebar, card = (each.findChildren(QLineEdit)[0] for each in (page, page.sidebar, page.card))
     page.card.toggle()
     for field in (card, form):
@@ -104,16 +104,19 @@ def test_the_sidebar_covers_nothing_to_which_keys_move_the_focus(qtbot: QtBot, p
 
 @pytest.mark.parametrize("drawer", ["sidebar", "card"])
 def test_a_message_lies_over_the_list_and_covers_no_open_pane(qtbot: QtBot, page: Page, drawer: str) -> None:
-    (pane,) = (each for each in page.findChildren(QFrame) if each.objectName() == "list")
     page.resize(800, 500)
     getattr(page, drawer).toggle()
     page.toast.show_problem("Nothing was copied. " * 5)
     qtbot.waitUntil(page.toast.isVisible)
     toast = QRect(page.toast.mapTo(page, QPoint()), page.toast.size())
-    assert pane.height() == page.list_rect.height()
     assert not toast.intersects(getattr(page, drawer).geometry())
-    assert page.list_rect.contains(toast)
-    assert page.list_rect.bottom() - toast.bottom() <= 1
+    assert list_rect(page).contains(toast)
+    assert list_rect(page).bottom() - toast.bottom() <= 1
+
+
+def list_rect(page: Page) -> QRect:
+    (main_pane,) = (each for each in page.findChildren(QFrame) if each.objectName() == "list")
+    return place_in(page, main_pane)
 
 
 def place_in(page: Page, widget: QWidget) -> QRect:
@@ -126,17 +129,17 @@ def test_a_bar_moves_nothing_and_covers_no_pane(qtbot: QtBot, page: Page, width:
     if drawer:
         getattr(page, drawer).toggle()
     panes = [pane for pane in (page.sidebar, page.card) if pane.isVisible()]
-    qtbot.waitUntil(lambda: page.list_rect.bottom() == page.rect().bottom())
-    before = [page.list_rect.topLeft(), page.list_rect.topRight(), *(pane.pos() for pane in panes)]
+    qtbot.waitUntil(lambda: list_rect(page).bottom() == page.rect().bottom())
+    before = [list_rect(page).topLeft(), list_rect(page).topRight(), *(pane.pos() for pane in panes)]
     bar = page.add_bar()
     bar.show_state(Tone.WARNING, "Changed elsewhere", "Yours: “Mine”\nTheirs: “Theirs”", ("Keep mine", page.update))
     page.toast.show_problem("Nothing was copied.")
     qtbot.waitUntil(lambda: page.rect().contains(place_in(page, bar)))
     qtbot.waitUntil(lambda: not page.toast.geometry().intersects(place_in(page, bar)))
     assert not any(pane.geometry().intersects(place_in(page, bar)) for pane in panes)
-    assert [page.list_rect.topLeft(), page.list_rect.topRight(), *(pane.pos() for pane in panes)] == before
+    assert [list_rect(page).topLeft(), list_rect(page).topRight(), *(pane.pos() for pane in panes)] == before
     bar.clear()
-    qtbot.waitUntil(lambda: page.list_rect.bottom() == page.rect().bottom())
+    qtbot.waitUntil(lambda: list_rect(page).bottom() == page.rect().bottom())
 
 
 def test_f6_skips_what_is_hidden(page: Page) -> None:

@@ -133,13 +133,13 @@ QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; mi
 
 QCheckBox { spacing: 8px; min-height: 24px; padding-right: 4px; }
 QCheckBox:focus { outline: 0; }
-QCheckBox::indicator, QMenu::indicator, PlainTable::indicator, DuplicateList::indicator {
+QCheckBox::indicator, QMenu::indicator, PlainTable::indicator {
   width: ${box}px; height: ${box}px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }
 QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
 QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_2}px; height: ${box_2}px; }
-QCheckBox::indicator:checked, PlainTable::indicator:checked, DuplicateList::indicator:checked {
+QCheckBox::indicator:checked, PlainTable::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
 }
 QCheckBox::indicator:indeterminate { background: $accent; border-color: $accent; image: url("$minus"); }
@@ -225,13 +225,10 @@ PlantTableView { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 2px; outline: 0; }
 QListWidget { border-color: $line; border-radius: 8px; }
 QListWidget:focus { border: 2px solid $focus; padding: 1px; }
-QListWidget[clear="true"] { border: 2px solid transparent; padding: 1px; }
-QListWidget[clear="true"]:focus { border-color: $focus; }
 QTextBrowser { border: 1px solid $line; border-radius: 8px; padding: 1px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
 QTreeView[pane="sidebar"] { background: $sidebar; border: none; padding: $sidebar_pad; }
-QListView[pane="strip"] { background: $window; border: none; padding: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
 QTabBar { background: transparent; border: none; outline: 0; }
 QTabBar::tab {
