@@ -463,7 +463,7 @@ def test_the_table_of_threads_is_true(show: Show, tmp_path: Path) -> None:
     with show(tmp_path / "plants.db") as desk:
         desk.until_on()
         desk.sees("Fern")
-        desk.session.bridge.long_tasks.ask(desk.window, lambda _task: released.wait())
+        desk.session.bridge.long_tasks.run(desk.window, lambda _task: released.wait())
         desk.until(lambda: running_threads() == documented)
         released.set()
 

@@ -1,8 +1,9 @@
-"""Background work of the window: `ask` runs a function on another thread and delivers its result on the GUI thread.
+"""Background work of the window: `run` calls a function on another thread and delivers its result on the GUI thread.
 
 A `Worker` runs short tasks in the order of their requests, on one thread; `Tasks` runs each on a thread of its
 own. A result has a receiver, a QObject, and is dropped when the receiver has been deleted or the task cancelled.
-`StoreQueries` asks a worker for queries of one store, with one read connection; a `RepeatedQuery` follows its changes.
+`StoreQueries` runs the queries of one store on a worker, with one read connection. A `RepeatedQuery` runs its query
+again while the store changes.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
 
 
 class Task:
-    """One task: its function checks `cancelled` and calls `report`; whoever asked for it may `cancel` it.
+    """A function that runs on another thread. It gets the task, reports progress by it, and ends when it is cancelled.
 
-    What it refers to is released on the GUI thread: a QObject must not be destroyed on another one.
+    References to the receiver and the functions are released on the GUI thread, where a QObject must be destroyed.
     """
 
     def __init__(
@@ -49,8 +50,8 @@ class Task:
         failed: Callable[[Exception], object] | None,
         progress: Callable[[Any], object] | None,
     ) -> None:
-        """Make a task; the parameters are those of `Tasks.ask`."""
-        self.cancelled = False
+        """Make a task; the parameters are those of `Tasks.run`."""
+        self.is_cancelled = False
         self._post = post
         self._receiver: QObject | None = receiver
         self._function: Callable[[Task], Any] | None = function
@@ -59,26 +60,26 @@ class Task:
         self._progress = progress
         self._lock = threading.Lock()
         self._interrupt: Callable[[], None] | None = None
-        self._begun = False
+        self._has_begun = False
         self._ended = threading.Event()
 
     def cancel(self) -> None:
         """Drop the result, and interrupt the query that runs; any thread."""
         with self._lock:
-            self.cancelled = True
-            if not self._begun:
+            self.is_cancelled = True
+            if not self._has_begun:
                 self._ended.set()
         self._repeat_interrupt()
 
-    def complete(self, function: Callable[[], object]) -> bool:
-        """Call `function` and return True; `cancel` waits for it. Return False if the task was cancelled before."""
+    def call_unless_cancelled(self, function: Callable[[], object]) -> bool:
+        """Call `function`, which `cancel` waits for, unless the task is cancelled; return whether it was called."""
         with self._lock:
-            if not self.cancelled:
+            if not self.is_cancelled:
                 function()
-            return not self.cancelled
+            return not self.is_cancelled
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the function has returned, or will never be called."""
         return self._ended.is_set()
 
@@ -87,22 +88,25 @@ class Task:
         self._ended.wait()
 
     def report(self, progress: object) -> None:
-        """Pass `progress` to the function that `ask` was given for it; on the thread of the task."""
+        """Pass `progress` to the function given for it, which runs on the GUI thread; on the thread of the task."""
         if self._progress is not None:
             self._post(partial(self._call, self._progress, progress))
 
-    def report_or_end(self, progress: object) -> None:
-        """Pass `progress` on like `report`; raise InterruptedError instead if the task is cancelled."""
-        if self.cancelled:
+    def raise_if_cancelled(self) -> None:
+        """Raise InterruptedError if the task is cancelled."""
+        if self.is_cancelled:
             raise InterruptedError
+
+    def report_or_raise(self, progress: object) -> None:
+        """Report `progress`, or raise InterruptedError if the task is cancelled."""
+        self.raise_if_cancelled()
         self.report(progress)
 
     @contextmanager
     def interrupted_by(self, interrupt: Callable[[], None]) -> Iterator[None]:
         """While in this context, `cancel` calls `interrupt`, which makes the running query raise InterruptedError."""
         with self._lock:
-            if self.cancelled:
-                raise InterruptedError
+            self.raise_if_cancelled()
             self._interrupt = interrupt
         try:
             yield
@@ -111,11 +115,11 @@ class Task:
                 self._interrupt = None
 
     def run(self) -> None:
-        """Call the function and deliver its result or exception. An unexpected exception, a defect, is logged."""
+        """Call the function and deliver its result or exception; log an exception that is a defect."""
         with self._lock:
-            self._begun = not self._ended.is_set()
+            self._has_begun = not self._ended.is_set()
         try:
-            if self._begun and self._function is not None:
+            if self._has_begun and self._function is not None:
                 self._post(partial(self._call, self._done, self._function(self)))
         except InterruptedError:
             pass
@@ -130,14 +134,14 @@ class Task:
     # --- on the GUI thread ---
 
     def _call(self, function: Callable[[Any], object] | None, value: object) -> None:
-        if function is not None and not self.cancelled and self._receiver is not None and isValid(self._receiver):
+        if function is not None and not self.is_cancelled and self._receiver is not None and isValid(self._receiver):
             function(value)
 
     def _release(self) -> None:
         self._receiver = self._function = self._done = self._failed = self._progress = None
 
     def _repeat_interrupt(self) -> None:
-        with self._lock:  # so that an interrupt never meets a later task of the thread
+        with self._lock:  # so that it interrupts no later task of the thread
             if self._interrupt is None:
                 return
             self._interrupt()
@@ -147,13 +151,13 @@ class Task:
 
 
 class Tasks:
-    """Tasks that may take long, each on a daemon thread: they delay neither other tasks nor the end of the program."""
+    """Runs tasks that may take long, each on a daemon thread: none delays another one, or the end of the program."""
 
     def __init__(self, post: Post) -> None:
         """Deliver results by `post`."""
         self._post = post
 
-    def ask(
+    def run(
         self,
         receiver: QObject,
         function: Callable[[Task], _Result],
@@ -175,7 +179,7 @@ class Tasks:
 
 
 class Worker(Tasks):
-    """One thread, which runs short tasks in their order."""
+    """Runs short tasks on one thread, in the order of the calls."""
 
     def __init__(self, post: Post, name: str) -> None:
         """Deliver results by `post`; the thread is called `name`."""
@@ -186,19 +190,19 @@ class Worker(Tasks):
     def _start(self, task: Task) -> None:
         self._executor.submit(task.run)
 
-    def run(self, function: Callable[[], object]) -> None:
-        """Run `function` after the tasks that wait, and wait for it."""
+    def run_and_wait(self, function: Callable[[], object]) -> None:
+        """Run `function` after the tasks that wait, and block until it has returned."""
         self._executor.submit(function).result()
 
     def close(self) -> None:
-        """Drop the tasks that wait, and wait for the one that runs."""
+        """Drop the tasks that have not begun, and wait for the one that runs."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
 class StoreQueries:
-    """Asks like `Tasks.ask`; its functions get a reader as well. Lives on the GUI thread.
+    """Runs queries on a worker; they get a reader of the store. Lives on the GUI thread.
 
-    After a failed query the next one gets a new connection. `end` is for those with a worker of their own.
+    After a failed query the next one gets a new connection. `end` also ends the worker, which must have no other user.
     """
 
     def __init__(self, worker: Worker, store: PlantStore) -> None:
@@ -207,7 +211,7 @@ class StoreQueries:
         self._tasks: list[Task] = []
         self._reader: PlantReader | None = None
 
-    def ask(
+    def run(
         self,
         receiver: QObject,
         query: Callable[[PlantReader, Task], _Result],
@@ -217,9 +221,8 @@ class StoreQueries:
         progress: Callable[[Any], object] | None = None,
     ) -> Task:
         """Run `query`; without `failed`, store errors are ignored: `health_changed` reports them."""
-        run = partial(self._run, query)
-        task = self._worker.ask(receiver, run, done, failed or ignore, progress=progress)
-        self._tasks = [*(each for each in self._tasks if not each.ended), task]
+        task = self._worker.run(receiver, partial(self._run, query), done, failed or ignore, progress=progress)
+        self._tasks = [*(each for each in self._tasks if not each.has_ended), task]
         return task
 
     def cancel(self) -> None:
@@ -231,10 +234,10 @@ class StoreQueries:
     def close(self) -> None:
         """Cancel all queries and close the connection, and wait for that: the file is closed next."""
         self.cancel()
-        self._worker.run(self._close_reader)
+        self._worker.run_and_wait(self._close_reader)
 
     def end(self) -> None:
-        """Do the same, and end the thread."""
+        """Close, and end the thread of the worker."""
         self.close()
         self._worker.close()
 
@@ -259,7 +262,7 @@ class StoreQueries:
 
 
 class RepeatedQuery(QObject):
-    """Runs a query again while plants change, on a thread of its own; pauses twice as long as it took."""
+    """Runs a query on a thread of its own, and again after changes, with a pause of twice the time that it took."""
 
     def __init__(
         self,
@@ -268,55 +271,55 @@ class RepeatedQuery(QObject):
         query: Callable[[PlantReader, Task], Any],
         done: Callable[[Any], object],
     ) -> None:
-        """Pass each result of `query` to `done` on the GUI thread. `close` also closes `worker`."""
+        """Pass each result of `query` to `done` on the GUI thread; `worker` must have no other user."""
         super().__init__()
         self._query, self._done = query, done
         self._queries = StoreQueries(worker, store)
         self._is_running = self._is_outdated = False
-        self._took = QElapsedTimer()
+        self._elapsed = QElapsedTimer()
         self._pause = QTimer(self, singleShot=True)
-        self._pause.timeout.connect(self._ask)
+        self._pause.timeout.connect(self._run)
 
     @Slot()
     def run_soon(self) -> None:
-        """Run the query again soon: plants have changed."""
+        """Run the query soon: plants have changed."""
         self._is_outdated = True
         if not self._is_running and not self._pause.isActive():
             self._pause.start(0)
 
     def close(self) -> None:
-        """Cancel the query and end the thread; nothing follows."""
+        """Cancel the query and end the thread; `done` is not called any more."""
         self._pause.stop()
         self._queries.end()
 
     @Slot()
-    def _ask(self) -> None:
+    def _run(self) -> None:
         if self._is_outdated:
             self._is_running, self._is_outdated = True, False
-            self._took.start()
-            self._queries.ask(self, self._query, self._on_result, self._on_failed)
+            self._elapsed.start()
+            self._queries.run(self, self._query, self._on_result, self._on_failed)
 
     def _on_result(self, result: object) -> None:
-        self._rest(max(_MIN_PAUSE_MS, 2 * self._took.elapsed()))
+        self._start_pause(max(_MIN_PAUSE_MS, 2 * self._elapsed.elapsed()))
         self._done(result)
 
     def _on_failed(self, _error: Exception) -> None:
         """Try again later: `Bridge.health_changed` reports what is wrong with the store."""
         self._is_outdated = True
-        self._rest(_RETRY_DELAY_MS)
+        self._start_pause(_RETRY_DELAY_MS)
 
-    def _rest(self, pause_ms: int) -> None:
+    def _start_pause(self, pause_ms: int) -> None:
         self._is_running = False
         self._pause.start(pause_ms)
 
 
 def plant_of(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
-    """Return a plant, None if no plant has this id."""
+    """Return the plant with this id, or None."""
     return reader.plant(plant_id)
 
 
 def next_free_id(reader: PlantReader, _task: Task) -> int:
-    """Return the id that a new plant may have."""
+    """Return the id that the next plant without one gets."""
     return reader.next_free_id()
 
 

@@ -217,7 +217,7 @@ class ConflictQuestion(QObject):
             actions = (self.tr("Try again"), again), (self.tr("Discard mine"), self.discarded.emit)
             self._ask(title, row, f"{error_text(error)}\n{self._yours(mine)}", *actions)
 
-        queries.ask(self, partial(plant_of, plant_id=row.id), done, ask)
+        queries.run(self, partial(plant_of, plant_id=row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
         """Ask which version stays: `mine`, which `keep` saves, or `theirs`."""

@@ -126,7 +126,7 @@ class ApiControl(QObject):
         self._preferences.change(api_enabled=False)
         if self._server is not None:
             server = self._server
-            self._worker.ask(self, lambda _task: server.stop())
+            self._worker.run(self, lambda _task: server.stop())
         self._signal_state()
 
     def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
@@ -136,7 +136,7 @@ class ApiControl(QObject):
         """
         server = self._server
         if server is not None and isinstance(self.state, On):
-            self._worker.ask(
+            self._worker.run(
                 self, lambda _task: server.move(port), lambda _none: self._use_port(port), refused or ignore
             )
             return
@@ -152,7 +152,7 @@ class ApiControl(QObject):
         """Signal that there is no store to serve, and stop the server of one that was to come."""
         self._failure = NoOpenStoreError()
         if (server := self._server) is not None:
-            self._worker.ask(self, lambda _task: server.stop())
+            self._worker.run(self, lambda _task: server.stop())
         self._signal_state()
 
     def serve(self, store: ServedStore) -> None:
@@ -171,7 +171,7 @@ class ApiControl(QObject):
                 before.stop()
             return self._make_server(store)
 
-        self._worker.ask(self, make, self._on_made, self._on_not_made)
+        self._worker.run(self, make, self._on_made, self._on_not_made)
 
     def close(self) -> None:
         """Stop the server; returns when it has answered what it accepted."""
@@ -184,7 +184,7 @@ class ApiControl(QObject):
     def _start(self) -> None:
         if self._server is not None:
             server, port = self._server, self.port
-            self._worker.ask(self, lambda _task: server.start(port))
+            self._worker.run(self, lambda _task: server.start(port))
         elif self._store is not None and self._failure is not None:  # the server could not be made: try again
             self.serve(self._store)
 
@@ -200,7 +200,7 @@ class ApiControl(QObject):
         """Start if the port is free now; until then the state does not change."""
         server, port = self._server, self.port
         if server is not None and self._preferences.settings.api_enabled:
-            self._worker.ask(self, lambda _task: server.move(port), failed=ignore)
+            self._worker.run(self, lambda _task: server.move(port), failed=ignore)
 
     def _on_made(self, server: StoreServer) -> None:
         self._server = server

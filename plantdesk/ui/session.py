@@ -70,18 +70,18 @@ class StoreOpener(QObject):
 
         def open_store(task: Task) -> PlantStore:
             store = location.open(create=create)
-            if task.complete(partial(self._own, store)):
+            if task.call_unless_cancelled(partial(self._own, store)):
                 return store
             store.close()  # the program is ending, or the user has chosen another store meanwhile
             raise InterruptedError
 
-        self._opening = self._bridge.long_tasks.ask(self, open_store, self._on_opened, self._on_failed)
+        self._opening = self._bridge.long_tasks.run(self, open_store, self._on_opened, self._on_failed)
 
     def use(self, location: StoreLocation) -> None:
         """Prepare to open another store instead of one that is not open yet."""
         store = self._take_store()
         if store is not None:
-            self._bridge.long_tasks.ask(self, lambda _task: store.close())
+            self._bridge.long_tasks.run(self, lambda _task: store.close())
         self.location, self.is_closed = location, True
 
     def begin_closing(self) -> None:

@@ -39,9 +39,9 @@ def test_result_and_exception_come_on_the_gui_thread(
     def receive(answer: object) -> None:
         received.append((answer, threading.current_thread()))
 
-    tasks.ask(lone_bridge, lambda _task: 7, receive)
+    tasks.run(lone_bridge, lambda _task: 7, receive)
     qtbot.waitUntil(lambda: received == [(7, threading.main_thread())])
-    tasks.ask(lone_bridge, busy, None, receive)
+    tasks.run(lone_bridge, busy, None, receive)
     qtbot.waitUntil(lambda: len(received) == 2)
     assert isinstance(received[1][0], StoreBusyError)
     assert received[1][1] is threading.main_thread()
@@ -52,10 +52,10 @@ def test_a_defect_is_logged_also_when_it_is_reported_and_what_nobody_handles(
     qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     received: list[Exception] = []
-    tasks.ask(lone_bridge, broken, None, received.append)
+    tasks.run(lone_bridge, broken, None, received.append)
     qtbot.waitUntil(lambda: bool(received))
     assert "ZeroDivisionError" in caplog.text
-    tasks.ask(lone_bridge, busy).wait()
+    tasks.run(lone_bridge, busy).wait()
     assert "StoreBusyError" in caplog.text
 
 
@@ -67,7 +67,7 @@ def test_progress_comes_before_the_result(qtbot: QtBot, tasks: Tasks, lone_bridg
             task.report(number)
         return "done"
 
-    tasks.ask(lone_bridge, count, received.append, progress=received.append)
+    tasks.run(lone_bridge, count, received.append, progress=received.append)
     qtbot.waitUntil(lambda: "done" in received)
     assert received == [0, 1, 2, "done"]
 
@@ -76,13 +76,13 @@ def test_nothing_comes_from_a_cancelled_task_or_for_a_deleted_receiver(
     qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge
 ) -> None:
     received: list[object] = []
-    task = tasks.ask(lone_bridge, lambda _task: 1, received.append, received.append, progress=received.append)
+    task = tasks.run(lone_bridge, lambda _task: 1, received.append, received.append, progress=received.append)
     task.wait()
     task.cancel()  # its result waits in the event loop already
     receiver = QObject()
-    tasks.ask(receiver, lambda _task: 1, received.append).wait()
+    tasks.run(receiver, lambda _task: 1, received.append).wait()
     delete(receiver)
-    tasks.ask(lone_bridge, lambda _task: 2, received.append)
+    tasks.run(lone_bridge, lambda _task: 2, received.append)
     qtbot.waitUntil(lambda: bool(received))
     assert received == [2]
 
@@ -90,12 +90,12 @@ def test_nothing_comes_from_a_cancelled_task_or_for_a_deleted_receiver(
 def test_a_cancelled_task_that_waits_is_never_called(lone_bridge: Bridge) -> None:
     released = threading.Event()
     called: list[int] = []
-    lone_bridge.short_tasks.ask(lone_bridge, lambda _task: released.wait())
-    task = lone_bridge.short_tasks.ask(lone_bridge, lambda _task: called.append(1))
+    lone_bridge.short_tasks.run(lone_bridge, lambda _task: released.wait())
+    task = lone_bridge.short_tasks.run(lone_bridge, lambda _task: called.append(1))
     task.cancel()
     task.wait()
     released.set()
-    lone_bridge.short_tasks.run(lambda: None)
+    lone_bridge.short_tasks.run_and_wait(lambda: None)
     assert called == []
 
 
@@ -103,8 +103,8 @@ def test_a_long_task_delays_neither_short_ones_nor_the_end(qtbot: QtBot) -> None
     bridge = Bridge()
     released = threading.Event()
     received: list[object] = []
-    task = bridge.long_tasks.ask(bridge, lambda _task: released.wait(), received.append)
-    bridge.short_tasks.ask(bridge, lambda _task: "short", received.append)
+    task = bridge.long_tasks.run(bridge, lambda _task: released.wait(), received.append)
+    bridge.short_tasks.run(bridge, lambda _task: "short", received.append)
     qtbot.waitUntil(lambda: received == ["short"])
     bridge.close()
     assert not released.is_set()
@@ -125,7 +125,7 @@ def ask_endless(bridge: Bridge, queries: StoreQueries) -> list[object]:
         with translate_errors():
             reader._connection.execute(ENDLESS).fetchone()  # noqa: SLF001  a query that never ends by itself
 
-    queries.ask(bridge, query, received.append, received.append)
+    queries.run(bridge, query, received.append, received.append)
     assert started.wait(SECONDS)
     return received
 
@@ -135,7 +135,7 @@ def test_a_cancelled_query_is_interrupted_and_the_next_one_runs(
 ) -> None:
     received = ask_endless(bridge, queries)
     queries.cancel()
-    queries.ask(bridge, next_free_id, received.append)
+    queries.run(bridge, next_free_id, received.append)
     qtbot.waitUntil(lambda: bool(received))
     assert received == [1]
 
@@ -160,8 +160,8 @@ def test_after_a_failure_the_file_is_opened_again(qtbot: QtBot, bridge: Bridge, 
         readers.append(reader)
         return reader.count()
 
-    queries.ask(bridge, fail, readers.append, failures.append)
-    queries.ask(bridge, count, counts.append, failures.append)
+    queries.run(bridge, fail, readers.append, failures.append)
+    queries.run(bridge, count, counts.append, failures.append)
     qtbot.waitUntil(lambda: counts == [0])
     assert [type(failure) for failure in failures] == [StoreBusyError]
     assert readers[0] is not readers[1]
@@ -172,10 +172,10 @@ def test_closing_behind_another_task_leaves_no_connection_open(qtbot: QtBot, sto
     bridge = Bridge()
     queries = StoreQueries(bridge.short_tasks, store)
     found: list[int] = []
-    queries.ask(bridge, next_free_id, found.append)
+    queries.run(bridge, next_free_id, found.append)
     qtbot.waitUntil(lambda: found == [2])
     ended = threading.Event()
-    bridge.short_tasks.ask(bridge, lambda _task: ended.wait())
+    bridge.short_tasks.run(bridge, lambda _task: ended.wait())
     threading.Timer(0.05, ended.set).start()
     queries.close()
     bridge.close()

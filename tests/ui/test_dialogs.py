@@ -69,7 +69,7 @@ class Window(Desk):
     def until_read(self) -> None:
         """Wait until what was asked so far, by which the dialog may grow, is answered: tasks run in their order."""
         answers: list[object] = []
-        self.bridge.short_tasks.ask(self.dialog, lambda _task: None, answers.append)
+        self.bridge.short_tasks.run(self.dialog, lambda _task: None, answers.append)
         self.until(lambda: answers == [None])
         QApplication.processEvents()
 

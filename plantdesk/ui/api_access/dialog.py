@@ -335,7 +335,7 @@ class ApiDialog(Dialog):
         self._activity.set_open(is_open=self.screen().availableGeometry().height() > _HIGH_SCREEN)
         self._show_server(server.state)
         self._tokens.refresh()
-        self._ask_next_id()
+        self._query_next_id()
         self._tokens.focus_name()
 
     @Slot()
@@ -381,10 +381,10 @@ class ApiDialog(Dialog):
     @Slot()
     def _on_changed(self) -> None:
         self._tokens.refresh()
-        self._ask_next_id()
+        self._query_next_id()
 
-    def _ask_next_id(self) -> None:
-        self._queries.ask(self, next_free_id, self._on_next_id)
+    def _query_next_id(self) -> None:
+        self._queries.run(self, next_free_id, self._on_next_id)
 
     def _on_next_id(self, plant_id: int) -> None:
         self._plant_id = plant_id

@@ -175,7 +175,7 @@ class ApiAccess(Feature):
     def _list_tokens(self) -> None:
         if self.opened is not None:
             tokens = self.opened.store.tokens
-            self.context.bridge.short_tasks.ask(self, lambda _task: tokens.list(), self._on_listed, ignore)
+            self.context.bridge.short_tasks.run(self, lambda _task: tokens.list(), self._on_listed, ignore)
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
         if bool(rows) is not self._has_tokens:

@@ -97,7 +97,7 @@ class TokenPanel(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Read the list again."""
-        self._bridge.short_tasks.ask(self, lambda _task: self._tokens.list(), self._on_listed, self._on_failed)
+        self._bridge.short_tasks.run(self, lambda _task: self._tokens.list(), self._on_listed, self._on_failed)
 
     @Slot()
     def create_token(self) -> None:
@@ -141,7 +141,7 @@ class TokenPanel(QWidget):
                 reason = f"{error.strerror or error}."
                 raise PlantDeskError(Text("{reason} Choose another file."), reason=reason) from error
 
-        self._bridge.long_tasks.ask(self, write, partial(self._on_saved, file), self._on_not_saved)
+        self._bridge.long_tasks.run(self, write, partial(self._on_saved, file), self._on_not_saved)
 
     # --- results ---
 

@@ -179,10 +179,10 @@ class Card(Feature):
             self._stack.setCurrentWidget(self._several)
             if self._ids:
                 summarize = partial(_summary, ids=self._ids)
-                self._task = self.opened.queries.ask(self, summarize, self._several.show_summary)
+                self._task = self.opened.queries.run(self, summarize, self._several.show_summary)
         elif self._ids:
             read = partial(_read, plant_id=self._ids[0])
-            self._task = self.opened.queries.ask(self, read, self._on_read, self._on_not_read)
+            self._task = self.opened.queries.run(self, read, self._on_read, self._on_not_read)
 
     def _on_not_read(self, error: Exception) -> None:
         """Show what the table has of the plant. The card reads the plant when the server answers again."""

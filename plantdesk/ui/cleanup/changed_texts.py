@@ -93,8 +93,7 @@ def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -
             places += sum(each.places for each in found if not each.is_blank)
             changed += any(not each.is_blank for each in found)
             if time.monotonic() > report_at:
-                if task.cancelled:
-                    raise InterruptedError
+                task.raise_if_cancelled()
                 task.report(Preview(since, tuple(rows)))
                 report_at = float("inf") if len(rows) >= MAX_LISTED else time.monotonic() + 1
     return Preview(since, tuple(rows), places, changed, count, is_complete=True)

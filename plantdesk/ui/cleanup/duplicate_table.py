@@ -232,7 +232,7 @@ class DuplicateModel(RowModel[Item]):
                 groups.append((self._next, self._ids(self._next)[:_MAX_SHOWN].tolist()))
                 ids += groups[-1][1]
                 self._next += 1
-            self._task = self._queries.ask(self, partial(_read, ids=ids), partial(self._on_read, groups))
+            self._task = self._queries.run(self, partial(_read, ids=ids), partial(self._on_read, groups))
 
     def _on_read(self, groups: list[tuple[int, list[int]]], rows: dict[int, PlantRow]) -> None:
         self._task = None

@@ -112,7 +112,7 @@ class DuplicatesPage(CleanUpPage):
                 left = intended(groups, reader.rows)
                 return groups.with_last(left), {*range(len(groups.sizes) - len(left), len(groups.sizes))}
 
-        self._task = self._context.bridge.long_tasks.ask(self, find, self._on_found, self._on_failed)
+        self._task = self._context.bridge.long_tasks.run(self, find, self._on_found, self._on_failed)
 
     @property
     @override
@@ -301,7 +301,7 @@ class TagsPage(CleanUpPage):
     @Slot()
     def start(self) -> None:
         likeness = Likeness(*(box.isChecked() for box in self._boxes))
-        self._opened.queries.ask(self, partial(_find, likeness=likeness), self._on_found)
+        self._opened.queries.run(self, partial(_find, likeness=likeness), self._on_found)
 
     def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
         self._tags, groups = found

@@ -201,7 +201,7 @@ class RewritingPage(CleanUpPage):
             self._show_counts()
             return
         plants = self._scopes[max(self._scope.currentIndex(), 0)]
-        self._task = self._context.bridge.long_tasks.ask(
+        self._task = self._context.bridge.long_tasks.run(
             self,
             partial(read_preview, self._store, rule, plants),
             partial(self._on_read, Rewrite(plants, rule)),

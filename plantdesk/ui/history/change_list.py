@@ -91,7 +91,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
 
     def reload(self) -> None:
         """Read the changes again; the present ones stay until the new ones are loaded."""
-        self._ask(None, max(_PAGE, self.entry_count()), self._on_loaded)
+        self._query(None, max(_PAGE, self.entry_count()), self._on_loaded)
 
     def entry_count(self) -> int:
         """Return the number of changes that were read."""
@@ -145,13 +145,13 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def fetchMore(self, parent: Index) -> None:
         if self.has_more and self._last is not None:
             self.has_more = False  # until the page is loaded
-            self._ask(self._last.change.number, _PAGE, self._on_more)
+            self._query(self._last.change.number, _PAGE, self._on_more)
 
-    def _ask(self, before: int | None, limit: int, done: Callable[[int, _Page], object]) -> None:
+    def _query(self, before: int | None, limit: int, done: Callable[[int, _Page], object]) -> None:
         if self._task is not None:
             self._task.cancel()
         read = partial(_read, before=before, limit=limit, text=self._text, source=self._source)
-        self._task = self._queries.ask(self, read, partial(done, limit), self._on_failed)
+        self._task = self._queries.run(self, read, partial(done, limit), self._on_failed)
 
     def _on_failed(self, error: Exception) -> None:
         self.has_more = self._last is not None  # scrolling requests it again

@@ -55,7 +55,7 @@ class Labels(Feature):
             self._problem = most if ids else self.tr("Select the plants that get a label.")
             self.context.page.toast.show_problem(self._problem)
             return
-        self.opened.queries.ask(self, partial(_rows, ids), self._open)
+        self.opened.queries.run(self, partial(_rows, ids), self._open)
 
     def _open(self, rows: list[PlantRow]) -> None:
         from plantdesk.ui.labels.dialog import LabelDialog

@@ -62,7 +62,7 @@ class AddQueue(QObject):
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
         self._retry.timeout.connect(self._send)
         bridge.health_changed.connect(self._on_health_changed)
-        bridge.changed.connect(self._ask_next_id)
+        bridge.changed.connect(self._query_next_id)
         self.changed.connect(self._report_next_id)
 
     @property
@@ -75,11 +75,11 @@ class AddQueue(QObject):
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Save in this store, including what was submitted before it was open."""
         self._store, self.queries, self.outbox.error = store, queries, None
-        self._ask_next_id()
+        self._query_next_id()
         self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
         sent = [each.sent_at for each in self.outbox.sent_before]
         if sent and not store.desk:  # a server has another clock
-            queries.ask(self, partial(_added_since, time=min(sent)), self._drop_stored)
+            queries.run(self, partial(_added_since, time=min(sent)), self._drop_stored)
         self._send()
 
     def _drop_stored(self, rows: list[PlantRow]) -> None:
@@ -160,7 +160,7 @@ class AddQueue(QObject):
         self._settle(submission, error)
         self.refused.emit(submission)
         if isinstance(error, IdTakenError):
-            self._ask_next_id()
+            self._query_next_id()
         if not isinstance(error, StoreError):
             self._send()
             return
@@ -179,9 +179,9 @@ class AddQueue(QObject):
     # --- the next ID ---
 
     @Slot()
-    def _ask_next_id(self) -> None:
+    def _query_next_id(self) -> None:
         if self.queries is not None:
-            self.queries.ask(self, next_free_id, self._on_next_id)
+            self.queries.run(self, next_free_id, self._on_next_id)
 
     def _on_next_id(self, next_id: int) -> None:
         self._next_id = next_id

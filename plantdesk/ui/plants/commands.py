@@ -131,7 +131,7 @@ class SelectionCommands(QObject):
             self._is_copying = True
             self._context.keys.hold()
             read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
-            self._plants.opened.queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
+            self._plants.opened.queries.run(self, read, self.copies_requested.emit, self._on_not_copied)
 
     def _on_not_copied(self, error: Exception) -> None:
         self.end_copying()

@@ -100,7 +100,7 @@ class EditController(QObject):
         else:
             self._context.keys.hold()
             read = partial(plant_of, plant_id=plant_id)
-            opened.queries.ask(
+            opened.queries.run(
                 self, read, partial(self._on_read, Column(column)), lambda _error: self._context.keys.drop()
             )
 

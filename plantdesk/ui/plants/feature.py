@@ -207,7 +207,7 @@ class Plants(Feature):
         if takes_focus:
             self.context.keys.hold()
         find = partial(plant_of, plant_id=plant_id)
-        self.opened.queries.ask(self, find, partial(self._on_plant_read, plant_id, takes_focus))
+        self.opened.queries.run(self, find, partial(self._on_plant_read, plant_id, takes_focus))
 
     def _on_plant_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
         if row is not None:

@@ -30,9 +30,9 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: Recent plants that Up can recall.
 _MAX_RECENT = 50
 #: Milliseconds without a key after which similar names are offered, and the most of them.
-_PAUSE, _MAX_NEAR = 300, 3
+_PAUSE, _MAX_SIMILAR = 300, 3
 #: Replaces the number of plants of a name that is from a list or is only similar.
-_LISTED, _NEAR = 0, -1
+_LISTED, _SIMILAR = 0, -1
 MAX_OFFERS = 6
 #: For text of 13 px: distance from the right edge to the end of the pill.
 _COUNT = 68
@@ -65,7 +65,7 @@ class NameCompletion(QObject):
         self._names = names
         self._task: Task | None = None
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
-        self._pause.timeout.connect(self._ask_near)
+        self._pause.timeout.connect(self._query_similar)
         self._delegate = NameDelegate(form.theme, self)
         self._list = OfferList(name, self._delegate)
         self._list.setWrapAround(False)
@@ -110,7 +110,7 @@ class NameCompletion(QObject):
         start = self._name.typed_name
         if start.strip():
             find = partial(_offers, start=start, names=self._names)
-            self._task = self._queue.queries.ask(self, find, partial(self._on_found, start))
+            self._task = self._queue.queries.run(self, find, partial(self._on_found, start))
         else:
             self._hide()
 
@@ -152,14 +152,14 @@ class NameCompletion(QObject):
         return QRect(0, 0, width, field.height() + XS)
 
     @Slot()
-    def _ask_near(self) -> None:
+    def _query_similar(self) -> None:
         """Query similar names: the typed one is neither a plant's nor in the list."""
         start = self._name.typed_name
         if self._queue.queries is not None:
-            find = partial(_near, name=start)
-            self._task = self._queue.queries.ask(self, find, partial(self._on_near, start))
+            find = partial(_similar_names, name=start)
+            self._task = self._queue.queries.run(self, find, partial(self._on_similar, start))
 
-    def _on_near(self, start: str, offers: list[KnownName]) -> None:
+    def _on_similar(self, start: str, offers: list[KnownName]) -> None:
         if offers and start == self._name.typed_name and self._name.hasFocus():
             self._show(offers, "")
             announce(self._name, ", ".join((_number(offers[0]), *(one_line(offer.name) for offer in offers))))
@@ -235,9 +235,9 @@ def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], Kn
     return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
-def _near(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
+def _similar_names(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
     """Return names of plants that are similar to a name, with their tags."""
-    return [KnownName(each.name, each.tag, _NEAR) for each in reader.near_names(name, _MAX_NEAR)]
+    return [KnownName(each.name, each.tag, _SIMILAR) for each in reader.near_names(name, _MAX_SIMILAR)]
 
 
 class NameDelegate(OfferDelegate):
@@ -272,7 +272,7 @@ class NameDelegate(OfferDelegate):
 
 
 def _number(offer: KnownName) -> str:
-    if offer.plants in {_LISTED, _NEAR}:
+    if offer.plants in {_LISTED, _SIMILAR}:
         near, in_list = translate("NameOffers", "Did you mean?"), translate("NameOffers", "in the list")
-        return near if offer.plants == _NEAR else in_list
+        return near if offer.plants == _SIMILAR else in_list
     return translated(Text("{count:,} here", one="1 here", count=offer.plants))

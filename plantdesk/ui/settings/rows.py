@@ -58,7 +58,7 @@ class BackupRows(QObject):
     def show_last(self) -> None:
         """Show when the last backup was made, and its size."""
         backups = self._context.location.backups
-        self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
+        self._context.bridge.long_tasks.run(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
     def _rows(self, backups: StoreBackups) -> list[SettingRow]:
         choose = self._button(self.tr("Change…"), self._choose)
@@ -109,7 +109,7 @@ class BackupRows(QObject):
             is_usual = Path(name) == self._context.location.folder
             self._folder.show_error("")
             done = partial(self._use, "" if is_usual else name)
-            self._context.bridge.long_tasks.ask(self, partial(_check, Path(name)), done, self._on_unusable)
+            self._context.bridge.long_tasks.run(self, partial(_check, Path(name)), done, self._on_unusable)
 
     def _use(self, name: str, _nothing: None) -> None:
         self._context.preferences.change(backup_folder=name)
@@ -246,7 +246,7 @@ class SettingRows(QObject):
             row.set_hint(translated(names) if about is not None else self.tr("There is none yet: Tools > Known names…"))
 
         file = self._context.location.names_file
-        self._context.bridge.short_tasks.ask(self, lambda _task: KnownNames(file).about(), show_list)
+        self._context.bridge.short_tasks.run(self, lambda _task: KnownNames(file).about(), show_list)
         return row
 
     # --- API ---

@@ -105,9 +105,9 @@ class CopyDialog(Dialog):
             return
 
         def copy(task: Task) -> tuple[StoreLocation, Copied]:
-            return target, copy_store(self._source, target, task.report_or_end)
+            return target, copy_store(self._source, target, task.report_or_raise)
 
-        self._task = self._context.bridge.long_tasks.ask(
+        self._task = self._context.bridge.long_tasks.run(
             self, copy, self._on_copied, self._on_failed, progress=self._on_progress
         )
         self.finished.connect(self._task.cancel)

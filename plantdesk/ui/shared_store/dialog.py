@@ -220,7 +220,7 @@ class SharedStoreDialog(Dialog):
         self._forget()
         location = self._location
         self._tested_label.setText(self.tr("Testing…"))
-        self._task = self._bridge.long_tasks.ask(
+        self._task = self._bridge.long_tasks.run(
             self, lambda _task: location.probe(), partial(self._on_tested, location), self._on_failed
         )
         self._show_buttons()
@@ -279,7 +279,7 @@ class SharedStoreDialog(Dialog):
             return
         self.setEnabled(False)
         account = location.account
-        self._bridge.long_tasks.ask(
+        self._bridge.long_tasks.run(
             self,
             lambda _task: keep_password(account, password),
             lambda _none: self._request(location),

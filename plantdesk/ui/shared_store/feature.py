@@ -111,7 +111,7 @@ class SharedStore(Feature):
         folder = location.folder
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS) is True:
             return
-        check = self.context.bridge.long_tasks.ask
+        check = self.context.bridge.long_tasks.run
         check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda found: self._show_folder(*found))
 
     def _show_folder(self, cloud: str, is_remote: bool) -> None:
@@ -185,7 +185,7 @@ class SharedStore(Feature):
         """Ask whether to update the tables of the store if that is needed; the store notices an update by itself."""
         location, toast = self.context.location, self.context.page.toast
         if not self.running:
-            self.context.bridge.long_tasks.ask(
+            self.context.bridge.long_tasks.run(
                 self, lambda _task: location.needed_update(), self._ask_to_update, toast.show_error
             )
 
@@ -216,7 +216,7 @@ class SharedStore(Feature):
         location = self.context.location
         self.set_running(self.tr("The shared store is being updated: it would stay as it is."))
         self.context.page.toast.show_progress(self.tr("Updating…"))
-        self.context.bridge.long_tasks.ask(
+        self.context.bridge.long_tasks.run(
             self, lambda _task: update_store(location), self._on_updated, self._on_not_updated
         )
 
@@ -260,7 +260,7 @@ class OtherComputers(PlainLabel):
     def refresh(self) -> None:
         """Read which computers are at work; they stay as they are while the server does not answer."""
         if self._queries is not None:
-            self._queries.ask(self, lambda reader, _task: reader.desks_at_work(), self._show)
+            self._queries.run(self, lambda reader, _task: reader.desks_at_work(), self._show)
 
     def _show(self, desks: list[Desk]) -> None:
         others = [desk for desk in desks if not desk.is_own]

@@ -163,8 +163,7 @@ class Sidebar(Feature):
         """Count the plants of the saved searches; runs on a thread of its own, as each may read all plants."""
         found = {}
         for text in [search.text for search in self._searches]:
-            if task.cancelled:
-                raise InterruptedError
+            task.raise_if_cancelled()
             found[text] = reader.count_selected(parse_search(text))
         return found
 

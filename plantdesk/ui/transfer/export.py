@@ -141,7 +141,7 @@ class ExportController(QObject):
 
     def open_dialog(self, plants: ShownPlants) -> None:
         """Ask what to export: everything, what the search finds, or what is selected."""
-        is_cancelling = self._task is not None and self._task.cancelled and not self._task.ended
+        is_cancelling = self._task is not None and self._task.is_cancelled and not self._task.has_ended
         if self.running or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
             return
@@ -187,7 +187,7 @@ class ExportController(QObject):
         self._bar.set_progress("", None)
         text = self.tr("An export is running: {file} would not be written.")
         self.running = text.format(file=quoted(file.name))
-        self._task = self._context.bridge.long_tasks.ask(
+        self._task = self._context.bridge.long_tasks.run(
             self, run, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
         )
 
@@ -223,8 +223,7 @@ def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection:
     report = Reporter(task.report)
 
     def progress(count: int) -> None:
-        if task.cancelled:
-            raise InterruptedError
+        task.raise_if_cancelled()
         report.report_rows(count, max(total, count))
 
     return write_plants(file, form, reader, selection, progress)

@@ -270,7 +270,7 @@ class ImportDialog(Dialog):
     def _read_sample(self) -> None:
         self._cancel()
         source, reading = self._sources[0], self._reading
-        self._sampling = self._bridge.long_tasks.ask(
+        self._sampling = self._bridge.long_tasks.run(
             self, lambda _task: read_sample(source, reading), self._on_sample, self._show_failure
         )
 

@@ -63,7 +63,7 @@ class ImportJob(QObject):
         self.left_out = 0
         self._import: FileImport | None = None
         self._steps: queue.SimpleQueue[Callable[[FileImport], None] | None] = queue.SimpleQueue()
-        self._task = bridge.long_tasks.ask(self, self._run, self._on_ended, self._on_failed, progress=self._on_progress)
+        self._task = bridge.long_tasks.run(self, self._run, self._on_ended, self._on_failed, progress=self._on_progress)
 
     @property
     def names(self) -> str:

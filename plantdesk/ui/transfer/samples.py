@@ -44,7 +44,7 @@ class Samples(Feature):
         if self.opened is not None and self._task is None:
             store, rows = self.opened.store, self._rows()
             self.context.preferences.change_store(self.context.location.key, samples_closed=False)
-            self._task = self.context.bridge.long_tasks.ask(
+            self._task = self.context.bridge.long_tasks.run(
                 self, lambda _task: _import(store, rows), self._on_added, self._on_failed
             )
 
@@ -58,7 +58,7 @@ class Samples(Feature):
             return
         (source, plants), *_ = found
         read = partial(_latest, source=source, plants=len(self._rows()))
-        self.opened.queries.ask(self, read, partial(self._show, plants))
+        self.opened.queries.run(self, read, partial(self._show, plants))
 
     def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
         if found is None or not found[0].can_undo:

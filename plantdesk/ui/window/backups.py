@@ -58,7 +58,7 @@ class RestoreDialog(Dialog):
         self._table.selectionModel().selectionChanged.connect(self._on_selection)
         self._file_button.clicked.connect(self._on_another_file)
         self._choose(None)
-        bridge.short_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, self.show_failure)
+        bridge.short_tasks.run(self, lambda _task: backups.newest_first(), self._on_listed, self.show_failure)
 
     def choose_file(self, file: Path) -> None:
         """Preview a file that is not in the list."""
@@ -128,7 +128,7 @@ class RestoreDialog(Dialog):
         file = self._file
         if file is not None and self._comparing is None:
             self._comparing = file
-            self._bridge.long_tasks.ask(
+            self._bridge.long_tasks.run(
                 self, lambda _task: self._backups.preview(file), self._on_compared, self._on_not_compared
             )
 
@@ -242,7 +242,7 @@ class BackupController(Feature):
         backups = self.context.location.backups
         self.set_running(self.tr("A backup is being made: it would not be finished."))
         self._toast.show_progress(self.tr("Backing up…"))
-        self.context.bridge.long_tasks.ask(self, lambda _task: backups.make(), self._on_backed_up, self._show_failure)
+        self.context.bridge.long_tasks.run(self, lambda _task: backups.make(), self._on_backed_up, self._show_failure)
 
     @Slot()
     def open_dialog(self) -> None:
@@ -276,7 +276,7 @@ class BackupController(Feature):
     def _restore(self, file: Path) -> None:
         backups = self.context.location.backups
         self.set_running(self.tr("A restore is running: the plants would stay as they are."))
-        self.context.bridge.long_tasks.ask(
+        self.context.bridge.long_tasks.run(
             self, lambda _task: backups.restore(file, FORM), self._on_restored, self._show_failure
         )
 

@@ -166,7 +166,7 @@ class EditCommands(Feature):
             self._forget(step)
         elif isinstance(step, Change) and changes.history and self.opened is not None:
             read = partial(_is_undone, number=step.number)
-            self.opened.queries.ask(self, read, lambda is_undone: self._forget(step) if is_undone else None)
+            self.opened.queries.run(self, read, lambda is_undone: self._forget(step) if is_undone else None)
 
     def _forget(self, step: Step) -> None:
         """Offer no Undo of changes that are taken back already."""

@@ -65,7 +65,7 @@ class NamesDialog(Dialog):
         self._set_reading(is_reading=False)
         self._remove_button.hide()
         self._choose_button.setEnabled(False)  # or this answer could come after that about a new list
-        context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._on_asked, self._on_failed)
+        context.bridge.short_tasks.run(self, lambda _task: self._names.about(), self._on_asked, self._on_failed)
 
     def read(self, file: Path) -> None:
         """Make the list from a file, in the background."""
@@ -75,7 +75,7 @@ class NamesDialog(Dialog):
         self._message.clear()
         self._set_reading(is_reading=True)
         self._progress.setRange(0, 0)
-        task = self._context.bridge.long_tasks.ask(
+        task = self._context.bridge.long_tasks.run(
             self,
             lambda task: _replaced(self._names, source, task),
             self._on_read,
@@ -145,7 +145,7 @@ class NamesDialog(Dialog):
 
     @Slot()
     def _remove(self) -> None:
-        self._context.bridge.short_tasks.ask(
+        self._context.bridge.short_tasks.run(
             self, lambda _task: self._names.remove(), lambda _none: self._show(None), self._on_failed
         )
 
@@ -154,4 +154,4 @@ def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesLi
     """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import replace_list
 
-    return replace_list(known, source, source.share(task.report_or_end))
+    return replace_list(known, source, source.share(task.report_or_raise))

@@ -236,7 +236,7 @@ class VersionNotice(Feature):
         if self._clock.isActive() and preferences.settings.ask_for_updates and is_due:
             preferences.change(updates_asked_at=int(now))
             address = self._address
-            self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
+            self.context.bridge.long_tasks.run(self, lambda _task: updates.newer_release(address), self._on_answer)
 
     def _on_answer(self, release: Release | None) -> None:
         if release is not None:

@@ -128,7 +128,7 @@ class Stores(Feature):
             else:
                 on_checked(*result)
 
-        self.context.bridge.long_tasks.ask(self, check, on_result, partial(self._on_refused, url))
+        self.context.bridge.long_tasks.run(self, check, on_result, partial(self._on_refused, url))
 
     def _on_checked(self, location: StoreLocation, found: bool) -> None:
         if found:

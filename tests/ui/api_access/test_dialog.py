@@ -218,7 +218,7 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
     desk.create("greenhouse")
     desk.until(lambda: desk.names() == ["greenhouse"])
     released = threading.Event()
-    bridge.short_tasks.ask(bridge, lambda _task: released.wait())  # what is asked from now on is pending
+    bridge.short_tasks.run(bridge, lambda _task: released.wait())  # what is asked from now on is pending
     with desk.qtbot.captureExceptions() as raised:
         panel = desk.dialog.findChildren(TokenPanel)[0]
         panel.refresh()
@@ -231,10 +231,10 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
         delete(desk.dialog)
         released.set()
         received: list[int] = []
-        bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
+        bridge.short_tasks.run(bridge, lambda _task: 1, received.append)
         desk.until(lambda: received == [1])
         desk.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
-        bridge.short_tasks.ask(bridge, lambda _task: 2, received.append)
+        bridge.short_tasks.run(bridge, lambda _task: 2, received.append)
         desk.until(lambda: received == [1, 2])
     assert raised == []
     assert caplog.records == []

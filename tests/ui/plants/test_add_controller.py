@@ -73,7 +73,7 @@ class FormDesk(Desk):
     def answers(self) -> None:
         """Wait until all questions to the store are answered, such as the one whose an ID is."""
         answered: list[bool] = []
-        self.queries.ask(self.form, lambda _reader, _task: True, answered.append)
+        self.queries.run(self.form, lambda _reader, _task: True, answered.append)
         self.qtbot.waitUntil(lambda: bool(answered))
 
     @property

@@ -307,7 +307,7 @@ def test_the_same_change_elsewhere_is_no_conflict(desk: EditDesk, queries: Store
     desk.enter("Same")
     desk.until_closed()  # now the store is asked what the plant is
     answered: list[bool] = []
-    queries.ask(desk.table, lambda _reader, _task: True, answered.append)
+    queries.run(desk.table, lambda _reader, _task: True, answered.append)
     desk.until(lambda: bool(answered))
     desk.sees("Basil", "Same", "Cactus")
     assert desk.bars == []

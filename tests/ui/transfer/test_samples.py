@@ -105,6 +105,6 @@ def test_plants_of_a_file_of_that_name_are_not_samples(desk: Desk, bridge: Bridg
     desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
     counted = desk.the(SidebarView).model()
     desk.until(lambda: counted.index(0, 0).data(ENTRY_ROLE).plants == 1)  # all is counted
-    bridge.short_tasks.run(lambda: None)  # after what was asked then
+    bridge.short_tasks.run_and_wait(lambda: None)  # after what was asked then
     QApplication.processEvents()
     assert not desk.bars

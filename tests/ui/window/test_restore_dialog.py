@@ -190,7 +190,7 @@ def test_nothing_and_what_would_change_nothing_cannot_be_restored(desk: BackupDe
 
 def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, bridge: Bridge, backup: Backup) -> None:
     released = threading.Event()
-    bridge.short_tasks.ask(bridge, lambda _task: released.wait())  # the list waits behind it
+    bridge.short_tasks.run(bridge, lambda _task: released.wait())  # the list waits behind it
     dialog = desk.open()
     other = backup.path.with_name("other.db")
     backup.path.rename(other)
@@ -198,7 +198,7 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, b
     desk.says("“other.db” holds 2 plants")
     released.set()
     received: list[int] = []
-    bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
+    bridge.short_tasks.run(bridge, lambda _task: 1, received.append)
     desk.until(lambda: received == [1])
     desk.says("“other.db” holds 2 plants")
 

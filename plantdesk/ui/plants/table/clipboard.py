@@ -63,7 +63,7 @@ class RowCopier(QObject):
         if self.store is not None:
             headings = [column_title(column) for column in Column]
             read = partial(_table, store=self.store, ids=ids, headings=headings, form=form)
-            self._task = self._bridge.long_tasks.ask(self, read, self._on_read, self._on_failed)
+            self._task = self._bridge.long_tasks.run(self, read, self._on_read, self._on_failed)
 
     def close(self) -> None:
         """Cancel, and wait until the store is no longer read; no signal follows."""
@@ -112,8 +112,7 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
         for piece, marked in parts:
             text.write(piece)
             formulas += marked
-            if task.cancelled:
-                raise InterruptedError
+            task.raise_if_cancelled()
             if text.tell() > _MAX_CHARACTERS:
                 raise PlantDeskError(
                     Text("These plants are too long to be copied at once. Select fewer, then copy again.")

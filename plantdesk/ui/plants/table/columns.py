@@ -107,7 +107,7 @@ class TableColumns(QObject):
 
     def _read(self) -> None:
         if self._queries is not None:
-            self._queries.ask(self, _ends, self._on_read)
+            self._queries.run(self, _ends, self._on_read)
 
     def _on_read(self, ids: list[int]) -> None:
         self._is_read = True

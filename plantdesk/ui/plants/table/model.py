@@ -77,16 +77,16 @@ class PageCache(QObject):
         """Return whether the row has to be read. A row that the store no longer has counts as loaded."""
         return self._rows.get(plant_id, (-1, None))[0] < self._generation
 
-    def ask(self, ids: Sequence[int]) -> None:
+    def request(self, ids: Sequence[int]) -> None:
         """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
         self._waiting.append(ids)
-        self._queries.ask(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
+        self._queries.run(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
 
     def find(self, view: View, start: str, found: Callable[[int | None], object]) -> None:
         """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
         if self._finding is not None:
             self._finding.cancel()
-        self._finding = self._queries.ask(
+        self._finding = self._queries.run(
             self, lambda reader, _task: reader.first_with_name(view, start), found, self.failed.emit
         )
 
@@ -146,7 +146,7 @@ class PlantModel(QAbstractTableModel):
         self.rows = RowOrder()
         self._queries: StoreQueries | None = None
         self._pause = QTimer(self, singleShot=True)
-        self._pause.timeout.connect(self._ask_if_needed)
+        self._pause.timeout.connect(self._query_if_needed)
         self._cache: PageCache | None = None
         self._draft: PlantRow | None = None
         self._missing: set[int] = set()
@@ -182,7 +182,7 @@ class PlantModel(QAbstractTableModel):
     def retry(self) -> None:
         """Repeat now what failed; this also happens automatically, every two seconds."""
         self._pause.stop()
-        self._ask_if_needed()
+        self._query_if_needed()
         self._repaint_all()
 
     def apply(self, changes: Changes) -> None:
@@ -226,7 +226,7 @@ class PlantModel(QAbstractTableModel):
     def read(self, first: int, last: int) -> None:
         """Request rows that will be painted soon, so that most are loaded by then."""
         self._missing.update(range(first, last + 1))
-        self._ask_for_page()
+        self._request_page()
 
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""
@@ -278,7 +278,7 @@ class PlantModel(QAbstractTableModel):
         self.show(self.query._replace(column=Column(column), descending=descending))
 
     @Slot()
-    def _ask_for_page(self) -> None:
+    def _request_page(self) -> None:
         """Request the rows that were painted without being loaded, and those around them."""
         missing, self._missing = sorted(self._missing), set()
         if self._cache is None or not missing:
@@ -288,7 +288,7 @@ class PlantModel(QAbstractTableModel):
         if missing[-1] - missing[0] > _MAX_PAGE:  # more than one screen: only the single rows are read
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
         if requested := [ids[row] for row in rows if cache.is_missing(ids[row])]:
-            cache.ask(requested)
+            cache.request(requested)
         else:
             self._repaint_all()
 
@@ -305,30 +305,30 @@ class PlantModel(QAbstractTableModel):
         self._pause.stop()
         if self._queries is not None:
             self._queries.cancel()
-            self._ask(RowsState.LOADING)
+            self._query_order(RowsState.LOADING)
             self.state_changed.emit()
 
-    def _ask(self, state: RowsState) -> None:
+    def _query_order(self, state: RowsState) -> None:
         if self._queries is not None:
             view = self.query.view
             self.rows.begin(state, view)
             read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
             done, failed = partial(self._on_order_read, monotonic()), self._on_order_failed
-            self._queries.ask(self, read, done, failed, progress=self._on_order_begun)
+            self._queries.run(self, read, done, failed, progress=self._on_order_begun)
 
     @Slot()
-    def _ask_if_needed(self) -> None:
+    def _query_if_needed(self) -> None:
         match self.rows.needed_query:
             case RowsState.LOADING:
                 self._load()
             case RowsState.REFRESHING as state:
-                self._ask(state)
+                self._query_order(state)
 
     def _on_order_begun(self, ids: array[int]) -> None:
         self._apply_edits(self.rows.show_first(ids))
 
-    def _on_order_read(self, asked_at: float, answer: tuple[array[int], int]) -> None:
-        self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - asked_at))))
+    def _on_order_read(self, begun_at: float, answer: tuple[array[int], int]) -> None:
+        self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - begun_at))))
         self._apply_edits(self.rows.show_all(*answer))
 
     def _on_order_failed(self, error: Exception) -> None:
@@ -341,7 +341,7 @@ class PlantModel(QAbstractTableModel):
         for edit in edits:
             self._apply_edit(edit)
         if not self._pause.isActive():
-            self._ask_if_needed()
+            self._query_if_needed()
         self.state_changed.emit()
 
     def _apply_edit(self, edit: Edit) -> None:
@@ -373,7 +373,7 @@ class PlantModel(QAbstractTableModel):
         plant_id = self.rows.ids[row]
         if self._cache.is_missing(plant_id):
             if not self._missing:
-                QTimer.singleShot(0, self, self._ask_for_page)  # after all of them are painted
+                QTimer.singleShot(0, self, self._request_page)  # after all of them are painted
             self._missing.add(row)
         is_draft = self._draft is not None and self._draft.id == plant_id
         return self._draft if is_draft else self._cache.row(plant_id)
@@ -383,8 +383,7 @@ def _read_order(reader: PlantReader, task: Task, view: View, *, reports_first: b
     """Return the order of a view, and the number of plants in the store; before that, report the first rows."""
     ids = array("q")
     for chunk in reader.ids(view):
-        if task.cancelled:
-            raise InterruptedError
+        task.raise_if_cancelled()
         if reports_first and not ids:
             task.report(chunk)
         ids += chunk

@@ -32,8 +32,8 @@ def stored(store: Store) -> PlantRow:
 
 def read_before_a_rename(cache: PageCache, store: Store) -> None:
     """Let a page be read whose result is not delivered yet, and rename its plant."""
-    cache.ask([1])
-    cache._queries._worker.run(lambda: None)  # noqa: SLF001  the page was read when this ends
+    cache.request([1])
+    cache._queries._worker.run_and_wait(lambda: None)  # noqa: SLF001  the page was read when this ends
     store.apply([edited(stored(store), name="New")], FORM).result(SECONDS)
 
 
@@ -56,7 +56,7 @@ def test_a_row_that_expires_while_its_page_is_read_is_read_again(qtbot: QtBot, c
         pass
     assert cache.is_missing(1)
     with qtbot.waitSignal(cache.loaded):
-        cache.ask([1])
+        cache.request([1])
     shown = cache.row(1)
     assert shown is not None
     assert (shown.name, cache.is_missing(1)) == ("New", False)
