@@ -151,7 +151,7 @@ class Desktop(QObject):
 
         services = StoreServices(_make_server, _begin_backups)
         self.session = Session(window, self.preferences, self._location, self._single, self._port, services)
-        self.session.left.connect(self.leave)
+        self.session.quit_requested.connect(self.leave)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
         use_language(self._app, self.preferences.settings.language)
@@ -166,7 +166,7 @@ class Desktop(QObject):
         window, session = self.window, self.session
         single = SingleWindow(location, paths.usable(paths.data_folder))
         is_same = single.key == self._single.key
-        if window is None or session is None or not (session.may_leave() and (is_same or self._take(single))):
+        if window is None or session is None or not (session.may_close_store() and (is_same or self._take(single))):
             return
         session.close()
         session.deleteLater()

@@ -768,7 +768,7 @@ def quick_alone(show: Show) -> Iterator[tuple[ProgramDesk, QuickEntry]]:
 def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(show: Show, qtbot: QtBot) -> None:
     with quick_alone(show) as (desk, window):
         assert not desk.window.isVisible()
-        with qtbot.waitSignal(desk.session.left):
+        with qtbot.waitSignal(desk.session.quit_requested):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
         assert not any(runtimes(paths.runtime_folder()))
@@ -782,7 +782,7 @@ def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_w
 ) -> None:
     with quick_alone(show) as (desk, window):
         QTest.keyClicks(window.focusWidget(), "Half a na")
-        with qtbot.waitSignal(desk.session.left):
+        with qtbot.waitSignal(desk.session.quit_requested):
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
     with quick_alone(show) as (desk, window):
         assert window.form.name_field.text() == "Half a na"
@@ -799,7 +799,7 @@ def test_a_plant_of_quick_waits_for_a_store_that_cannot_be_opened(show: Show, qt
     foreign(paths.database_file())
     with quick_alone(show) as (desk, window):
         qtbot.waitUntil(lambda: bool(desk.bars))
-        with qtbot.waitSignal(desk.session.left):
+        with qtbot.waitSignal(desk.session.quit_requested):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
     paths.database_file().unlink()

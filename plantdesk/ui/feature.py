@@ -34,7 +34,10 @@ from plantdesk.ui.widgets.messages import MessageLine
 
 @dataclass
 class WindowContext:
-    """What a feature works with. It adds its commands to `menus`, panes and bars to `page`, states to `status_bar`."""
+    """The parts of the window that features share.
+
+    A feature adds its commands to `menus`, its panes and bars to `page`, and its states to `status_bar`.
+    """
 
     theme: Theme
     bridge: Bridge
@@ -42,13 +45,13 @@ class WindowContext:
     page: Page
     menus: Menus
     status_bar: QStatusBar
-    #: The line under the form, for the outcome of a command.
+    #: The message line under the form.
     message: MessageLine
-    #: What the window has changed; a feature that changes plants pushes its changes.
+    #: A feature that changes plants pushes its changes here.
     undo_stack: UndoStack
-    #: Where the store is, open or not.
+    #: The location of the store, which may not be open.
     location: StoreLocation
-    #: Holds what is typed until a command knows what it is for.
+    #: Holds the keys that are typed while a command queries the store.
     keys: HeldKeys = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,26 +64,26 @@ class WindowContext:
         done: Callable[[Applied], object],
         failed: Callable[[Exception], object],
     ) -> None:
-        """Do the same as `Bridge.follow` for a change of plants that `done` pushes. Undo waits for it."""
+        """Call `done`, which pushes the change, or `failed`, like `Bridge.follow`; Undo waits until then."""
         self.bridge.follow(receiver, change, done, failed)
         self.undo_stack.wait_for(change)
 
     def report_change(self, change: Change, text: str) -> None:
-        """Report a change of the window together with its undo, and add it to the undo stack."""
+        """Push a change to the undo stack, and report it with an Undo button."""
         self.undo_stack.push(change)
         undo = self.undo_stack.undo_action(change)
         self.page.toast.show_message(text, undo, key=key_text(Key.Undo))
 
 
 class OpenStore(NamedTuple):
-    """A store that the window shows, and its queries on the thread of the short tasks."""
+    """The store that the window shows, and its queries, which run on `window-worker`."""
 
     store: PlantStore
     queries: StoreQueries
 
 
 class ShownPlants(Protocol):
-    """The table of plants, as other features use it."""
+    """The interface of the table of plants for other features."""
 
     @property
     def search_text(self) -> str:
@@ -94,7 +97,7 @@ class ShownPlants(Protocol):
         """Return the ids of the selected rows."""
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return what the table has of a plant, with long texts cut; None if it is not loaded."""
+        """Return the loaded row of a plant, with long texts cut; None if it is not loaded."""
 
     def focus_table(self) -> None:
         """Move the focus to the table."""
@@ -104,13 +107,13 @@ class ShownPlants(Protocol):
 
 
 class Feature(QObject):
-    """A part of the window, made quickly before the window is shown.
+    """A part of the window. It is made before the window is shown, so its constructor must be fast.
 
-    `settled`: what `running` describes has ended, or all plants are saved. `view_changed`: `save_view` has something to
-    save.
+    `close_unblocked`: the work in `running_text` has ended, or the last unsaved plant is saved. `view_changed`:
+    `save_view` has something to save.
     """
 
-    settled = Signal()
+    close_unblocked = Signal()
     view_changed = Signal()
 
     def __init__(self, context: WindowContext) -> None:
@@ -119,39 +122,39 @@ class Feature(QObject):
         #: The store between `set_store` and `release_store`.
         self.opened: OpenStore | None = None
         self._store_commands: list[QAction] = []
-        self._running = ""
+        self._running_text = ""
 
     @property
-    def running(self) -> str:
-        """A sentence that says what closing the window now would cancel; empty: nothing."""
-        return self._running
+    def running_text(self) -> str:
+        """A sentence about the work that closing the window now would cancel; empty if none runs."""
+        return self._running_text
 
-    def set_running(self, text: str) -> None:
-        """Set what `running` returns."""
-        self._running = text
+    def set_running_text(self, text: str) -> None:
+        """Set `running_text`; an empty one emits `close_unblocked`."""
+        self._running_text = text
         if not text:
-            self.settled.emit()
+            self.close_unblocked.emit()
 
-    def keep_unsaved(self) -> str:
-        """Remember what is not in the store for the next start. Return a sentence that says what; empty: nothing."""
+    def remember_unsaved(self) -> str:
+        """Write unsaved input to disk for the next start; return a sentence about it, empty if there is none."""
         return ""
 
     def save_view(self) -> None:
-        """Remember what the next start shows of the open store; called a moment after `view_changed`."""
+        """Save the view of the open store for the next start; called one second after `view_changed`."""
 
-    def complete(self) -> None:
-        """Build the rest, when all features are made, and before the content is shown."""
+    def set_up(self) -> None:
+        """Finish the setup: called when all features exist, before the content is shown."""
 
     def set_store(self, opened: OpenStore) -> None:
-        """Work with a store that was opened."""
+        """Use a store that was opened."""
         self.opened = opened
         self._enable_commands()
 
     def show_no_store(self, reason: PlantDeskError) -> None:
-        """Show that no store is open, or do nothing until there is one."""
+        """Show that no store could be opened, and why."""
 
     def release_store(self) -> None:
-        """End the use of the store: it is closed next."""
+        """Stop using the store, which is closed next."""
         self.opened = None
         self._enable_commands()
 
@@ -164,20 +167,20 @@ class Feature(QObject):
         for command in self._store_commands:
             command.setEnabled(self.opened is not None)
 
-    def step_back(self) -> bool:
-        """Do what Escape does here; return False if there is nothing to do."""
+    def handle_escape(self) -> bool:
+        """Handle Escape; return False to let the next feature handle it."""
         return False
 
 
 class PlantChanges(QObject):
-    """Applies edits to the store, and shows the outcome in the toast."""
+    """Applies edits to the store, and reports the result in the toast."""
 
     def __init__(self, context: WindowContext, parent: QObject) -> None:
         super().__init__(parent)
         self._context = context
 
     def may_change(self, store: PlantStore) -> bool:
-        """Return whether plants can be changed now; if they cannot, show why."""
+        """Return whether plants can be changed now; if not, show the reason."""
         error = store.change_error
         if error is not None and prevents_changes(error):
             self._context.page.toast.show_error(error)
@@ -193,10 +196,9 @@ class PlantChanges(QObject):
         progress: str = "",
         show: Callable[[tuple[int, ...]], object] | None = None,
     ) -> None:
-        """Make one change of `edits`; `text` reports it, and gets the number of plants as `count`.
+        """Apply `edits` as one change, reported by `text`, which gets the number of plants as `count`.
 
-        `done` gets the change after it was made, or None if it changed no plant. `show` shows plants by their ids:
-        those that were left as they are.
+        `done` gets the change, or None if no plant was changed. `show` gets the ids of the plants that were skipped.
         """
         if not self.may_change(store):
             return
@@ -218,7 +220,7 @@ class PlantChanges(QObject):
         self._context.follow_change(self, store.apply(edits, FORM), report, self._context.page.toast.show_error)
 
     def _report_skipped(self, applied: Applied, made: str, show: Callable[[], object]) -> None:
-        """Report a change that has left plants as they are, since somebody else had changed them meanwhile."""
+        """Report a change that skipped plants, because they were changed by others meanwhile."""
         text = Text(
             "{made} {count:,} had changed meanwhile and stay as they are.",
             one="{made} 1 had changed meanwhile and stays as it is.",

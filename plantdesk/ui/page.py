@@ -25,13 +25,14 @@ _TOAST_EDGE = 18
 
 
 class SidePane(QFrame):
-    """Hidden until it has content and the user wants it. `changed`: it was shown, hidden, docked or collapsed.
+    """A pane beside the list. It is hidden until it has content and the user requests it.
 
-    `left`: it was hidden while it had the focus, which Qt gives to the next button.
+    `changed`: it was shown, hidden, docked or collapsed. `focus_lost`: it was hidden while it had the focus; a slot
+    must move the focus, which Qt would give to the next button.
     """
 
     changed = Signal()
-    left = Signal()
+    focus_lost = Signal()
 
     def __init__(self, kind: str, parent: QWidget) -> None:
         """Make an empty pane; `kind` names its background in the style sheet."""
@@ -122,9 +123,9 @@ class SidePane(QFrame):
         self.toggle()
         return True
 
-    def leave(self) -> None:
-        """Let the window move the focus elsewhere: nothing can be done here now."""
-        self.left.emit()
+    def give_up_focus(self) -> None:
+        """Let the window move the focus out of the pane, which was disabled."""
+        self.focus_lost.emit()
 
     def _update(self) -> None:
         had_focus = has_focus(self)
@@ -132,7 +133,7 @@ class SidePane(QFrame):
         self.setVisible(self.is_docked or self.is_drawer)
         self.changed.emit()
         if had_focus and self.isHidden():
-            self.left.emit()
+            self.focus_lost.emit()
 
 
 class Part(IntEnum):

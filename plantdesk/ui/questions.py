@@ -108,11 +108,11 @@ def ask_if_of_other_desk(
 
 
 class CloseQuestion(QObject):
-    """Decides whether a window may close, and closes it when the last reason against closing is gone.
+    """Decides whether the window may close, and asks the user if closing would cancel work or leave plants unsaved.
 
-    If what was running has failed, or has left something out, the window stays open with the message about it, in
-    the toast or in a dialog.
-    `confirmed`: close the window, because nothing prevents it any more or the user wants it anyway.
+    While the question is open, the window closes as soon as nothing prevents it, unless a dialog or a persistent toast
+    reports a problem of the work that has ended.
+    `confirmed`: close the window, because the user wants it or nothing prevents it any more.
     """
 
     confirmed = Signal()
@@ -122,30 +122,32 @@ class CloseQuestion(QObject):
         self._window, self._context, self._features = window, context, features
         self._box: MessageBox | None = None
         for feature in features:
-            feature.settled.connect(self._on_settled, Qt.ConnectionType.QueuedConnection)  # after its message
+            feature.close_unblocked.connect(
+                self._on_close_unblocked, Qt.ConnectionType.QueuedConnection
+            )  # after its message
 
-    def may_leave(self) -> bool:
-        """Return whether nothing would be cancelled; plants that are not saved are remembered with their store."""
-        if running := self._running():
+    def may_close_store(self) -> bool:
+        """Return whether no work would be cancelled, and write unsaved plants to disk; otherwise explain why not."""
+        if running_text := self._running_text():
             title = self.tr("Wait until this is done, or cancel it.")
-            box = MessageBox(self._context.theme, "PlantDesk", title, running, self._window)
+            box = MessageBox(self._context.theme, "PlantDesk", title, running_text, self._window)
             box.add_button(self.tr("&Keep open"), ButtonRole.RejectRole)
             box.open()
         else:
-            self._unsaved()
-        return not running
+            self._remember_unsaved()
+        return not running_text
 
     def may_close(self) -> bool:
-        """Return whether nothing would be cancelled and all plants are saved; otherwise open the question."""
-        running, unsaved = self._running(), self._unsaved()
-        if running:
+        """Return whether no work would be cancelled and all plants are saved; otherwise ask the user."""
+        running_text, unsaved = self._running_text(), self._remember_unsaved()
+        if running_text:
             title = self.tr("Close PlantDesk and cancel this?")
-            self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
+            self._ask(title, running_text, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
             text, confirm = self._unsaved_texts()
             show = partial(self._context.page.focus_part, Part.UNSAVED)
             self._ask(unsaved, text, confirm, self.tr("&Show"), show)
-        return not running and not unsaved
+        return not running_text and not unsaved
 
     def _unsaved_texts(self) -> tuple[str, str]:
         """Return what happens to unsaved plants when the window is closed, and the label of the button for that."""
@@ -170,8 +172,8 @@ class CloseQuestion(QObject):
         box.open()
 
     @Slot()
-    def _on_settled(self) -> None:
-        if self._box is not None and self._is_open() and not self._running() and not self._unsaved():
+    def _on_close_unblocked(self) -> None:
+        if self._box is not None and self._is_open() and not self._running_text() and not self._remember_unsaved():
             self._box.reject()
             if not self._context.page.toast.is_persistent and QApplication.activeModalWidget() is None:
                 self.confirmed.emit()
@@ -179,18 +181,17 @@ class CloseQuestion(QObject):
     def _is_open(self) -> bool:
         return self._box is not None and isValid(self._box) and self._box.isVisible()
 
-    def _running(self) -> str:
-        return " ".join(filter(None, (feature.running for feature in self._features)))
+    def _running_text(self) -> str:
+        return " ".join(filter(None, (feature.running_text for feature in self._features)))
 
-    def _unsaved(self) -> str:
-        return " ".join(filter(None, [feature.keep_unsaved() for feature in self._features]))
+    def _remember_unsaved(self) -> str:
+        return " ".join(filter(None, [feature.remember_unsaved() for feature in self._features]))
 
 
 class ConflictQuestion(QObject):
-    """Reads the plant as it is now, and asks in a bar of its own, so that no other message replaces the question.
+    """Asks which version of a plant to keep, in a bar of its own, so that no other message replaces the question.
 
-    `discarded`: what the user has typed is to be dropped. `answered`: a button was pressed, and its action has
-    begun.
+    `discarded`: the user's version is to be dropped. `answered`: a button was pressed, after its action has begun.
     """
 
     discarded = Signal()
@@ -209,7 +210,7 @@ class ConflictQuestion(QObject):
         return bool(self._bars)
 
     def read(self, queries: StoreQueries, row: PlantRow, mine: str, done: Callable[[PlantRow | None], object]) -> None:
-        """Call `done` with the plant as it is now; while it cannot be read, keep `mine`, which was typed."""
+        """Call `done` with the current plant. If that cannot be read, ask whether to try again or to drop `mine`."""
         again = partial(self.read, queries, row, mine, done)
 
         def ask(error: Exception) -> None:
@@ -220,7 +221,7 @@ class ConflictQuestion(QObject):
         queries.run(self, partial(plant_of, plant_id=row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
-        """Ask which version stays: `mine`, which `keep` saves, or `theirs`."""
+        """Ask which version to keep: `mine`, which `keep` saves, or `theirs`, that of the store."""
         text = f"{self._yours(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
         take = self.tr("Take theirs"), self.discarded.emit
         self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), take)
@@ -255,8 +256,8 @@ class ConflictQuestion(QObject):
         return self.tr("Yours: {mine}").format(mine=mine)
 
 
-def added_again(edit: Update) -> Insert:
-    """Return the edit that adds a plant that was deleted, with the changes of `edit`."""
+def insert_again(edit: Update) -> Insert:
+    """Return the edit that adds a deleted plant again, with the changes of `edit`."""
     from plantdesk.domain.validation import new_plant
 
     tag = {} if edit.tag is None else {"tag": edit.tag}

@@ -67,8 +67,8 @@ class ApiControl(QObject):
     `Bridge.server_changed` signals changes of the state.
     """
 
-    #: The server was created, or could not be.
-    settled = Signal()
+    #: The server was created, or creating it has failed.
+    creation_ended = Signal()
 
     def __init__(
         self,
@@ -207,12 +207,12 @@ class ApiControl(QObject):
         if self._preferences.settings.api_enabled:
             server.start(self.port)  # the first start waits for nothing; listeners must not see the server as off
         self._unsubscribe = server.subscribe(self._bridge.notify_server_state)
-        self.settled.emit()
+        self.creation_ended.emit()
 
     def _on_not_made(self, _error: Exception) -> None:
         self._failure = ServerFailedError(Text("The server could not be started. The reason is in PlantDesk's log."))
         self._signal_state()
-        self.settled.emit()
+        self.creation_ended.emit()
 
     def _signal_state(self) -> None:
         self._bridge.server_changed.emit(self.state)

@@ -142,12 +142,12 @@ class StoreServices(NamedTuple):
 
 
 class Session(QObject):
-    """Fills the window, opens the store for it, and serves the store; `left`: the program is to end.
+    """Fills the window, opens the store for it, and serves the store; `quit_requested`: the program is to end.
 
     `store_requested(location, create)`: the user wants another store in the window, which takes another session.
     """
 
-    left = Signal()
+    quit_requested = Signal()
     store_requested = Signal(object, bool)
 
     def __init__(
@@ -181,7 +181,7 @@ class Session(QObject):
             self._save_port,
         )
         self._collector = GarbageCollector(self)
-        self.api.settled.connect(self._collector.start)
+        self.api.creation_ended.connect(self._collector.start)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
@@ -224,8 +224,8 @@ class Session(QObject):
         content.requested.connect(self.handle)
         content.quick_done.connect(self._on_quick_done)
         content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
-        content.complete()
-        content.appear()
+        content.set_up()
+        content.show_and_focus()
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         if not is_quick:
             content.begin_tray()
@@ -249,9 +249,9 @@ class Session(QObject):
         if self.workspace is not None:
             self.bridge.call(self, self.workspace.show_defect, what)
 
-    def may_leave(self) -> bool:
+    def may_close_store(self) -> bool:
         """Return whether the store can be closed; otherwise ask the user about what that would cancel."""
-        return self.workspace is None or self.workspace.may_leave()
+        return self.workspace is None or self.workspace.may_close_store()
 
     def close(self) -> None:
         """Close everything, in order; return when everything that was acknowledged is in the file."""
@@ -315,8 +315,8 @@ class Session(QObject):
 
     @Slot()
     def _on_quick_done(self) -> None:
-        if self._is_quick and self.may_leave():
-            self.left.emit()
+        if self._is_quick and self.may_close_store():
+            self.quit_requested.emit()
 
     @Slot(object)
     def _on_not_opened(self, reason: PlantDeskError) -> None:
@@ -365,6 +365,6 @@ class Session(QObject):
         if single.is_locked:
             self._use(location, single)
         elif answered:
-            self.left.emit()
+            self.quit_requested.emit()
         elif self.workspace is not None:
             self.workspace.show_no_store(StuckWindowError(location))

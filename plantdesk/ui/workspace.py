@@ -106,7 +106,7 @@ class Workspace(Page):
         self.set_location(location)
         window.setCentralWidget(self)
         window.setWindowIcon(app_icon())
-        window.escape_pressed.connect(self._step_back)
+        window.escape_pressed.connect(self._on_escape)
         window.part_requested.connect(self.focus_next_part)
         window.focus_moving.connect(self._order_tabs)
 
@@ -222,7 +222,7 @@ class Workspace(Page):
         sidebar.tagging_requested.connect(plants.commands.set_tag)
         sidebar.renamed.connect(search.replace_tag)
         sidebar.counted.connect(plants.show_counts)
-        self.sidebar.left.connect(plants.focus_table)
+        self.sidebar.focus_lost.connect(plants.focus_table)
         search.changed.connect(sidebar.show_search)
         search.save_requested.connect(sidebar.save_search)
         search.tags_requested.connect(sidebar.toggle)
@@ -262,9 +262,9 @@ class Workspace(Page):
         """Show the plant of an address, as soon as the store is open."""
         self._plants.open_address(address)
 
-    def may_leave(self) -> bool:
+    def may_close_store(self) -> bool:
         """Return whether the store may be closed now; else ask what to do with what is not saved."""
-        return self._question.may_leave()
+        return self._question.may_close_store()
 
     def begin_tray(self) -> None:
         """Show the icon in the tray, if the user wants one; closing then hides the window."""
@@ -277,17 +277,17 @@ class Workspace(Page):
         for feature in self._features:
             feature.save_view()
 
-    def complete(self) -> None:
-        """Build the rest of the content, before it is shown by `appear`."""
+    def set_up(self) -> None:
+        """Build the rest of the content, before it is shown."""
         self._context.preferences.follow(self)
         for feature in self._features:
-            feature.complete()
+            feature.set_up()
             feature.view_changed.connect(self._view_timer.start)
         self._window.geometry_changed.connect(self._view_timer.start)
         if self._context.preferences.quarantined is not None:
             self._report_damaged_settings(self._context.preferences.quarantined)
 
-    def appear(self) -> None:
+    def show_and_focus(self) -> None:
         """Show the content at once, and set the focus, which an invisible widget would not get."""
         self.show()
         self._plants.focus_form()
@@ -353,7 +353,7 @@ class Workspace(Page):
     # --- the window ---
 
     @Slot()
-    def _step_back(self) -> None:
+    def _on_escape(self) -> None:
         """Let Escape close a drawer, else a message, else clear the search, else go back to Name."""
         if self.close_drawer():
             self._plants.focus_table()
@@ -361,7 +361,7 @@ class Workspace(Page):
             self.toast.clear()
         else:
             for feature in reversed(self._features):
-                if feature.step_back():
+                if feature.handle_escape():
                     break
 
     @Slot()

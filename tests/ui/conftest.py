@@ -179,8 +179,8 @@ def unreachable(*_: object, **__: object) -> None:
 
 def open_store(workspace: Workspace, store: Store) -> None:
     """Fill the window, and show the plants of a store."""
-    workspace.complete()
-    workspace.appear()
+    workspace.set_up()
+    workspace.show_and_focus()
     workspace.set_store(store)
 
 

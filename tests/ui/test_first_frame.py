@@ -80,7 +80,7 @@ def test_the_first_frame_has_the_last_layout(
     before.window.close()
 
     after = Frame(qtbot, theme, bridge, tmp_path)
-    after.workspace.complete()
+    after.workspace.set_up()
     QCoreApplication.processEvents()
     assert (after.places, after.entries) == (places, entries), "in the first paint of the content"
     after.until(lambda: after.columns == columns)
@@ -104,8 +104,8 @@ def test_what_is_half_typed_is_in_the_first_frame(
         field.setText(text)
     before.workspace.release_store()
     after = Frame(qtbot, theme, bridge, tmp_path)
-    after.workspace.complete()
-    after.workspace.appear()
+    after.workspace.set_up()
+    after.workspace.show_and_focus()
     assert [field.text() for field in (after.id, after.name, after.tag)] == texts
     QTest.keyClicks(after.focused, "d")
     assert after.name.text() == "half a named", "the next key does not replace it"
@@ -120,8 +120,8 @@ def test_a_bar_at_the_start_moves_nothing_afterwards(
     add("Aloe")
     Preferences(tmp_path / "settings.json").change(seen_version="0.0.9")
     frame = Frame(qtbot, theme, bridge, tmp_path)
-    frame.workspace.complete()
-    frame.workspace.appear()
+    frame.workspace.set_up()
+    frame.workspace.show_and_focus()
     places = frame.places_of_bars
     frame.workspace.set_store(store)
     frame.until(lambda: frame.the(PlantTableView).model().rowCount() == 1)

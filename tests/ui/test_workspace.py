@@ -126,8 +126,8 @@ def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
 
 
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
-    bare.complete()
-    bare.appear()
+    bare.set_up()
+    bare.show_and_focus()
     qtbot.waitUntil(Desk(qtbot, bare).name.hasFocus)
 
 

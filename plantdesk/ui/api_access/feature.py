@@ -60,7 +60,7 @@ class ApiAccess(Feature):
         context.bridge.changed.connect(self._on_changed)
 
     @override
-    def complete(self) -> None:
+    def set_up(self) -> None:
         self.context.page.add_part(Part.STATUS, self._status, self._status.focus_first)
         self._show_server(self._server.state)
 
@@ -80,7 +80,7 @@ class ApiAccess(Feature):
         self._status.show_reachable(is_reachable=is_reachable, reason=reason)
 
     @override
-    def step_back(self) -> bool:
+    def handle_escape(self) -> bool:
         was_open = not self._port_bar.isHidden()
         self._port_bar.clear()
         return was_open

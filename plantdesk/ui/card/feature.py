@@ -69,17 +69,17 @@ class Card(Feature):
     def _connect(self) -> None:
         self._pane.changed.connect(self._on_pane_changed)
         self._pane.changed.connect(self.view_changed)
-        self._pane.left.connect(self._rows.focus_table)
+        self._pane.focus_lost.connect(self._rows.focus_table)
         self._one.undo_requested.connect(self._undo)
         self.requests.close.connect(self.toggle)
         self.requests.delete.connect(self._on_delete)
         self.requests.select_none.connect(self._rows.clear_selection)
-        self.notes.settled.connect(self.settled)
+        self.notes.resolved.connect(self.close_unblocked)
         self.context.bridge.changed.connect(self._on_changed)
         self.context.bridge.health_changed.connect(self._on_health_changed)
 
     @override
-    def complete(self) -> None:
+    def set_up(self) -> None:
         self.context.page.add_part(Part.CARD, self._pane, self._focus)
         self._show_remembered()
 
@@ -112,14 +112,14 @@ class Card(Feature):
             self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
 
     @override
-    def keep_unsaved(self) -> str:
+    def remember_unsaved(self) -> str:
         count = self.notes.remember_waiting()
         return (
             translated(Text("{count:,} notes are not saved.", one="1 note is not saved.", count=count)) if count else ""
         )
 
     @override
-    def step_back(self) -> bool:
+    def handle_escape(self) -> bool:
         """Leave the card by Escape."""
         is_here = has_focus(self._pane)
         if is_here:

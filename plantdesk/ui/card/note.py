@@ -1,7 +1,4 @@
-"""The note of one plant: its field, and its draft, which saves it and asks if others have changed it.
-
-`NoteDrafts` are the notes of a store that are not saved yet.
-"""
+"""The text edit of a note; the draft of one note, which saves it and resolves conflicts; all drafts of a store."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import FORM, MAX_NOTE_BYTES, PlantRow
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.questions import ConflictQuestion, added_again
+from plantdesk.ui.questions import ConflictQuestion, insert_again
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.plain_text import report_focus
 
@@ -39,13 +36,13 @@ _CLOSE_SECONDS = 10
 
 
 class NoteEdit(QPlainTextEdit):
-    """Plain text. `edited`: the user has changed it. `left`: it loses the focus. `too_long`: a change was refused.
+    """Edits a note as plain text. Tab and Escape move the focus out of it; the window handles Escape.
 
-    Tab leaves it. Escape leaves it as well: the window moves the focus.
+    `edited`: the user has changed the text. `focus_lost`: not for its context menu. `too_long`: a change was refused.
     """
 
     edited = Signal()
-    left = Signal()
+    focus_lost = Signal()
     too_long = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -94,7 +91,7 @@ class NoteEdit(QPlainTextEdit):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() is not Qt.FocusReason.PopupFocusReason:  # its own context menu
-            self.left.emit()
+            self.focus_lost.emit()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -158,15 +155,15 @@ class NoteEdit(QPlainTextEdit):
 
 
 class NoteDraft(QObject):
-    """The note of a plant as the user writes it. After `finish`, it deletes itself when it is saved.
+    """The note of one plant while the user edits it. After `finish` it deletes itself when it is saved.
 
-    `saving_changed(saving)`: it is being saved, or no longer. `settled(row)`: it is saved; the plant as stored.
-    `failed`: it could not be saved, and waits.
+    `saving_changed(is_saving)`: a save has begun or ended. `failed`: a save has failed and is retried later.
+    `resolved(row)`: nothing is unsaved any more; `row` is the plant in the store.
     """
 
     saving_changed = Signal(bool)
     failed = Signal()
-    settled = Signal(object)
+    resolved = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore, row: PlantRow, parent: QObject) -> None:
         super().__init__(parent)
@@ -273,7 +270,7 @@ class NoteDraft(QObject):
             self.row = self.row._replace(note=text or None, version=applied.change.number)
             self._context.undo_stack.push(applied.change)
         self.saving_changed.emit(False)
-        self.settled.emit(self.row)
+        self.resolved.emit(self.row)
         if self.is_dirty:
             self._pause.start(0 if self._is_finished else _PAUSE_MS)
         self._end()
@@ -311,19 +308,19 @@ class NoteDraft(QObject):
         elif self.is_dirty:
             self.save()
         else:
-            self.settled.emit(now)
+            self.resolved.emit(now)
             self._end()
 
     def _described(self, note: str) -> str:
         return quoted(note, _LONGEST) if note else self.tr("no note")
 
     def _add_again(self) -> None:
-        self._apply(added_again(edited(self.row, note=self.text)))
+        self._apply(insert_again(edited(self.row, note=self.text)))
 
     @Slot()
     def _take_theirs(self) -> None:
         self.text = self.row.note or ""
-        self.settled.emit(self.row)
+        self.resolved.emit(self.row)
         self._end()
 
     def _end(self) -> None:
@@ -347,14 +344,14 @@ def restored(value: object) -> tuple[PlantRow, str] | None:
 
 
 class NoteDrafts(QObject):
-    """The notes of a store with something to save: the `current` one, which the user writes, and those that wait.
+    """The drafts of one store: the `current` one, which the user edits, and those that could not be saved yet.
 
-    `saving_changed(saving)`: one is being saved, or no longer. `settled`: one was saved or dropped.
-    `waiting_changed(there)`: whether one could not be saved; it is saved when the store can be changed again.
+    `saving_changed(is_saving)`: a save has begun or ended. `resolved`: a draft was saved or discarded.
+    `waiting_changed(is_waiting)`: whether a draft waits until plants can be changed again.
     """
 
     saving_changed = Signal(bool)
-    settled = Signal()
+    resolved = Signal()
     waiting_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
@@ -366,7 +363,7 @@ class NoteDrafts(QObject):
         self.current: NoteDraft | None = None
         context.bridge.health_changed.connect(self._on_health_changed)
         edit.edited.connect(self._on_edited)
-        edit.left.connect(self._on_left)
+        edit.focus_lost.connect(self._on_focus_lost)
         edit.too_long.connect(self._on_too_long)
 
     @property
@@ -439,9 +436,9 @@ class NoteDrafts(QObject):
         draft = NoteDraft(self._context, opened, row, self)
         draft.saving_changed.connect(self.saving_changed)
         draft.failed.connect(self._show_waiting)
-        draft.settled.connect(self._show_waiting)
-        draft.settled.connect(self._show_text)
-        draft.settled.connect(self.settled)
+        draft.resolved.connect(self._show_waiting)
+        draft.resolved.connect(self._show_text)
+        draft.resolved.connect(self.resolved)
         return draft
 
     @Slot(object)
@@ -461,7 +458,7 @@ class NoteDrafts(QObject):
             self.current.write(self._edit.toPlainText())
 
     @Slot()
-    def _on_left(self) -> None:
+    def _on_focus_lost(self) -> None:
         if self.current is not None:
             self.current.save()
 

@@ -92,7 +92,7 @@ class AddPlantController(QObject):
         self.queue.changed.connect(self._on_queue_changed)
         self.queue.next_id_changed.connect(form.show_next_id)
         self.unsaved.edit_requested.connect(self._edit_again)
-        self.unsaved.left.connect(form.focus_name)
+        self.unsaved.focus_lost.connect(form.focus_name)
         self.unsaved.discarded.connect(self._on_discarded)
         form.submitted.connect(self.submit)
         form.emptied.connect(self._on_emptied)

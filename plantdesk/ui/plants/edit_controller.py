@@ -16,7 +16,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.questions import ConflictQuestion, added_again
+from plantdesk.ui.questions import ConflictQuestion, insert_again
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.fields import MAX_LENGTH
 from plantdesk.ui.widgets.offers import TagCompleter
@@ -73,14 +73,14 @@ class EditController(QObject):
         table.edit_requested.connect(self.start)
         self._editor.accepted.connect(self._on_accepted)
         self._editor.rejected.connect(self._on_rejected)
-        self._editor.left.connect(self._on_left)
+        self._editor.focus_lost.connect(self._on_focus_lost)
         self._editor.tab_pressed.connect(self._on_tab_pressed)
         self._editor.textEdited.connect(self._on_edited)
         self._question.answered.connect(table.setFocus)
 
     def end(self) -> None:
         """Save what is being edited: the store is released."""
-        self._on_left()
+        self._on_focus_lost()
         self._close()
         self._context.keys.drop()
 
@@ -190,7 +190,7 @@ class EditController(QObject):
             self._on_edited()
 
     @Slot()
-    def _on_left(self) -> None:
+    def _on_focus_lost(self) -> None:
         """Save when the focus goes elsewhere; a text that cannot be saved is dropped."""
         if self._draft is None or self._is_saving:
             return
@@ -264,7 +264,7 @@ class EditController(QObject):
             self._question.ask_about_changed(draft.row, self._mine(draft), theirs, keep)
 
     def _ask_about_deleted(self, draft: _Draft) -> None:
-        add = partial(self._apply, added_again(draft.edit(draft.row)), draft)
+        add = partial(self._apply, insert_again(draft.edit(draft.row)), draft)
         self._question.ask_about_deleted(draft.row, self._mine(draft), add)
 
     def _mine(self, draft: _Draft) -> str:

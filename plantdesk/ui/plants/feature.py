@@ -84,7 +84,7 @@ class Plants(Feature):
         self.context.status_bar.addPermanentWidget(self.status)
 
     @override
-    def complete(self) -> None:
+    def set_up(self) -> None:
         self._remembered.restore(self.context.location)
         self._show_view()
         self._on_sidebar_changed()
@@ -142,7 +142,7 @@ class Plants(Feature):
         self.view.show_table()
 
     @override
-    def step_back(self) -> bool:
+    def handle_escape(self) -> bool:
         if not self.browser.search_bar.clear():
             self._form.focus_name()
         return True
@@ -289,7 +289,7 @@ class Plants(Feature):
             changed.connect(self.view_changed)
 
     @override
-    def keep_unsaved(self) -> str:
+    def remember_unsaved(self) -> str:
         self._remembered.save()
         text = Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=self._unsaved.count)
         return translated(text) if self._unsaved.count else ""
@@ -299,7 +299,7 @@ class Plants(Feature):
         count = self._unsaved.count
         self.status.show_unsaved("plants", is_unsaved=bool(count))
         if not count:
-            self.settled.emit()
+            self.close_unblocked.emit()
 
     @Slot()
     def _focus_search(self) -> None:

@@ -225,7 +225,7 @@ class PlantForm(QFrame):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() != Qt.Key.Key_Escape or not (self._empties_on_escape and self._step_back()):
+        if event.key() != Qt.Key.Key_Escape or not (self._empties_on_escape and self._handle_escape()):
             super().keyPressEvent(event)
 
     @override
@@ -273,7 +273,7 @@ class PlantForm(QFrame):
         self._id_edit.setFixedWidth(min(id_width, scaled(_MAX_ID_WIDTH)))
         self.tag_field.setFixedWidth(scaled(_NARROW_TAG_WIDTH if is_narrow else _TAG_WIDTH))
 
-    def _step_back(self) -> bool:
+    def _handle_escape(self) -> bool:
         """Close the message, else empty the fields; return False if there is neither."""
         if self.message.tone is not Tone.HINT:
             self.close_message()

@@ -33,7 +33,7 @@ _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 class NameField(LineEdit):
     """A line edit that can fill in the rest of a name. That is selected, and never replaces what was typed.
 
-    `is_offering`: names are offered, so Escape closes the offers. `left`: the focus went elsewhere.
+    `is_offering`: names are offered, so Escape closes the offers. `focus_lost`: not for a popup.
     `recall_requested(step)`: Up or Down while no list is shown. `fill_taken`, `fill_refused`: Tab and Escape.
     `rows_pasted(text)`: several lines.
     """
@@ -42,7 +42,7 @@ class NameField(LineEdit):
     fill_taken = Signal()
     fill_refused = Signal()
     rows_pasted = Signal(str)
-    left = Signal()
+    focus_lost = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,7 +163,7 @@ class NameField(LineEdit):
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         if event.reason() is not Qt.FocusReason.PopupFocusReason:
-            self.left.emit()
+            self.focus_lost.emit()
         super().focusOutEvent(event)
 
     @override

@@ -76,7 +76,7 @@ class NameCompletion(QObject):
         name.recall_requested.connect(self._on_recall_requested)
         name.fill_taken.connect(self.settle)
         name.fill_refused.connect(self._refuse)
-        name.left.connect(self._hide)
+        name.focus_lost.connect(self._hide)
         name.scanned.connect(self._hide)
 
     def remember(self, name: str, tag: str | None) -> None:

@@ -44,12 +44,12 @@ class UnsavedPlants(QFrame):
 
     Keys of commands for the plants of the table do nothing while the focus is here.
     `edit_requested(submission)`: put it into the form again; it is no longer listed. `discarded(submissions)`: the
-    user discarded them. `left`: the list had the focus and became empty.
+    user discarded them. `focus_lost`: the list had the focus and is hidden, as it is empty.
     """
 
     edit_requested = Signal(object)
     discarded = Signal(object)
-    left = Signal()
+    focus_lost = Signal()
 
     def __init__(self, theme: Theme, queue: AddQueue) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class UnsavedPlants(QFrame):
     def _keep_focus(self, row: int | None) -> None:
         """If the selected `row` is gone, select the next line; without lines the focus goes elsewhere."""
         if not self._listed:
-            self.left.emit()
+            self.focus_lost.emit()
         elif row is not None and self._table.selected_row is None:
             self._table.selectRow(min(row, len(self._listed) - 1))
 

@@ -184,7 +184,7 @@ class SharedStore(Feature):
     def ask_to_update(self) -> None:
         """Ask whether to update the tables of the store if that is needed; the store notices an update by itself."""
         location, toast = self.context.location, self.context.page.toast
-        if not self.running:
+        if not self.running_text:
             self.context.bridge.long_tasks.run(
                 self, lambda _task: location.needed_update(), self._ask_to_update, toast.show_error
             )
@@ -214,19 +214,19 @@ class SharedStore(Feature):
     @Slot()
     def _update(self) -> None:
         location = self.context.location
-        self.set_running(self.tr("The shared store is being updated: it would stay as it is."))
+        self.set_running_text(self.tr("The shared store is being updated: it would stay as it is."))
         self.context.page.toast.show_progress(self.tr("Updating…"))
         self.context.bridge.long_tasks.run(
             self, lambda _task: update_store(location), self._on_updated, self._on_not_updated
         )
 
     def _on_updated(self, _backup: Backup | None) -> None:
-        self.set_running("")
+        self.set_running_text("")
         text = self.tr("The shared store is up to date. The backup is listed under Restore.")
         self.context.page.toast.show_message(text)
 
     def _on_not_updated(self, error: Exception) -> None:
-        self.set_running("")
+        self.set_running_text("")
         text = self.tr("Nothing was changed. {reason}").format(reason=error_text(error))
         self.context.page.toast.show_problem(text, (self.tr("Try again"), self._update))
 

@@ -138,7 +138,7 @@ class Sidebar(Feature):
         had_focus = self._view.hasFocus()
         set_disabled_reason(self._view, "" if is_reachable else reason)
         if had_focus and not is_reachable:
-            self._pane.leave()
+            self._pane.give_up_focus()
 
     def _connect(self) -> None:
         self._view.chosen.connect(self._on_chosen)

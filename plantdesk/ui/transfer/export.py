@@ -127,22 +127,22 @@ def _form_of(file: Path, chosen: Format) -> Format | None:
 
 
 class ExportController(QObject):
-    """Writes one file at a time from one store. `settled`: an export has ended."""
+    """Writes one file at a time from one store. `ended`: an export is done, has failed or was cancelled."""
 
-    settled = Signal()
+    ended = Signal()
 
     def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:
         super().__init__(parent)
         self._context, self._store = context, store
         self._task: Task | None = None
         self._bar = context.page.add_bar()
-        #: A sentence that says what closing the window now would cancel; empty: nothing.
-        self.running = ""
+        #: As `Feature.running_text`.
+        self.running_text = ""
 
     def open_dialog(self, plants: ShownPlants) -> None:
         """Ask what to export: everything, what the search finds, or what is selected."""
         is_cancelling = self._task is not None and self._task.is_cancelled and not self._task.has_ended
-        if self.running or is_cancelling:
+        if self.running_text or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
             return
         self._plants, selected = plants, plants.selected_ids()
@@ -186,7 +186,7 @@ class ExportController(QObject):
         self._bar.show_state(Tone.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
         self._bar.set_progress("", None)
         text = self.tr("An export is running: {file} would not be written.")
-        self.running = text.format(file=quoted(file.name))
+        self.running_text = text.format(file=quoted(file.name))
         self._task = self._context.bridge.long_tasks.run(
             self, run, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
         )
@@ -213,9 +213,9 @@ class ExportController(QObject):
         self._context.page.toast.show_problem(text)
 
     def _end_run(self) -> None:
-        self.running = ""
+        self.running_text = ""
         self._bar.clear()
-        self.settled.emit()
+        self.ended.emit()
 
 
 def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection: Selection) -> int:

@@ -64,11 +64,11 @@ class Transfer(Feature):
 
     @property
     @override
-    def running(self) -> str:
-        return self._running or ("" if self._exports is None else self._exports.running)
+    def running_text(self) -> str:
+        return self._running_text or ("" if self._exports is None else self._exports.running_text)
 
     @override
-    def complete(self) -> None:
+    def set_up(self) -> None:
         window = self.context.page.window()
         window.setAcceptDrops(True)
         for widget in (window, *window.findChildren(QLineEdit)):  # or a field would insert the path
@@ -85,7 +85,7 @@ class Transfer(Feature):
             self._dialog.reject()
         if self._job is not None:
             self._job.close()
-            self._job, self._running = None, ""
+            self._job, self._running_text = None, ""
         self._bar.clear()
 
     @override
@@ -154,7 +154,7 @@ class Transfer(Feature):
 
         if self.opened is None or self._dialog is not None:
             return
-        if self._running:
+        if self._running_text:
             text = self.tr("An import is running. Wait until it is done, or cancel it.")
             self.context.page.toast.show_problem(text)
             return
@@ -174,7 +174,7 @@ class Transfer(Feature):
             from plantdesk.ui.transfer.export import ExportController
 
             self._exports = ExportController(self.context, self.opened.store, self)
-            self._exports.settled.connect(self.settled)
+            self._exports.ended.connect(self.close_unblocked)
         if self._exports is not None:
             self._exports.open_dialog(self._plants)
 
@@ -193,7 +193,7 @@ class Transfer(Feature):
             self._job.end()
         self._job = job
         text = self.tr("An import is running: nothing of {names} would be imported.")
-        self.set_running(text.format(names=quoted(job.names, 80)))
+        self.set_running_text(text.format(names=quoted(job.names, 80)))
         self._show_running(self.tr("Preparing…"), None)
         job.progressed.connect(self._on_progress)
         self.context.follow_change(self, job.written, self._on_applied, _ignore)
@@ -222,7 +222,7 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_applied(self, applied: Applied) -> None:
-        self.set_running("")
+        self.set_running_text("")
         job = self._job
         if job is None:
             return
@@ -266,7 +266,7 @@ class Transfer(Feature):
         from plantdesk.transfer.importing import InvalidRowsError
 
         job, self._job = self._job, None
-        self.set_running("")
+        self.set_running_text("")
         self._bar.clear()
         actions = []
         if job is not None and isinstance(error, InvalidRowsError | ImportConflictError):
@@ -279,8 +279,8 @@ class Transfer(Feature):
     def _on_ended(self) -> None:
         if self.sender() is self._job:
             self._job = None
-            if self._running:
-                self.set_running("")
+            if self._running_text:
+                self.set_running_text("")
                 self._bar.clear()
                 self.context.page.toast.show_message(self.tr("The import was cancelled. Nothing was imported."))
 

@@ -136,14 +136,14 @@ def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
 
 
 class CellEditor(LineEdit):
-    """The editor of a cell. Not one of Qt's item views: they close it when a script's plants replace the rows.
+    """The editor of a table cell. Item views of Qt close their own editor when a script's plants replace the rows.
 
-    `accepted`: Enter. `rejected`: Escape. `left`: the focus went elsewhere. `tab_pressed(forward)`: Tab or Shift+Tab.
+    `accepted`: Enter. `rejected`: Escape. `focus_lost`: not for a popup. `tab_pressed(forward)`: Tab or Shift+Tab.
     """
 
     accepted = Signal()
     rejected = Signal()
-    left = Signal()
+    focus_lost = Signal()
     tab_pressed = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:
@@ -172,7 +172,7 @@ class CellEditor(LineEdit):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() not in _PASSING:
-            self.left.emit()
+            self.focus_lost.emit()
 
 
 class ButtonField(LineEdit):

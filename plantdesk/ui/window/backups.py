@@ -240,7 +240,7 @@ class BackupController(Feature):
     def back_up(self) -> None:
         """Make a backup now."""
         backups = self.context.location.backups
-        self.set_running(self.tr("A backup is being made: it would not be finished."))
+        self.set_running_text(self.tr("A backup is being made: it would not be finished."))
         self._toast.show_progress(self.tr("Backing up…"))
         self.context.bridge.long_tasks.run(self, lambda _task: backups.make(), self._on_backed_up, self._show_failure)
 
@@ -255,14 +255,14 @@ class BackupController(Feature):
         dialog.open()
 
     def _on_backed_up(self, backup: Backup) -> None:
-        self.set_running("")
+        self.set_running_text("")
         self.made.emit()
         self._hide_bar()
         text = self.tr("Backed up to “{file}”.").format(file=backup.path.name)
         self._toast.show_message(text, (self.tr("Open folder"), partial(self._toast.open_file, backup.path.parent)))
 
     def _show_failure(self, error: Exception) -> None:
-        self.set_running("")
+        self.set_running_text("")
         if self._dialog is not None:
             self._dialog.show_failure(error)
         else:
@@ -275,13 +275,13 @@ class BackupController(Feature):
     @Slot(object)
     def _restore(self, file: Path) -> None:
         backups = self.context.location.backups
-        self.set_running(self.tr("A restore is running: the plants would stay as they are."))
+        self.set_running_text(self.tr("A restore is running: the plants would stay as they are."))
         self.context.bridge.long_tasks.run(
             self, lambda _task: backups.restore(file, FORM), self._on_restored, self._show_failure
         )
 
     def _on_restored(self, restored: Restored) -> None:
-        self.set_running("")
+        self.set_running_text("")
         if self._dialog is not None:
             self._dialog.accept()
         actions = []

@@ -212,7 +212,7 @@ class VersionNotice(Feature):
         context.preferences.changed.connect(self._check_if_due)
 
     @override
-    def complete(self) -> None:
+    def set_up(self) -> None:
         """Show what is new before the rows are shown: later, it would cover some of them."""
         preferences = self.context.preferences
         is_there = self.context.page.window().isVisible()  # it is not for `plantdesk quick`

@@ -50,7 +50,7 @@ class CardDesk(PlantsDesk):
         self.features = [self.plants, self.card, EditCommands(context)]
         self.window.resize(1280, 760)
         for feature in self.features:
-            feature.complete()
+            feature.set_up()
         self.plants.focus_form()
         self.open(OpenStore(store, queries))
 
@@ -165,7 +165,7 @@ def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDesk) -> None:
     desk.open_card()
     desk.context.page.focus_next_part(1)
     assert desk.note.hasFocus()
-    assert desk.card.step_back()
+    assert desk.card.handle_escape()
     assert desk.table.hasFocus()
 
 

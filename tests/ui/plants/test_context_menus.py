@@ -39,7 +39,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
     store.add(new_plant({"id": 9, "name": "Basil"}), COMMAND).result()
     features = [Plants(context), EditCommands(context)]
     for feature in features:
-        feature.complete()
+        feature.set_up()
         feature.set_store(OpenStore(store, queries))
     desk = Desk(qtbot, context.page.window())
     desk.window.resize(1180, 760)
@@ -127,7 +127,7 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
     qtbot: QtBot, bare: Workspace, store: Store, add: Adder, command: str, dialog: type[QDialog]
 ) -> None:
     add("Aloe")
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = Desk(qtbot, bare.window())
     table = desk.the(PlantTableView)

@@ -88,7 +88,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
     add("Cactus", "Aloe", "Basil", tag="kitchen")
     features = [Plants(context), EditCommands(context)]
     for feature in features:
-        feature.complete()
+        feature.set_up()
         feature.set_store(OpenStore(store, queries))
     desk = EditDesk(qtbot, context, store)
     desk.sees("Basil", "Aloe", "Cactus")

@@ -108,7 +108,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDesk:
     for plant_id, (name, tag) in enumerate(plants, start=1):
         values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
         store.add(new_plant(values), FORM).result(SECONDS)
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = EntryDesk(qtbot, bare, store)
     qtbot.waitUntil(lambda: desk.the(PlantTableView).model().rowCount() == 4)

@@ -62,7 +62,7 @@ class QuickDesk(Desk):
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> QuickDesk:
     for plant_id, (name, tag) in enumerate((("Monstera deliciosa", "office"), ("Aloe", None)), start=1):
         store.add(new_plant({"id": plant_id, "name": name} | ({"tag": tag} if tag else {})), FORM).result(SECONDS)
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = QuickDesk(qtbot, bare)
     desk.has("Aloe", "Monstera deliciosa")
@@ -185,7 +185,7 @@ def test_wrong_entries_are_reported_and_nothing_is_closed(desk: QuickDesk) -> No
 
 
 def test_without_a_store_the_plant_waits_and_the_window_says_so(qtbot: QtBot, bare: Workspace) -> None:
-    bare.complete()
+    bare.set_up()
     bare.show_no_store(StoreUnreachableError())
     desk = QuickDesk(qtbot, bare)
     assert desk.message.text == "The plant waits until the store can be reached."

@@ -37,7 +37,7 @@ class LayoutDesk(PlantsDesk):
         self.context = context
         self.window.resize(1400, 760)
         self.plants = Plants(context)
-        self.plants.complete()
+        self.plants.set_up()
         self.queries: StoreQueries | None = None
 
     def open(self, store: Store) -> None:

@@ -41,7 +41,7 @@ class ReaderDesk(PlantsDesk):
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDesk:
     for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
         store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = ReaderDesk(qtbot, bare.window())
     desk.window.resize(1200, 760)

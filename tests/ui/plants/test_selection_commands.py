@@ -32,7 +32,7 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
     """Plants 1 to 10, the newest on top."""
     add(*(f"Plant {number}" for number in range(1, 11)), tag="office")
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = UndoDesk(qtbot, bare.window())
     desk.until_rows(10)

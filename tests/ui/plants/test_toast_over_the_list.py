@@ -17,7 +17,7 @@ from tests.ui.plants.test_undo_selection import UndoDesk
 def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
     """More plants than fit into the window."""
     add(*(f"Plant {number}" for number in range(1, 61)))
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = UndoDesk(qtbot, bare.window())
     desk.until_rows(60)
@@ -38,7 +38,7 @@ def row_is_clear(desk: UndoDesk) -> bool:
 def test_it_covers_no_button_of_a_page(
     qtbot: QtBot, bare: Workspace, store: Store, width: int, height: int, search: str
 ) -> None:
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = UndoDesk(qtbot, bare.window())
     desk.window.resize(width, height)

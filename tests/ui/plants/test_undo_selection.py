@@ -53,7 +53,7 @@ class UndoDesk(PlantsDesk):
 def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
     """Plants 1 to 200, the newest on top."""
     add(*(f"Plant {number:03}" for number in range(1, 201)))
-    bare.complete()
+    bare.set_up()
     bare.set_store(store)
     desk = UndoDesk(qtbot, bare.window())
     desk.until_rows(200)

@@ -117,7 +117,7 @@ def desk(
 ) -> Iterator[TransferDesk]:
     context.undo_stack.set_store(store)
     desk = TransferDesk(qtbot, context, store, monkeypatch)
-    desk.feature.complete()
+    desk.feature.set_up()
     desk.feature.set_store(OpenStore(store, queries))
     yield desk
     desk.feature.release_store()

@@ -16,12 +16,12 @@ def test_it_is_offered_after_an_update(
     context.preferences.are_new = is_first_start
     context.preferences.change(seen_version=seen)
     notice, desk = VersionNotice(context), Desk(qtbot, context.page)
-    notice.complete()
+    notice.set_up()
     is_offered = not is_first_start and seen != __version__
     assert [bar.title for bar in desk.bars] == [f"This is PlantDesk {__version__}"] * is_offered
     if is_offered:
         with qtbot.waitSignal(notice.news_requested):
             desk.button("See what is new").click()
         desk.bars[0].clear()
-    notice.complete()
+    notice.set_up()
     assert not desk.bars
