@@ -1,4 +1,4 @@
-"""The content of the window: makes the features and connects them."""
+"""The content of the window: creates the features, and connects signals of one with slots of others."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ from plantdesk.ui.window.tray import Tray
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side except the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
-#: Passes of the layout: the panes dock at the final width, which moves the fields of the form; a bar takes room below.
+#: Layout passes: docked panes move the fields of the form, and a bar takes room below the list.
 _LAYOUT_PASSES = 3
-#: Milliseconds after the last change of the view until it is saved for the next start.
-_SETTLED = 1000
+#: Milliseconds from the last change of the view until it is saved.
+_SAVE_VIEW_MS = 1000
 
 
 class Workspace(Page):
-    """Accepts typing at once; the store comes later, by `set_store`, and the server's states by the bridge.
+    """The page with all features. It accepts typing before `set_store` is called.
 
-    `file_chosen`, `try_again_requested` and `new_store_requested`: what the user chose while no store could be opened.
-    `store_requested(location, create)`: show another store, whether one is open or not. `requested(request)`:
-    as another start may request it. `quick_done`: the small window for a plant is closed.
-    `plants_shown`: the first rows are there, or the reason why there are none.
+    `file_chosen(path)`, `try_again_requested`, `new_store_requested`: the user's choice while no store could be opened.
+    `store_requested(location, create)`: show another store. `requested(request)`: handle a `WindowRequest`, like that
+    of a second start. `quick_done`: the quick entry is closed. `plants_shown`: the first rows, or the reason why there
+    are none, are on the screen.
     """
 
     file_chosen = Signal(str)
@@ -96,12 +96,11 @@ class Workspace(Page):
             undo_stack=UndoStack(bridge, self),
             location=location,
         )
-        self._server = server
         self._features = self._make_features(server)
         self._question = CloseQuestion(window, self._context, self._features)
         self._question.confirmed.connect(window.close_at_once)
         window.may_close = self._question.may_close
-        self._view_timer = QTimer(self, singleShot=True, interval=_SETTLED)
+        self._view_timer = QTimer(self, singleShot=True, interval=_SAVE_VIEW_MS)
         self._view_timer.timeout.connect(self._save_view)
         self.set_location(location)
         window.setCentralWidget(self)
@@ -116,146 +115,144 @@ class Workspace(Page):
         bar.setContentsMargins(*_STATUS_MARGINS)
         return bar
 
-    def _make_card(self, plants: Plants) -> Card:
-        card = Card(self._context, plants)
-        plants.browser.table.selection_count_changed.connect(card.show_selection)
-        plants.browser.table.card_requested.connect(card.toggle)
-        plants.plant_opened.connect(card.show_pane)
-        plants.requested.connect(self.requested)
-        plants.quick_done.connect(self.quick_done)
-        plants.browser.plants_shown.connect(self.plants_shown)
-        plants.commands.save_notes = card.notes.save
-        card.delete_requested.connect(plants.commands.delete)
-        card.requests.tag.connect(plants.commands.change_tag)
-        card.requests.copy.connect(plants.browser.copy_selection)
-        card.notes.saving_changed.connect(plants.status.show_saving)
-        card.notes.waiting_changed.connect(partial(plants.status.show_unsaved, "note"))
-        return card
-
-    def _make_labels(self, plants: Plants, card: Card) -> Labels:
-        labels = Labels(self._context, plants)
-        card.requests.labels.connect(labels.print_selected)
-        plants.browser.table.selection_count_changed.connect(labels.on_selection)
-        return labels
-
     def _make_features(self, server: ApiControl) -> list[Feature]:
-        """Make the features. Escape asks the last one first."""
-        context = self._context
-        plants = Plants(context)
-        self._api = api = ApiAccess(context, server)
+        """Make the features in the order of their commands in a menu and of their bars, and connect them.
+
+        Return them in the order in which they get a store; Escape goes through them from the end.
+        """
+        context, window = self._context, self._window
+        self._plants = plants = Plants(context)
+        self._api = ApiAccess(context, server)
         self._backups = BackupController(context)
-        sidebar = self._make_sidebar(plants)
-        plants.browser.welcome.access_requested.connect(api.open_dialog)
-        api.plant_requested.connect(plants.fill_form)
-        self._backups.restored.connect(self._on_restored)
-        card = self._make_card(plants)
-        self._plants = plants
-        transfer = Transfer(context, plants)
-        card.requests.export.connect(transfer.export)
-        transfer.imported_requested.connect(plants.browser.search_bar.choose)
-        plants.import_requested.connect(lambda text, tag: transfer.import_text(text, tag=tag))
-        plants.browser.welcome.import_requested.connect(transfer.choose_files)
-        samples = Samples(context)
-        plants.browser.welcome.samples_requested.connect(samples.add)
-        sidebar.counted.connect(samples.show_counts)
-        self._stores = stores = Stores(context)
-        stores.import_requested.connect(transfer.import_files)
-        labels = self._make_labels(plants, card)
-        edit = EditCommands(context)
-        edit.text_pasted.connect(transfer.import_text)
-        edit.plants_requested.connect(plants.show_plants)
-        shared, history = self._make_shared_store(), History(context)
-        edit.history_requested.connect(history.open_dialog)
+        self._sidebar = Sidebar(context)
+        self._card = Card(context, plants)
+        self._transfer = Transfer(context, plants)
+        self._samples = Samples(context)
+        self._stores = Stores(context)
+        self._labels = Labels(context, plants)
+        self._edit = EditCommands(context)
+        self._shared = SharedStore(context)
+        self._history = History(context)
         self._help = HelpCommands(context)
         self._defect_notice = DefectNotice(context)
-        self._tray = self._make_tray(sidebar, api)
+        self._tray = Tray(context, window, server)
+        self._clean_up = CleanUp(context, plants)
+        self._settings = SettingsFeature(context, server, self._setting_commands())
+        name_lists, window_commands = NameLists(context), WindowCommands(context, window)
+        self._store_notice = StoreNotice(context)
+        self._version_notice = VersionNotice(context)
+        self._connect_plants()
+        self._connect_sidebar()
+        self._connect_card()
+        self._connect_commands()
+        self._connect_store()
+        self._connect_tray()
         return [
             plants,
-            sidebar,
-            card,
-            transfer,
-            samples,
-            labels,
-            self._make_clean_up(card),
-            api,
-            stores,
-            shared,
+            self._sidebar,
+            self._card,
+            self._transfer,
+            self._samples,
+            self._labels,
+            self._clean_up,
+            self._api,
+            self._stores,
+            self._shared,
             self._backups,
-            edit,
-            self._make_settings(api, server),
-            history,
-            NameLists(context),
-            WindowCommands(context, self._window),
+            self._edit,
+            self._settings,
+            self._history,
+            name_lists,
+            window_commands,
             self._help,
-            *self._make_notices(),
+            self._store_notice,
+            self._version_notice,
             self._tray,
         ]
 
-    def _make_clean_up(self, card: Card) -> CleanUp:
-        clean_up = CleanUp(self._context, self._plants)
-        clean_up.plants_requested.connect(self._plants.show_plants)
-        card.requests.replace.connect(clean_up.open_dialog)
-        return clean_up
-
-    def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsFeature:
+    def _setting_commands(self) -> SettingCommands:
         view = self._plants.view
-        show_manual = self._help.show_page
-        commands = SettingCommands(
-            view.compact_command, view.keep_tag_command, api.open_dialog, self._backups.back_up, show_manual
-        )
-        settings = SettingsFeature(self._context, server, commands)
-        self._backups.made.connect(settings.show_last_backup)
-        api.port_requested.connect(settings.open_at_port)
-        return settings
+        actions = view.compact_command, view.keep_tag_command
+        return SettingCommands(*actions, self._api.open_dialog, self._backups.back_up, self._help.show_page)
 
-    def _make_shared_store(self) -> SharedStore:
-        self._shared = SharedStore(self._context)
-        self._shared.store_requested.connect(self.store_requested)
-        self._shared.reached.connect(self._on_reached)
-        return self._shared
+    def _connect_plants(self) -> None:
+        plants, welcome = self._plants, self._plants.browser.welcome
+        plants.requested.connect(self.requested)
+        plants.quick_done.connect(self.quick_done)
+        plants.browser.plants_shown.connect(self.plants_shown)
+        plants.import_requested.connect(lambda text, tag: self._transfer.import_text(text, tag=tag))
+        self._api.plant_requested.connect(plants.fill_form)
+        welcome.access_requested.connect(self._api.open_dialog)
+        welcome.import_requested.connect(self._transfer.choose_files)
+        welcome.samples_requested.connect(self._samples.add)
 
-    def _make_sidebar(self, plants: Plants) -> Sidebar:
-        self._sidebar = sidebar = Sidebar(self._context)
-        search = plants.browser.search_bar
+    def _connect_sidebar(self) -> None:
+        sidebar, search = self._sidebar, self._plants.browser.search_bar
         sidebar.filter_chosen.connect(search.choose)
         sidebar.search_chosen.connect(search.set_search)
-        sidebar.tagging_requested.connect(plants.commands.set_tag)
+        sidebar.tagging_requested.connect(self._plants.commands.set_tag)
         sidebar.renamed.connect(search.replace_tag)
-        sidebar.counted.connect(plants.show_counts)
-        self.sidebar.focus_lost.connect(plants.focus_table)
+        sidebar.counted.connect(self._plants.show_counts)
+        sidebar.counted.connect(self._samples.show_counts)
+        self.sidebar.focus_lost.connect(self._plants.focus_table)
         search.changed.connect(sidebar.show_search)
         search.save_requested.connect(sidebar.save_search)
         search.tags_requested.connect(sidebar.toggle)
-        return sidebar
 
-    def _make_notices(self) -> list[Feature]:
-        self._store_notice = notice = StoreNotice(self._context)
+    def _connect_card(self) -> None:
+        card, requests, plants = self._card, self._card.requests, self._plants
+        plants.browser.table.selection_count_changed.connect(card.show_selection)
+        plants.browser.table.card_requested.connect(card.toggle)
+        plants.plant_opened.connect(card.show_pane)
+        plants.commands.save_notes = card.notes.save
+        card.notes.saving_changed.connect(plants.status.show_saving)
+        card.notes.waiting_changed.connect(partial(plants.status.show_unsaved, "note"))
+        card.delete_requested.connect(plants.commands.delete)
+        requests.tag.connect(plants.commands.change_tag)
+        requests.copy.connect(plants.browser.copy_selection)
+        requests.replace.connect(self._clean_up.open_dialog)
+        requests.labels.connect(self._labels.print_selected)
+        requests.export.connect(self._transfer.export)
+
+    def _connect_commands(self) -> None:
+        plants = self._plants
+        plants.browser.table.selection_count_changed.connect(self._labels.on_selection)
+        self._transfer.imported_requested.connect(plants.browser.search_bar.choose)
+        self._edit.text_pasted.connect(self._transfer.import_text)
+        self._edit.plants_requested.connect(plants.show_plants)
+        self._edit.history_requested.connect(self._history.open_dialog)
+        self._clean_up.plants_requested.connect(plants.show_plants)
+        self._backups.made.connect(self._settings.show_last_backup)
+        self._api.port_requested.connect(self._settings.open_at_port)
+        self._version_notice.news_requested.connect(partial(self._help.show_page, "news"))
+
+    def _connect_store(self) -> None:
+        notice, shared = self._store_notice, self._shared
         notice.try_again_requested.connect(self.try_again_requested)
+        notice.new_store_requested.connect(self.new_store_requested)
         notice.restore_requested.connect(self._backups.open_dialog)
         notice.other_file_requested.connect(self._stores.choose_other)
+        notice.address_requested.connect(shared.open_dialog)
+        notice.own_store_requested.connect(shared.use_own_store)
+        notice.update_requested.connect(shared.ask_to_update)
+        shared.store_requested.connect(self.store_requested)
+        shared.reached.connect(self._on_reached)
         self._stores.file_chosen.connect(self.file_chosen)
-        notice.new_store_requested.connect(self.new_store_requested)
-        notice.address_requested.connect(self._shared.open_dialog)
-        notice.own_store_requested.connect(self._shared.use_own_store)
-        notice.update_requested.connect(self._shared.ask_to_update)
-        version = VersionNotice(self._context)
-        version.news_requested.connect(partial(self._help.show_page, "news"))
-        return [notice, version]
+        self._stores.import_requested.connect(self._transfer.import_files)
+        self._backups.restored.connect(self._on_restored)
 
-    def _make_tray(self, sidebar: Sidebar, api: ApiAccess) -> Tray:
-        tray = Tray(self._context, self._window, self._server)
-        tray.requested.connect(self.requested)
-        sidebar.counted.connect(tray.show_counts)
-        api.tokens_listed.connect(tray.show_tokens)
-        self._window.closing.connect(tray.end)
-        return tray
+    def _connect_tray(self) -> None:
+        self._tray.requested.connect(self.requested)
+        self._sidebar.counted.connect(self._tray.show_counts)
+        self._api.tokens_listed.connect(self._tray.show_tokens)
+        self._window.closing.connect(self._tray.end)
 
     def show_defect(self, what: str) -> None:
         """Report an unexpected failure; `what` is the text of the log, masked."""
         self._defect_notice.show_defect(what)
 
     def open_quick(self, token: str) -> None:
-        """Show the small window for one plant, in front; `token` lets it come there on Wayland."""
+        """Raise the quick entry; `token` is the activation token of Wayland."""
         self._plants.open_quick(token)
 
     def open_address(self, address: str) -> None:
@@ -263,7 +260,7 @@ class Workspace(Page):
         self._plants.open_address(address)
 
     def may_close_store(self) -> bool:
-        """Return whether the store may be closed now; else ask what to do with what is not saved."""
+        """Return whether the store may be closed now; otherwise explain why not."""
         return self._question.may_close_store()
 
     def begin_tray(self) -> None:
@@ -272,13 +269,13 @@ class Workspace(Page):
 
     @Slot()
     def _save_view(self) -> None:
-        """Save what the window shows, and its position: a kill must lose neither."""
+        """Save the view and the geometry now, as the process may be killed."""
         self._window.save_geometry()
         for feature in self._features:
             feature.save_view()
 
     def set_up(self) -> None:
-        """Build the rest of the content, before it is shown."""
+        """Finish the setup of the features, before the content is shown."""
         self._context.preferences.follow(self)
         for feature in self._features:
             feature.set_up()
@@ -288,16 +285,16 @@ class Workspace(Page):
             self._report_damaged_settings(self._context.preferences.quarantined)
 
     def show_and_focus(self) -> None:
-        """Show the content at once, and set the focus, which an invisible widget would not get."""
+        """Show the content with its final layout, then set the focus, which a hidden widget does not get."""
         self.show()
         self._plants.focus_form()
-        for _ in range(_LAYOUT_PASSES):  # or widgets would be seen at other positions for a frame
+        for _ in range(_LAYOUT_PASSES):  # else the first frame has another layout
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     # --- the store ---
 
     def set_location(self, location: StoreLocation) -> None:
-        """Expect the store of another location; its name is in the title unless it is the user's own."""
+        """Prepare for the store of another location, and show its name in the title unless it is the user's own."""
         self._context.location = location
         self._window.set_file_name(self._title())
 
@@ -316,7 +313,7 @@ class Workspace(Page):
 
     @Slot(bool)
     def _on_reached(self, is_reached: bool) -> None:
-        """Enable what needs the server only while it is reached; what is typed and shown stays."""
+        """Disable what needs the server while it is not reached."""
         title = self._title()
         if title is not None:
             self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
@@ -331,15 +328,15 @@ class Workspace(Page):
         self._store_notice.show_opening()
 
     def show_no_store(self, reason: PlantDeskError) -> None:
-        """Show why the store cannot be opened, and offer remedies; what is typed stays."""
-        if str(reason) == self._no_store_reason:  # it was another attempt with the same result
+        """Show why the store cannot be opened, and what the user can do."""
+        if str(reason) == self._no_store_reason:  # another attempt failed for the same reason
             return
         self._no_store_reason = str(reason)
         for feature in self._features:
             feature.show_no_store(reason)
 
     def release_store(self) -> None:
-        """End the use of the store before it is closed; nothing reads it after this."""
+        """Stop using the store; when this returns, nothing reads it any more."""
         for feature in self._features:
             feature.release_store()
         if self._opened is not None:
@@ -354,7 +351,7 @@ class Workspace(Page):
 
     @Slot()
     def _on_escape(self) -> None:
-        """Let Escape close a drawer, else a message, else clear the search, else go back to Name."""
+        """Close a drawer, else the toast, else let the features handle Escape."""
         if self.close_drawer():
             self._plants.focus_table()
         elif self.toast.is_persistent:
