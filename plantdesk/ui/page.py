@@ -1,9 +1,10 @@
-"""The centre of the window: form, list and bars, sidebar and card beside them or over the list."""
+"""The central widget: form, list and bars; sidebar and card are docked beside them, or collapse to drawers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum, auto
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QResizeEvent
@@ -12,16 +13,15 @@ from typing_extensions import override
 
 from plantdesk.ui.qt import application, fill, has_focus, mirrored
 from plantdesk.ui.theme.theme import Theme
+from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH
 from plantdesk.ui.widgets.messages import BarStack, InfoBar, Toast
 from plantdesk.ui.widgets.plain_text import announce
 
-_SHADOW, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
-#: Widths for text of 13 px. The card takes a quarter of the page, within its two widths.
-_SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
-#: If the page is narrower, the sidebar is collapsed.
-_SIDEBAR_FROM = 900
-#: From the edges of the list to the toast, which ends where the rows end.
-_TOAST_EDGE = 18
+_SHADOW_RADIUS, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
+#: Widths for text of 13 px. The card takes a quarter of the page, within these limits.
+_SIDEBAR_WIDTH, _MIN_CARD_WIDTH, _MAX_CARD_WIDTH = 212, 320, 400
+#: The least width of the page at which the sidebar is docked, for text of 13 px.
+_DOCKS_SIDEBAR_FROM = 900
 
 
 class SidePane(QFrame):
@@ -38,24 +38,26 @@ class SidePane(QFrame):
         """Make an empty pane; `kind` names its background in the style sheet."""
         super().__init__(parent)
         self._has_content, self._name = False, ""
-        #: Whether the user wants the pane if there is room for it. The settings remember it.
+        #: Whether the user wants the pane to be docked where there is room; saved with the view.
         self.is_requested = False
         self._is_available = True
         self._has_room = True
-        #: Whether the user has opened the pane while it is collapsed.
+        #: Whether the user has opened the collapsed pane as a drawer.
         self.is_open = False
-        #: The width below which the content is cut, in pixels.
+        #: The least width of the content, in pixels.
         self.needed_width = 0
         self.setProperty("pane", kind)
         # Never replaced: Qt would delete the old effect, and the program would crash when the window is deleted.
-        self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
+        self._shadow = QGraphicsDropShadowEffect(
+            self, blurRadius=_SHADOW_RADIUS, offset=QPointF(0, 2), color=_SHADOW_COLOR
+        )
         self._shadow.setEnabled(False)
         self.setGraphicsEffect(self._shadow)
         self._layout = fill(QVBoxLayout(self), margins=0)
         self.hide()
 
     def set_content(self, content: QWidget) -> None:
-        """Show `content`, whose accessible name is that of the pane; until then the pane is hidden."""
+        """Show `content`; the pane gets its accessible name."""
         self._name = content.accessibleName()
         self._layout.addWidget(content)
         self._has_content = True
@@ -63,7 +65,7 @@ class SidePane(QFrame):
 
     @property
     def is_docked(self) -> bool:
-        """Whether the pane is beside the list."""
+        """Whether the pane is shown beside the list."""
         return self._has_content and self._is_available and self._has_room and self.is_requested
 
     @property
@@ -73,39 +75,39 @@ class SidePane(QFrame):
 
     @property
     def is_drawer(self) -> bool:
-        """Whether the pane is open over the list."""
+        """Whether the pane is shown over the list."""
         return self._has_content and self._is_available and not self._has_room and self.is_open
 
     def set_needed_width(self, width: int) -> None:
-        """Set the width below which the content is cut."""
+        """Set the least width of the content, in pixels."""
         if width != self.needed_width:
             self.needed_width = width
             self.changed.emit()
 
     def set_requested(self, *, requested: bool) -> None:
-        """Show the pane if there is room for it, or hide it."""
+        """Dock the pane where there is room for it, or hide it."""
         self.is_requested = requested
         self.is_open = self.is_open and requested
         self._update()
 
     def set_available(self, *, available: bool) -> None:
-        """Hide the pane while it has nothing to show."""
+        """Set whether the pane has something to show; otherwise it is hidden."""
         if available != self._is_available:
             self._is_available = available
             self._update()
 
-    def set_room(self, *, enough: bool) -> None:
-        """Dock the pane, or collapse it if there is not `enough` room; it stays open while it has the focus.
+    def set_has_room(self, *, has_room: bool) -> None:
+        """Dock the pane, or collapse it without room; with the focus in it, it becomes an open drawer.
 
         Only `Page` calls this.
         """
-        if enough != self._has_room:
-            self._has_room = enough
-            self.is_open = not enough and self.isVisible() and self.isAncestorOf(self.window().focusWidget())
+        if has_room != self._has_room:
+            self._has_room = has_room
+            self.is_open = not has_room and self.isVisible() and self.isAncestorOf(self.window().focusWidget())
             self._update()
 
     def toggle(self) -> None:
-        """Show or hide the pane: beside the list, or over it if it is collapsed; screen readers say which."""
+        """Show or hide the pane, as a drawer if it is collapsed, and announce that to screen readers."""
         was_visible = self.isVisible()
         if self._has_room:
             self.is_requested = not self.is_requested
@@ -117,7 +119,7 @@ class SidePane(QFrame):
             announce(self, text.format(pane=self._name))
 
     def close_drawer(self) -> bool:
-        """Close the pane if it is open over the list; return False if it is not."""
+        """Close the pane if it is a drawer; return whether it was one."""
         if not self.is_drawer:
             return False
         self.toggle()
@@ -149,28 +151,34 @@ class Part(IntEnum):
     STATUS = auto()
 
 
-class Page(QFrame):
-    """Shows the panes of the features, with lines between them: these are its own background.
+class _FocusTarget(NamedTuple):
+    part: Part
+    widget: QWidget
+    focus: Callable[[], object]
 
-    `sidebar` and `card` are docked beside the list, or collapse if it would get too narrow. `toast`, over the end of
-    the list, reports what was done.
+
+class Page(QFrame):
+    """The panes of the features. The lines between them are the background of the page.
+
+    `sidebar_pane` and `card_pane` are docked beside the list, or collapse if it would get too narrow. `toast` reports
+    what was done, over the end of the list.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._parts: list[tuple[Part, QWidget, Callable[[], object]]] = []
+        self._parts: list[_FocusTarget] = []
         self._needed_width: Callable[[], int] = lambda: 0
         self._strip = QFrame(self)
         self._list = QFrame(self)
         self._list.setMinimumHeight(1)  # so that in a low window the bars below it keep their height
         self._bar_stack = BarStack(theme)
-        self.sidebar = SidePane("sidebar", self)
-        self.card = SidePane("card", self)
+        self.sidebar_pane = SidePane("sidebar", self)
+        self.card_pane = SidePane("card", self)
         self.toast = Toast(theme, self)
         self._lay_out()
         self.add_part(Part.TOAST, self.toast, self.toast.focus_first)
-        for pane in (self.sidebar, self.card):
+        for pane in (self.sidebar_pane, self.card_pane):
             pane.changed.connect(self.collapse_panes)
         theme.changed.connect(self.collapse_panes)
         application().focusChanged.connect(self._on_focus_changed)
@@ -180,7 +188,7 @@ class Page(QFrame):
         self._strip_layout.insertWidget(0, pane)
 
     def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = lambda: 0) -> None:
-        """Show `pane` above the bars, in all the room that is left; below `needed_width` the card collapses."""
+        """Show `pane` above the bars, in the remaining room; the card collapses if that gets below `needed_width`."""
         self._needed_width = needed_width
         self._list_layout.insertWidget(0, pane, 1)
         self.collapse_panes()
@@ -191,53 +199,58 @@ class Page(QFrame):
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
         """Let F6 reach `widget` while it is visible; `focus` moves the focus there."""
-        self._parts.append((part, widget, focus))
-        self._parts.sort(key=lambda each: each[0])
+        self._parts.append(_FocusTarget(part, widget, focus))
+        self._parts.sort(key=lambda target: target.part)
 
     def focus_part(self, part: Part) -> None:
         """Move the focus to a part of the window, if it is visible."""
-        for each, widget, focus in self._parts:
-            if each is part and widget.isVisible():
-                focus()
+        for target in self._parts:
+            if target.part is part and target.widget.isVisible():
+                target.focus()
 
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
-        """Move the focus to a message that waits, else to the next part of the window; -1: the previous one."""
+        """Move the focus by `step` parts, which is 1 or -1; first to a toast that has not had the focus yet."""
         if step > 0 and self.toast.is_waiting:
             self.toast.focus_first()
             return
-        parts = [(widget, focus) for _, widget, focus in self._parts if widget.isVisible()]
-        here = next((number for number, (widget, _) in enumerate(parts) if has_focus(widget)), -step)
-        _, focus = parts[(here + step) % len(parts)]
-        focus()
+        targets = [target for target in self._parts if target.widget.isVisible()]
+        focused = next((index for index, target in enumerate(targets) if has_focus(target.widget)), -step)
+        targets[(focused + step) % len(targets)].focus()
 
     def close_drawer(self) -> bool:
-        """Close the pane that is open over the list, of two the one with the focus; return False if none is open."""
-        return any(pane.close_drawer() for pane in sorted((self.sidebar, self.card), key=has_focus, reverse=True))
+        """Close one drawer, that with the focus first; return whether one was open."""
+        return any(
+            pane.close_drawer() for pane in sorted((self.sidebar_pane, self.card_pane), key=has_focus, reverse=True)
+        )
 
     @Slot()
     def collapse_panes(self) -> None:
-        """Dock the panes for which there is room, and collapse the others."""
+        """Dock the panes for which there is room, and collapse the others to drawers."""
         width, card = self.width(), self._card_width()
-        sidebar = max(self._theme.metrics.scaled(_SIDEBAR), self.sidebar.needed_width)
-        self.sidebar.set_room(enough=width >= self._theme.metrics.scaled(_SIDEBAR_FROM))
-        taken = card + (sidebar if self.sidebar.is_docked else 0)
-        self.card.set_room(enough=width - taken >= self._needed_width())
-        for pane, pane_width, slot in ((self.sidebar, sidebar, self._sidebar_slot), (self.card, card, self._body)):
+        sidebar = max(self._theme.metrics.scaled(_SIDEBAR_WIDTH), self.sidebar_pane.needed_width)
+        self.sidebar_pane.set_has_room(has_room=width >= self._theme.metrics.scaled(_DOCKS_SIDEBAR_FROM))
+        taken = card + (sidebar if self.sidebar_pane.is_docked else 0)
+        self.card_pane.set_has_room(has_room=width - taken >= self._needed_width())
+        for pane, pane_width, slot in (
+            (self.sidebar_pane, sidebar, self._sidebar_slot),
+            (self.card_pane, card, self._body),
+        ):
             pane.setFixedWidth(min(pane_width, width))
             if pane.is_collapsed:
                 slot.removeWidget(pane)
             else:
                 slot.addWidget(pane)
-        self._place_drawers()
+        self._arrange_drawers()
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
-        """Close the sidebar over the list when the keyboard moves the focus from it to what it may cover."""
-        is_left = before is not None and self.sidebar.isAncestorOf(before) and not QGuiApplication.mouseButtons()
-        is_below = focused is not None and self.isAncestorOf(focused)
-        if is_left and is_below and not any(map(has_focus, (self.sidebar, self.card, self.toast))):
-            self.sidebar.close_drawer()
+        """Close the drawer of the sidebar when a key moves the focus out of it to a widget that it may cover."""
+        if before is None or focused is None or QGuiApplication.mouseButtons():
+            return
+        is_covered = not any(map(has_focus, (self.sidebar_pane, self.card_pane, self.toast)))
+        if self.sidebar_pane.isAncestorOf(before) and self.isAncestorOf(focused) and is_covered:
+            self.sidebar_pane.close_drawer()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -248,7 +261,7 @@ class Page(QFrame):
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
         if event.type() is QEvent.Type.LayoutRequest:
-            self._place_drawers()
+            self._arrange_drawers()
         return handled
 
     def _lay_out(self) -> None:
@@ -259,13 +272,13 @@ class Page(QFrame):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
         self._sidebar_slot, self._body, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout()
-        self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # so it is after the form in the tab order
+        self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # added after the form, for the tab order
         self._grid.addLayout(self._body, 1, 1)
         self._body.addLayout(column, 1)  # all still empty: see `add_layout`
-        self._sidebar_slot.addWidget(self.sidebar)
+        self._sidebar_slot.addWidget(self.sidebar_pane)
         self._list_layout = fill(QVBoxLayout(self._list), margins=0, spacing=0)
         fill(column, (self._list, 1), self._bar_stack)
-        self._body.addWidget(self.card)
+        self._body.addWidget(self.card_pane)
         for layout in (self._grid, self._body, column):
             layout.setSpacing(1)
         self._grid.setColumnStretch(1, 1)
@@ -273,18 +286,20 @@ class Page(QFrame):
 
     def _card_width(self) -> int:
         scaled = self._theme.metrics.scaled
-        return min(max(scaled(_CARD), self.width() // 4), scaled(_MAX_CARD))
+        return min(max(scaled(_MIN_CARD_WIDTH), self.width() // 4), scaled(_MAX_CARD_WIDTH))
 
-    def _place_drawers(self) -> None:
-        """Lay collapsed panes over the list, the sidebar at its start, the card at its end, the toast between."""
+    def _arrange_drawers(self) -> None:
+        """Move collapsed panes over the list, the sidebar to its start, the card to its end, the toast between them."""
         top = self._strip.geometry().bottom() + 2
-        for pane, at_start in ((self.sidebar, True), (self.card, False)):
+        for pane, at_start in ((self.sidebar_pane, True), (self.card_pane, False)):
             if pane.is_collapsed:
                 x = 0 if at_start else self.width() - pane.width()
                 rect = QRect(x, top, pane.width(), self._list.geometry().bottom() + 1 - top)
                 pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
                 pane.raise_()
-        start, end = (_TOAST_EDGE + (pane.width() if pane.is_drawer else 0) for pane in (self.sidebar, self.card))
+        start, end = (
+            SCROLL_BAR_WIDTH + (pane.width() if pane.is_drawer else 0) for pane in (self.sidebar_pane, self.card_pane)
+        )
         left, _, right, _ = mirrored(self, start, 0, end, 0)
-        place = QRect(self._list.mapTo(self, QPoint()), self._list.size())
-        self.toast.set_area(place.adjusted(left, 0, -right, 0))
+        area = QRect(self._list.mapTo(self, QPoint()), self._list.size())
+        self.toast.set_area(area.adjusted(left, 0, -right, 0))

@@ -194,7 +194,7 @@ class Workspace(Page):
         sidebar.renamed.connect(search.replace_tag)
         sidebar.counted.connect(self._plants.show_counts)
         sidebar.counted.connect(self._samples.show_counts)
-        self.sidebar.focus_lost.connect(self._plants.focus_table)
+        self.sidebar_pane.focus_lost.connect(self._plants.focus_table)
         search.changed.connect(sidebar.show_search)
         search.save_requested.connect(sidebar.save_search)
         search.tags_requested.connect(sidebar.toggle)

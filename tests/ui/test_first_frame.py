@@ -54,7 +54,7 @@ class Frame(Desk):
 
     @property
     def places(self) -> list[QRect]:
-        return [self.workspace.sidebar.geometry(), self.name.geometry(), self.tag.geometry()]
+        return [self.workspace.sidebar_pane.geometry(), self.name.geometry(), self.tag.geometry()]
 
     @property
     def places_of_bars(self) -> list[QRect]:

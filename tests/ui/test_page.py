@@ -27,7 +27,7 @@ def page(qtbot: QtBot, theme: Theme, window: QWidget) -> Page:
     main_pane = QFrame()
     main_pane.setObjectName("list")
     page.set_main_pane(main_pane, lambda: NEEDED)
-    for pane in (page.sidebar, page.card):
+    for pane in (page.sidebar_pane, page.card_pane):
         pane.set_content(QLineEdit())
         pane.set_requested(requested=True)
     page.resize(1280, 700)
@@ -38,15 +38,15 @@ def page(qtbot: QtBot, theme: Theme, window: QWidget) -> Page:
 
 def test_the_card_collapses_first_and_the_sidebar_below_900_pixels(page: Page) -> None:
     page.resize(1100, 700)
-    assert (page.sidebar.is_docked, page.card.is_docked, page.card.isVisible()) == (True, False, False)
+    assert (page.sidebar_pane.is_docked, page.card_pane.is_docked, page.card_pane.isVisible()) == (True, False, False)
     page.resize(880, 700)
-    assert (page.sidebar.is_docked, page.sidebar.isVisible()) == (False, False)
+    assert (page.sidebar_pane.is_docked, page.sidebar_pane.isVisible()) == (False, False)
     page.resize(1280, 700)
-    assert page.sidebar.isVisible()
-    assert page.card.isVisible()
+    assert page.sidebar_pane.isVisible()
+    assert page.card_pane.isVisible()
 
 
-@pytest.mark.parametrize("name", ["sidebar", "card"])
+@pytest.mark.parametrize("name", ["sidebar_pane", "card_pane"])
 def test_a_collapsed_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) -> None:
     pane = getattr(page, name)
     page.resize(800, 500)
@@ -62,7 +62,7 @@ def test_a_collapsed_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: st
     assert pane.is_requested, "it is shown again where there is room"
 
 
-@pytest.mark.parametrize("name", ["sidebar", "card"])
+@pytest.mark.parametrize("name", ["sidebar_pane", "card_pane"])
 def test_a_pane_in_use_stays_open_when_there_is_no_room_for_it_any_more(page: Page, name: str) -> None:
     pane = getattr(page, name)
     field = pane.findChildren(QLineEdit)[0]
@@ -70,7 +70,7 @@ def test_a_pane_in_use_stays_open_when_there_is_no_room_for_it_any_more(page: Pa
     page.resize(800, 500)
     assert pane.is_drawer
     assert page.window().focusWidget() is field
-    assert not (page.card if name == "sidebar" else page.sidebar).isVisible()
+    assert not (page.card_pane if name == "sidebar_pane" else page.sidebar_pane).isVisible()
     page.resize(1280, 700)
     assert pane.is_docked
     assert page.window().focusWidget() is field
@@ -79,9 +79,9 @@ def test_a_pane_in_use_stays_open_when_there_is_no_room_for_it_any_more(page: Pa
 def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: Page) -> None:
     page.resize(800, 500)
     qtbot.waitUntil(lambda: list_rect(page).width() == page.width())
-    for pane in (page.card, page.sidebar):
+    for pane in (page.card_pane, page.sidebar_pane):
         pane.toggle()
-    for pane, other in ((page.card, page.sidebar), (page.sidebar, page.card)):
+    for pane, other in ((page.card_pane, page.sidebar_pane), (page.sidebar_pane, page.card_pane)):
         pane.findChildren(QLineEdit)[0].setFocus()
         assert page.close_drawer()
         assert (pane.isVisible(), other.isVisible()) == (False, True)
@@ -91,18 +91,18 @@ def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: 
 def test_the_sidebar_covers_nothing_to_which_keys_move_the_focus(qtbot: QtBot, page: Page) -> None:
     page.resize(800, 500)
     qtbot.waitUntil(lambda: list_rect(page).width() == page.width())
-    form, sidebar, card = (each.findChildren(QLineEdit)[0] for each in (page, page.sidebar, page.card))
-    page.card.toggle()
+    form, sidebar, card = (each.findChildren(QLineEdit)[0] for each in (page, page.sidebar_pane, page.card_pane))
+    page.card_pane.toggle()
     for field in (card, form):
-        page.sidebar.toggle()
+        page.sidebar_pane.toggle()
         sidebar.setFocus()
         field.setFocus()
-        assert page.sidebar.isVisible() == (field is card), "the card lies beside it"
-        page.sidebar.close_drawer()
-    assert page.card.isVisible(), "it shows what is current"
+        assert page.sidebar_pane.isVisible() == (field is card), "the card lies beside it"
+        page.sidebar_pane.close_drawer()
+    assert page.card_pane.isVisible(), "it shows what is current"
 
 
-@pytest.mark.parametrize("drawer", ["sidebar", "card"])
+@pytest.mark.parametrize("drawer", ["sidebar_pane", "card_pane"])
 def test_a_message_lies_over_the_list_and_covers_no_open_pane(qtbot: QtBot, page: Page, drawer: str) -> None:
     page.resize(800, 500)
     getattr(page, drawer).toggle()
@@ -123,12 +123,12 @@ def place_in(page: Page, widget: QWidget) -> QRect:
     return QRect(widget.mapTo(page, QPoint()), widget.size())
 
 
-@pytest.mark.parametrize(("width", "drawer"), [(1200, ""), (800, "sidebar"), (800, "card")])
+@pytest.mark.parametrize(("width", "drawer"), [(1200, ""), (800, "sidebar_pane"), (800, "card_pane")])
 def test_a_bar_moves_nothing_and_covers_no_pane(qtbot: QtBot, page: Page, width: int, drawer: str) -> None:
     page.resize(width, 500)
     if drawer:
         getattr(page, drawer).toggle()
-    panes = [pane for pane in (page.sidebar, page.card) if pane.isVisible()]
+    panes = [pane for pane in (page.sidebar_pane, page.card_pane) if pane.isVisible()]
     qtbot.waitUntil(lambda: list_rect(page).bottom() == page.rect().bottom())
     before = [list_rect(page).topLeft(), list_rect(page).topRight(), *(pane.pos() for pane in panes)]
     bar = page.add_bar()
@@ -156,7 +156,7 @@ def test_f6_skips_what_is_hidden(page: Page) -> None:
 
 def test_f6_comes_to_a_message_first_and_only_once(page: Page) -> None:
     went: list[Part] = []
-    page.add_part(Part.FORM, page.card, partial(went.append, Part.FORM))
+    page.add_part(Part.FORM, page.card_pane, partial(went.append, Part.FORM))
     page.toast.show_problem("Nothing was copied.")
     page.activateWindow()
     page.focus_next_part(1)

@@ -45,7 +45,7 @@ class Card(Feature):
         self._one, self._several = PlantCard(context.theme, self.requests), SelectionCard(context.theme, self.requests)
         self.notes = NoteDrafts(context, self._one.note_edit, self)
         self._rows = rows
-        self._pane = context.page.card
+        self._pane = context.page.card_pane
         self._changes = PlantChanges(context, self)
         self._date_due_for: int | None = None
         self._count = 0

@@ -80,7 +80,7 @@ class Plants(Feature):
         page.add_part(Part.UNSAVED, self._unsaved, self._unsaved.focus_first)
         page.add_part(Part.SEARCH, browser.search_field, self._focus_search)
         page.add_part(Part.LIST, browser.table, browser.table.setFocus)
-        page.sidebar.changed.connect(self._on_sidebar_changed)
+        page.sidebar_pane.changed.connect(self._on_sidebar_changed)
         self.context.status_bar.addPermanentWidget(self.status)
 
     @override
@@ -317,7 +317,7 @@ class Plants(Feature):
 
     @Slot()
     def _on_sidebar_changed(self) -> None:
-        self.browser.search_bar.set_tags_button(visible=self.context.page.sidebar.is_collapsed)
+        self.browser.search_bar.set_tags_button(visible=self.context.page.sidebar_pane.is_collapsed)
 
     # --- the store ---
 

@@ -42,7 +42,7 @@ class Sidebar(Feature):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._pane = context.page.sidebar
+        self._pane = context.page.sidebar_pane
         self._counters: list[RepeatedQuery] = []
         self._contents = Contents({}, {})
         self._searches: list[SavedSearch] = []

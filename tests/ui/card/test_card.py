@@ -77,7 +77,7 @@ class CardDesk(PlantsDesk):
         """Wait until the card shows these texts."""
 
         def seen() -> bool:
-            labels = self.context.page.card.findChildren(QLabel)
+            labels = self.context.page.card_pane.findChildren(QLabel)
             shown = [each.text().replace("\u00a0", " ") for each in labels if each.isVisible()]
             return all(any(text in each for each in shown) for text in texts)
 
@@ -140,7 +140,7 @@ def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk, sp
     desk.press(Qt.Key.Key_Up)
     desk.shows("ID 3")
     desk.press(Qt.Key.Key_Space)
-    assert desk.context.page.card.isHidden()
+    assert desk.context.page.card_pane.isHidden()
     assert [each for each in spoken if each.startswith("Card")] == ["Card: shown", "Card: hidden"]
 
 
@@ -153,7 +153,7 @@ def test_it_is_hidden_while_nothing_is_selected_and_remembered(
     desk.press(Qt.Key.Key_Space)  # selects the current row
     desk.shows("ID 3")
     desk.table.clearSelection()
-    desk.until(desk.context.page.card.isHidden)
+    desk.until(desk.context.page.card_pane.isHidden)
     desk.close()
     desk.open(OpenStore(store, queries))
     desk.until_rows(3)
@@ -189,16 +189,16 @@ def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDesk) -
     desk.until(lambda: stops() == expected)
     desk.button("Close the card").setFocus()
     desk.press(Qt.Key.Key_Space)
-    assert desk.context.page.card.isHidden()
+    assert desk.context.page.card_pane.isHidden()
     assert desk.table.hasFocus()
 
 
 def test_names_are_shown_as_they_are_and_never_widen_the_card(desk: CardDesk) -> None:
     desk.change(edited(desk.row(1), name="<h1>x</h1>" + "y" * 5000, tag="<b>z</b>" * 100))
     desk.open_card()
-    width = desk.context.page.card.width()
+    width = desk.context.page.card_pane.width()
     desk.shows("<h1>x</h1>")
-    assert desk.context.page.card.width() == width <= 330
+    assert desk.context.page.card_pane.width() == width <= 330
 
 
 # --- the note ----------------------------------------------------------------------------------------------------
@@ -453,7 +453,7 @@ def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
     desk.press(Qt.Key.Key_A, CONTROL)
     desk.shows("3 plants")
     desk.button("Select none").click()
-    desk.until(desk.context.page.card.isHidden)
+    desk.until(desk.context.page.card_pane.isHidden)
 
 
 def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDesk) -> None:
