@@ -97,6 +97,12 @@ class Workspace(Page):
             location=location,
         )
         self._features = self._make_features(server)
+        self._connect_plants()
+        self._connect_sidebar()
+        self._connect_card()
+        self._connect_commands()
+        self._connect_store()
+        self._connect_tray()
         self._question = CloseQuestion(window, self._context, self._features)
         self._question.confirmed.connect(window.close_at_once)
         window.may_close = self._question.may_close
@@ -116,7 +122,7 @@ class Workspace(Page):
         return bar
 
     def _make_features(self, server: ApiControl) -> list[Feature]:
-        """Make the features in the order of their commands in a menu and of their bars, and connect them.
+        """Create the features in the order of their commands in a menu and of their bars.
 
         Return them in the order in which they get a store; Escape goes through them from the end.
         """
@@ -141,13 +147,7 @@ class Workspace(Page):
         name_lists, window_commands = NameLists(context), WindowCommands(context, window)
         self._store_notice = StoreNotice(context)
         self._version_notice = VersionNotice(context)
-        self._connect_plants()
-        self._connect_sidebar()
-        self._connect_card()
-        self._connect_commands()
-        self._connect_store()
-        self._connect_tray()
-        return [
+        plant_features = [
             plants,
             self._sidebar,
             self._card,
@@ -155,20 +155,11 @@ class Workspace(Page):
             self._samples,
             self._labels,
             self._clean_up,
-            self._api,
-            self._stores,
-            self._shared,
-            self._backups,
-            self._edit,
-            self._settings,
-            self._history,
-            name_lists,
-            window_commands,
-            self._help,
-            self._store_notice,
-            self._version_notice,
-            self._tray,
         ]
+        store_features = [self._api, self._stores, self._shared, self._backups]
+        window_features = [self._edit, self._settings, self._history, name_lists, window_commands, self._help]
+        notices = [self._store_notice, self._version_notice, self._tray]
+        return [*plant_features, *store_features, *window_features, *notices]
 
     def _setting_commands(self) -> SettingCommands:
         view = self._plants.view
