@@ -1,10 +1,11 @@
-"""What a rule would change: read in the background, and the table of its first texts, each with a check mark."""
+"""The preview of a rule: reading the texts that it would change, their model with check marks, and their table."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, QPointF, QRect, Qt, Signal
@@ -26,10 +27,10 @@ from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 #: Texts that are listed; the others are counted.
 MAX_LISTED = 1000
-#: Characters of a text that are shown, how many may precede its first match, and how many are kept if more do.
-_MAX_SHOWN, _MAX_BEFORE, _BEFORE = 300, 60, 20
-#: Seconds after which the first matches are shown, though not all are counted.
-_FIRST_SECONDS = 0.3
+#: Characters of a text that are shown. If more than 60 precede its first match, only 20 of them are.
+_MAX_SHOWN, _MAX_BEFORE_MATCH, _SHOWN_BEFORE_MATCH = 300, 60, 20
+#: Seconds until the matches found so far are reported.
+_FIRST_REPORT_SECONDS = 0.3
 #: The role under which the delegate gets the ChangedText itself.
 ROW_ROLE = Qt.ItemDataRole.UserRole
 _CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
@@ -43,40 +44,49 @@ class Segment(NamedTuple):
 
 
 class ChangedText(NamedTuple):
-    """A name or note that would change. `is_blank`: the name would have no letter, so it stays."""
+    """A name or note that would change. `is_blank`: the new name would have no letter, so it is not changed."""
 
     id: int
     field: str
     segments: tuple[Segment, ...]
-    places: int
+    match_count: int
     is_blank: bool
 
     @property
     def key(self) -> tuple[int, str]:
-        """What identifies it."""
+        """The id of the plant and the field, which identify the text in a rule."""
         return self.id, self.field
 
     def text(self, *, after: bool) -> str:
-        """Return it as it would be, or as it is."""
+        """Return the text `after` the change, or before it, without its parts that are not shown."""
         return "".join(part for kind, part in self.segments if kind != ("old" if after else "new"))
 
 
-class Preview(NamedTuple):
-    """The listed texts that would change, and the numbers of all matches and of the plants that have them.
+@dataclass(frozen=True)
+class Preview:
+    """The first texts that a rule would change, and counts of all of them.
 
-    `since` is the position of the events at which this was read.
+    `since` is the position of the events at which the texts were read.
     """
 
     since: str = ""
     rows: tuple[ChangedText, ...] = ()
-    places: int = 0
-    changed: int = 0
-    plants: int = 0
+    match_count: int = 0
+    changed_plants: int = 0
+    searched_plants: int = 0
     is_complete: bool = False
 
 
+class TickedCounts(NamedTuple):
+    """The numbers of ticked matches, of plants with ticked texts, and of listed texts without a tick."""
+
+    matches: int
+    plants: int
+    unticked: int
+
+
 def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -> Preview:
-    """Return the preview of a rule for a set of plants; before that, report its first part.
+    """Return the preview of a rule for a set of plants, and report its rows while they are read.
 
     Raises InterruptedError, StoreError, InvalidPatternError and InvalidPlantError.
     """
@@ -84,19 +94,21 @@ def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
         since = reader.events(None).position
         rows: list[ChangedText] = []
-        places = changed = count = 0
-        report_at = time.monotonic() + _FIRST_SECONDS
+        match_count = changed_plants = searched_plants = 0
+        report_at = time.monotonic() + _FIRST_REPORT_SECONDS
         for row in reader.selected(plants):
-            count += 1
-            found = [*_changed_texts(rule, row, is_listed=len(rows) < MAX_LISTED)]
-            rows += found if len(rows) < MAX_LISTED else []
-            places += sum(each.places for each in found if not each.is_blank)
-            changed += any(not each.is_blank for each in found)
+            searched_plants += 1
+            is_listed = len(rows) < MAX_LISTED
+            found = [*_changed_texts(rule, row, is_listed=is_listed)]
+            if is_listed:
+                rows += found
+            match_count += sum(each.match_count for each in found if not each.is_blank)
+            changed_plants += any(not each.is_blank for each in found)
             if time.monotonic() > report_at:
                 task.raise_if_cancelled()
                 task.report(Preview(since, tuple(rows)))
                 report_at = float("inf") if len(rows) >= MAX_LISTED else time.monotonic() + 1
-    return Preview(since, tuple(rows), places, changed, count, is_complete=True)
+    return Preview(since, tuple(rows), match_count, changed_plants, searched_plants, is_complete=True)
 
 
 def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
@@ -110,50 +122,51 @@ def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[Ch
 
 
 def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
-    """Yield the visible segments of a text: those around its first match if that is far from the start."""
-    start = places[0].start - _BEFORE if places[0].start > _MAX_BEFORE or "\n" in text[: places[0].start] else 0
-    start = max(0, start)
+    """Yield the shown segments of a text: from the start, or from just before the first match if that is far away."""
+    first_match = places[0].start
+    is_far = first_match > _MAX_BEFORE_MATCH or "\n" in text[:first_match]
+    start = max(0, first_match - _SHOWN_BEFORE_MATCH) if is_far else 0
     end = start + _MAX_SHOWN
     if start:
         yield Segment("same", "… ")
-    at = start
+    position = start
     for place in places:
         if place.start >= end:
             break
-        yield Segment("same", text[at : place.start])
+        yield Segment("same", text[position : place.start])
         yield Segment("old", text[place.start : min(place.end, end)])
         yield Segment("new", place.new[:_MAX_SHOWN])
-        at = place.end
-    if at < len(text):
-        yield Segment("same", text[at:end] + ("…" if end < len(text) else ""))
+        position = place.end
+    if position < len(text):
+        yield Segment("same", text[position:end] + ("…" if end < len(text) else ""))
 
 
 def field_text(field: str) -> str:
-    """Return the name of a field for users."""
+    """Return the translated name of a field."""
     return translate("ChangedTexts", "Name") if field == "name" else translate("ChangedTexts", "Note")
 
 
 class ChangedTexts(RowModel[ChangedText]):
-    """The texts of a preview, and which of them stay. `marks_changed`: the user has ticked or cleared some."""
+    """The texts of a preview, with check marks. `ticks_changed`: other texts are ticked."""
 
-    marks_changed = Signal()
+    ticks_changed = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__((self.tr("ID"), self.tr("In"), self.tr("Change", "a heading")), parent)
-        self._others = 0, 0
-        #: Whether texts are ticked unless they are in `_marked`, including those that are not listed.
+        #: The counts of the texts that are not listed.
+        self._unlisted = TickedCounts(0, 0, 0)
+        #: Whether texts are ticked unless they are among the exceptions; this decides about unlisted texts.
         self._ticks_all = True
-        self._marked: set[tuple[int, str]] = set()
+        self._exceptions: set[tuple[int, str]] = set()
 
     def show(self, preview: Preview) -> None:
-        """Show other rows; if they are of the same texts, update only what has changed in them."""
-        is_same = [row.key for row in preview.rows] == [row.key for row in self.rows]
-        shown = [row for row in preview.rows if not row.is_blank]
-        self._others = (
-            preview.places - sum(row.places for row in shown),
-            preview.changed - len({row.id for row in shown}),
-        )
-        if is_same:
+        """Show other rows; the model is only reset if their texts are not the present ones."""
+        has_same_keys = [row.key for row in preview.rows] == [row.key for row in self.rows]
+        listed = [row for row in preview.rows if not row.is_blank]
+        matches = preview.match_count - sum(row.match_count for row in listed)
+        plants = preview.changed_plants - len({row.id for row in listed})
+        self._unlisted = TickedCounts(matches, plants, 0)
+        if has_same_keys:
             self.rows = [*preview.rows]
             self.report_changed()
         else:
@@ -162,49 +175,48 @@ class ChangedTexts(RowModel[ChangedText]):
     def tick_all(self, *, ticked: bool) -> None:
         """Tick all texts, or none, including those that are not listed."""
         self._ticks_all = ticked
-        self._marked.clear()
-        self._report()
+        self._exceptions.clear()
+        self._emit_ticks_changed()
 
     def toggle(self, index: Index) -> None:
-        """Tick the text of a row, or clear its mark."""
+        """Tick the text of a row, or clear its tick."""
         row = self.rows[index.row()]
         if not row.is_blank:
-            self._marked ^= {row.key}
-            self._report()
+            self._exceptions ^= {row.key}
+            self._emit_ticks_changed()
 
     def is_ticked(self, row: ChangedText) -> bool:
         """Return whether a text is to be changed."""
-        return not row.is_blank and self._ticks_all is not (row.key in self._marked)
+        is_exception = row.key in self._exceptions
+        return not row.is_blank and self._ticks_all is not is_exception
 
     @property
-    def state(self) -> Qt.CheckState:
-        """Whether all texts are ticked, some, or none."""
+    def check_state(self) -> Qt.CheckState:
+        """Whether all texts are ticked, some, or none, including those that are not listed."""
         states = {self.is_ticked(row) for row in self.rows if not row.is_blank}
-        if self._others != (0, 0):
+        if self._unlisted.matches or self._unlisted.plants:
             states.add(self._ticks_all)
         if len(states) > 1:
             return Qt.CheckState.PartiallyChecked
         return _CHECKED if True in states else _UNCHECKED
 
     @property
-    def counts(self) -> tuple[int, int, int]:
-        """The numbers of ticked matches, of plants with ticked texts, and of listed texts that are left out."""
+    def counts(self) -> TickedCounts:
+        """The counts of all texts, including those that are not listed."""
         ticked = [row for row in self.rows if self.is_ticked(row)]
-        places, plants = self._others if self._ticks_all else (0, 0)
-        return (
-            places + sum(row.places for row in ticked),
-            plants + len({row.id for row in ticked}),
-            len(self.rows) - len(ticked),
-        )
+        matches, plants = sum(row.match_count for row in ticked), len({row.id for row in ticked})
+        if self._ticks_all:
+            matches, plants = matches + self._unlisted.matches, plants + self._unlisted.plants
+        return TickedCounts(matches, plants, len(self.rows) - len(ticked))
 
     @property
-    def only(self) -> list[int] | None:
-        """The ids of the plants that are to be changed; None if unlisted texts are ticked as well."""
+    def ticked_ids(self) -> list[int] | None:
+        """The ids of the plants with ticked texts; None if unlisted texts are ticked as well."""
         return None if self._ticks_all else sorted({row.id for row in self.rows if self.is_ticked(row)})
 
     @property
-    def left(self) -> Collection[tuple[int, str]]:
-        """The ids and fields that stay as they are."""
+    def unticked_keys(self) -> Collection[tuple[int, str]]:
+        """The ids and fields of the listed texts without a tick."""
         return frozenset(row.key for row in self.rows if not self.is_ticked(row))
 
     @override
@@ -231,26 +243,29 @@ class ChangedTexts(RowModel[ChangedText]):
     def flags(self, index: Index) -> Qt.ItemFlag:
         return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable
 
-    def end_text(self, row: ChangedText) -> str:
-        """Return why a text stays; empty if it is changed."""
+    def unchanged_reason(self, row: ChangedText) -> str:
+        """Return why a text is not changed; empty if it is ticked."""
         if row.is_blank:
             return self.tr("would have no name")
         return "" if self.is_ticked(row) else self.tr("stays")
 
     def _spoken(self, row: ChangedText) -> str:
         before, after = one_line(row.text(after=False)), one_line(row.text(after=True))
-        text = self.tr("{id}, {field}: {before}, {reason}") if self.end_text(row) else ""
-        text = text or self.tr("{id}, {field}: {before} becomes {after}")
-        values = {"id": row.id, "field": field_text(row.field), "before": before, "after": after}
-        return text.format(**values, reason=self.end_text(row))
+        reason = self.unchanged_reason(row)
+        changed, unchanged = (
+            self.tr("{id}, {field}: {before} becomes {after}"),
+            self.tr("{id}, {field}: {before}, {reason}"),
+        )
+        template = unchanged if reason else changed
+        return template.format(id=row.id, field=field_text(row.field), before=before, after=after, reason=reason)
 
-    def _report(self) -> None:
+    def _emit_ticks_changed(self) -> None:
         self.report_changed()
-        self.marks_changed.emit()
+        self.ticks_changed.emit()
 
 
 class ChangedTextTable(PlainTable):
-    """Space ticks the text of a row. `plant_requested(id)`: F2 or a double click on it."""
+    """The view of `ChangedTexts`. Space ticks a row. `plant_requested(id)`: F2 or a double click on a row."""
 
     plant_requested = Signal(object)
 
@@ -259,7 +274,7 @@ class ChangedTextTable(PlainTable):
         self.setModel(texts)
         self._texts = texts
         self.setItemDelegateForColumn(2, _TextDelegate(texts, theme, self))
-        self.doubleClicked.connect(self._request)
+        self.doubleClicked.connect(self._request_plant)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -267,16 +282,16 @@ class ChangedTextTable(PlainTable):
         if event.key() == Qt.Key.Key_Space and index.isValid():
             self._texts.toggle(index)
         elif event.key() == Qt.Key.Key_F2 and index.isValid():
-            self._request(index)
+            self._request_plant(index)
         else:
             super().keyPressEvent(event)
 
-    def _request(self, index: QModelIndex) -> None:
+    def _request_plant(self, index: QModelIndex) -> None:
         self.plant_requested.emit(index.data(ROW_ROLE).id)
 
 
 class _TextDelegate(CellDelegate):
-    """Paints removed text struck out, new text bold, and the reason if a text stays."""
+    """Paints removed text struck out, new text bold, and the reason if a text is not changed."""
 
     def __init__(self, texts: ChangedTexts, theme: Theme, table: PlainTable) -> None:
         super().__init__(table)
@@ -286,9 +301,9 @@ class _TextDelegate(CellDelegate):
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
         text, formats = "", []
         for part, text_format in self._parts(index.data(ROW_ROLE), cell.font):
-            found = QTextLayout.FormatRange()
-            found.start, found.length, found.format = len(text), len(part), text_format
-            formats.append(found)
+            format_range = QTextLayout.FormatRange()
+            format_range.start, format_range.length, format_range.format = len(text), len(part), text_format
+            formats.append(format_range)
             text += part
         shown = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
         layout = line_layout(shown, formats, cell.font, cell.direction, rect.width())
@@ -298,7 +313,8 @@ class _TextDelegate(CellDelegate):
         layout.draw(painter, QPointF(rect.left(), top))
 
     def _parts(self, row: ChangedText, font: QFont) -> list[tuple[str, QTextCharFormat]]:
-        if reason := self._texts.end_text(row):
+        reason = self._texts.unchanged_reason(row)
+        if reason:
             before = one_line(row.text(after=False))
             return [(f"{before} ", self._format(font, "text")), (f"· {reason}", self._format(font, "text_2"))]
         formats = {"same": self._format(font, "text"), "old": self._format(font, "error", "error_bg")}
@@ -308,15 +324,17 @@ class _TextDelegate(CellDelegate):
         return [(shown_text(each), formats[each.kind]) for each in row.segments]
 
     def _format(self, font: QFont, color: str, background: str = "") -> QTextCharFormat:
-        made = QTextCharFormat()
-        made.setFont(font)
-        made.setForeground(self._theme.colors.color(color))
+        text_format = QTextCharFormat()
+        text_format.setFont(font)
+        text_format.setForeground(self._theme.colors.color(color))
         if background:
-            made.setBackground(self._theme.colors.color(background))
-        return made
+            text_format.setBackground(self._theme.colors.color(background))
+        return text_format
 
 
 def shown_text(segment: Segment) -> str:
-    """Return a segment on one line. If it changes and is blank, its blanks are marked."""
+    """Return a segment on one line, with visible marks for the blanks of a changed segment that has only blanks."""
     text = one_line(segment.text)
-    return text.replace(" ", "␣").replace("\u00a0", "␣") if segment.kind != "same" and not text.strip() else text
+    if segment.kind == "same" or text.strip():
+        return text
+    return text.replace(" ", "␣").replace("\u00a0", "␣")
