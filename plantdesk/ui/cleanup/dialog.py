@@ -1,4 +1,4 @@
-"""The dialog around the pages, with their tabs and one row of buttons, and what the pages have in common."""
+"""The dialog of the pages, with tabs and one row of buttons, and the base class of a page."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: For text of 13 px.
 _SIZE = QSize(900, 660)
-#: Milliseconds after a change of the store until the pages read it again; later changes are read along.
-_PAUSE = 1000
+#: Milliseconds from the first change of the store until the pages are refreshed.
+_REFRESH_DELAY_MS = 1000
 
 
 class CleanUpDialog(Dialog):
-    """Stays open beside the main window, whose toast it repeats in a line of its own.
+    """Is not modal. Its message line repeats the toast of the main window.
 
-    `refreshed`: the pages read the store again, after changes.
+    `refreshed`: the store has changed, and the pages read it again.
     """
 
     refreshed = Signal()
@@ -41,7 +41,7 @@ class CleanUpDialog(Dialog):
         self._tabs.setExpanding(False)
         self._tabs.setDrawBase(False)
         self._summary = PlainLabel(tone="muted", wrapped=True)
-        self._button = self.add_primary("", self._apply)
+        self._apply_button = self.add_primary("", self._apply)
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         for page in pages:
             self._tabs.addTab(page.windowTitle())
@@ -53,14 +53,14 @@ class CleanUpDialog(Dialog):
         self._outcome = MessageLine(context.theme)
         self._outcome.hide()
         context.page.toast.reported.connect(self._on_reported)
-        self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
-        self._pause.timeout.connect(self._refresh)
+        self._refresh_timer = QTimer(self, singleShot=True, interval=_REFRESH_DELAY_MS)
+        self._refresh_timer.timeout.connect(self._refresh)
         context.bridge.changed.connect(self._on_changed)
         for key, command in (
             (Key.Undo, context.undo_stack.undo),
             (Key.Redo, context.undo_stack.redo),
-            ("Ctrl+Tab", partial(self._turn, 1)),
-            ("Ctrl+Shift+Tab", partial(self._turn, -1)),  # Qt has Ctrl+Shift+Backtab, which no key is on X11
+            ("Ctrl+Tab", partial(self._switch_tab, 1)),
+            ("Ctrl+Shift+Tab", partial(self._switch_tab, -1)),  # Qt's own Ctrl+Shift+Backtab is no key of X11
         ):
             QShortcut(QKeySequence(key), self, command)
         bottom = fill(QHBoxLayout(), (self._summary, 1), self.buttons, spacing=M)
@@ -71,7 +71,7 @@ class CleanUpDialog(Dialog):
         self._show_state()
 
     def show_page(self, number: int) -> None:
-        """Show a page, if it is not shown already."""
+        """Show a page by its number."""
         self._tabs.setCurrentIndex(number)
 
     @property
@@ -81,25 +81,25 @@ class CleanUpDialog(Dialog):
     @Slot()
     def _show_state(self) -> None:
         page = self._page
-        self._button.setText(page.button_text)
-        self._button.setEnabled(page.can_apply)
+        self._apply_button.setText(page.button_text)
+        self._apply_button.setEnabled(page.can_apply)
         self._summary.setText(page.summary)
 
     @Slot()
     def _apply(self) -> None:
-        """Apply the page, and keep the focus from going to the button that closes the dialog."""
-        had_focus = self._button.hasFocus()
+        """Apply the page; if its button gets disabled, move the focus into the page and not to the Close button."""
+        had_focus = self._apply_button.hasFocus()
         self._page.apply()
         if had_focus and not self._page.can_apply:
             next(tab_stops(self._page)).setFocus()
 
-    def _turn(self, step: int) -> None:
+    def _switch_tab(self, step: int) -> None:
         self._tabs.setCurrentIndex((self._tabs.currentIndex() + step) % self._tabs.count())
 
     @Slot(str, object)
     def _on_reported(self, text: str, actions: Sequence[MessageAction]) -> None:
-        """Show the outcome of a change or an undo, and what is left to clean up."""
-        self._outcome.show_message(Tone.HINT, text, *actions)  # not spoken, as the toast is
+        """Show the message of the toast, and reload the pages, as plants have changed."""
+        self._outcome.show_message(Tone.HINT, text, *actions)  # a hint, as screen readers speak the toast already
         self._outcome.show()
         for page in self._pages:
             if page.has_started:
@@ -107,12 +107,12 @@ class CleanUpDialog(Dialog):
 
     @Slot()
     def _on_changed(self) -> None:
-        if not self._pause.isActive():
-            self._pause.start()
+        if not self._refresh_timer.isActive():
+            self._refresh_timer.start()
 
     @Slot()
     def _refresh(self) -> None:
-        """Read again what others have changed; a search that still runs continues."""
+        """Refresh the pages, except those that are still reading."""
         self.refreshed.emit()
         for page in self._pages:
             if page.has_started and not page.is_reading:
@@ -125,7 +125,7 @@ class CleanUpDialog(Dialog):
 
 
 class CleanUpPage(QWidget):
-    """A page: one way to clean up. `changed`: its summary, or the text of the button, is another one."""
+    """The base class of a page. `changed`: its summary or the state of the button has changed."""
 
     changed = Signal()
 
@@ -134,18 +134,18 @@ class CleanUpPage(QWidget):
         self.setWindowTitle(title)  # the title of its tab
         self.button_text, self.summary = "", ""
         self.can_apply = self.has_started = False
-        #: Each row can become a column if the screen is too narrow.
+        #: The rows that become columns if the screen is too narrow.
         self.rows: list[QBoxLayout] = []
 
     def start(self) -> None:
-        """Read what the page shows, when it is first shown."""
+        """Read the content; called when the page is first shown."""
 
     def reload(self) -> None:
-        """Read again what the page shows; what is still there keeps its mark."""
+        """Read the content again, after a change by the user; what they ticked stays."""
         self.start()
 
     def refresh(self) -> None:
-        """Reload after a change by others; until then, what is shown can still be applied."""
+        """Read the content again, after a change by others; until then, the present content can be applied."""
         self.reload()
 
     @property
@@ -154,14 +154,14 @@ class CleanUpPage(QWidget):
         return False
 
     def apply(self) -> None:
-        """Request the change, once until the page is read again."""
+        """Request the change, and disable the button until the content is read again."""
         self.show_state(self.button_text, self.summary, can_apply=False)
 
     def cancel(self) -> None:
-        """End what runs in the background: the dialog is closed."""
+        """Cancel background tasks: the dialog is closed."""
 
     def show_state(self, button_text: str, summary: str, *, can_apply: bool) -> None:
-        """Show what the button would do, if there is anything to do."""
+        """Set the text and state of the button, and the summary beside it."""
         self.button_text, self.summary, self.can_apply = button_text, summary, can_apply
         self.changed.emit()
 

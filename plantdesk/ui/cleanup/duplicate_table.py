@@ -1,4 +1,4 @@
-"""The table of plants that are alike: below the heading of each group its plants, of which one is kept."""
+"""The model and the table of similar plants: a heading for each group, and below it the plants of the group."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_table import PlainTable, RowModel
 from plantdesk.ui.widgets.plain_text import tool_tip
 
-#: The number of groups, and of plants, that are read together, and of the plants of a group that are shown.
-_PAGE, _PAGE_PLANTS, _MAX_SHOWN = 100, 400, 100
+#: The most groups and plants that are read at once, and the most plants of a group that are shown.
+_MAX_PAGE_GROUPS, _MAX_PAGE_PLANTS, _MAX_SHOWN_PLANTS = 100, 400, 100
 
 
 class _Column(IntEnum):
@@ -39,15 +39,18 @@ class _Column(IntEnum):
     NOTE = 4
 
 
-class Item(NamedTuple):
+class GroupItem(NamedTuple):
     """A plant of a group, or the heading of the group (None)."""
 
     group: int
     row: PlantRow | None
 
 
-class DuplicateModel(RowModel[Item]):
-    """Reads on the worker of `queries`. `changed`: other groups, or other plants of them, are to be merged."""
+class DuplicateModel(RowModel[GroupItem]):
+    """Groups of similar plants, and which of them are merged. Reads them in pages with `queries`.
+
+    `changed`: other groups, or other plants of them, are to be merged.
+    """
 
     changed = Signal()
 
@@ -62,61 +65,59 @@ class DuplicateModel(RowModel[Item]):
         super().__init__(headings, parent)
         self._queries = queries
         self._task: Task | None = None
-        self._keep = KeepRule.LOWEST_ID
+        self._keep_rule = KeepRule.LOWEST_ID
         self._groups = PlantGroups.of([])
-        #: The groups that are not to be merged.
-        self._left: set[int] = set()
-        self._chosen: dict[int, int] = {}
+        #: The numbers of the groups that are not merged.
+        self._excluded: set[int] = set()
+        #: The ids of the plants that the user chose to keep, by group.
+        self._chosen_ids: dict[int, int] = {}
         self.set_groups(self._groups)
 
-    def set_groups(self, groups: PlantGroups, left: Collection[int] = ()) -> None:
-        """Show other groups; those of the numbers in `left` are not to be merged.
-
-        Groups that were shown before keep their marks.
-        """
-        known, chosen = {*self._groups.ids}, {*self._chosen.values()}
-        were_left = {plant_id for group in self._left for plant_id in self._ids(group)}
+    def set_groups(self, groups: PlantGroups, excluded: Collection[int] = ()) -> None:
+        """Show other groups; groups in `excluded` are not merged. What the user chose in known groups stays."""
+        known, chosen = {*self._groups.ids}, {*self._chosen_ids.values()}
+        were_excluded = {plant_id for group in self._excluded for plant_id in self._group_ids(group)}
         self.beginResetModel()
         self._groups = groups
         self._starts = array("q", accumulate(groups.sizes, initial=0))
         self.rows = []
         self._plants: dict[int, list[PlantRow]] = {}
-        self._chosen = {}
-        self._left = set(left)
+        self._chosen_ids = {}
+        self._excluded = set(excluded)
         if known:
-            self._restore(known, were_left, chosen)
+            self._restore(known, were_excluded, chosen)
         if self._task is not None:
             self._task.cancel()
-        self._task, self._next = None, 0
+        self._task, self._next_group = None, 0
         self.endResetModel()
         self.changed.emit()
         self.fetchMore(QModelIndex())
 
-    def _restore(self, known: set[int], were_left: set[int], chosen: set[int]) -> None:
+    def _restore(self, known: set[int], were_excluded: set[int], chosen: set[int]) -> None:
         for group in range(self.group_count):
-            ids = self._ids(group)
+            ids = self._group_ids(group)
             if not known.isdisjoint(ids):
-                self._left.discard(group)
-            if not were_left.isdisjoint(ids):
-                self._left.add(group)
+                self._excluded.discard(group)
+            if not were_excluded.isdisjoint(ids):
+                self._excluded.add(group)
             for plant_id in chosen.intersection(ids):
-                self._chosen[group] = plant_id
+                self._chosen_ids[group] = plant_id
 
-    def set_keep(self, keep: KeepRule) -> None:
-        """Choose the plants to keep by another rule, whatever the user chose."""
-        self._keep = keep
-        self._chosen.clear()
+    def set_keep_rule(self, keep: KeepRule) -> None:
+        """Keep the plants by another rule, and forget what the user chose."""
+        self._keep_rule = keep
+        self._chosen_ids.clear()
         self._emit_changed()
 
-    def set_all(self, *, is_merged: bool) -> None:
+    def set_all_merged(self, *, is_merged: bool) -> None:
         """Merge all groups, or none."""
-        self._left = set() if is_merged else {*range(self.group_count)}
+        self._excluded = set() if is_merged else {*range(self.group_count)}
         self._emit_changed()
 
     # --- what is to be merged ---
 
     @property
-    def plants(self) -> int:
+    def plant_count(self) -> int:
         """The number of plants in all groups."""
         return len(self._groups.ids)
 
@@ -127,45 +128,45 @@ class DuplicateModel(RowModel[Item]):
 
     @property
     def merged_count(self) -> int:
-        """The number of groups that are merged. One plant of each is kept."""
-        return self.group_count - len(self._left)
+        """The number of groups that are merged, which is also the number of plants that are kept."""
+        return self.group_count - len(self._excluded)
 
     @property
     def removed_count(self) -> int:
         """The number of plants that are removed."""
-        left = sum(self._groups.sizes[group] - 1 for group in self._left)
-        return self.plants - self.group_count - left
+        excluded = sum(self._groups.sizes[group] - 1 for group in self._excluded)
+        return self.plant_count - self.group_count - excluded
 
     def edit(self) -> MergePlants:
         """Return the edit that merges the ticked groups."""
-        return MergePlants(self._groups.without(self._left), self._keep, frozenset(self._chosen.values()))
+        return MergePlants(self._groups.without(self._excluded), self._keep_rule, frozenset(self._chosen_ids.values()))
 
-    def _ids(self, group: int) -> array[int]:
+    def _group_ids(self, group: int) -> array[int]:
         return self._groups.ids[self._starts[group] : self._starts[group + 1]]
 
     def is_merged(self, group: int) -> bool:
         """Return whether a group is to be merged."""
-        return group not in self._left
+        return group not in self._excluded
 
     def kept_id(self, group: int) -> int | None:
-        """Return the id of the plant of a group that is kept; None if it is not among those that are shown."""
+        """Return the id of the kept plant of a merged group; None if it is not known."""
         if not self.is_merged(group):
             return None
         rows = self._plants[group]
-        is_known = len(rows) == self._groups.sizes[group] or self._keep is KeepRule.LOWEST_ID
-        return self._chosen.get(group, self._keep.of(rows).id if is_known else None)
+        is_known = len(rows) == self._groups.sizes[group] or self._keep_rule is KeepRule.LOWEST_ID
+        return self._chosen_ids.get(group, self._keep_rule.of(rows).id if is_known else None)
 
-    def act(self, index: Index) -> None:
-        """Merge a group or leave it. For the index of a plant, keep this plant and merge its group."""
+    def toggle(self, index: Index) -> None:
+        """For a heading, merge the group or exclude it; for a plant, keep this plant and merge its group."""
         item = self.rows[index.row()]
         if item.row is None or not self.is_merged(item.group):
-            self._left ^= {item.group}
+            self._excluded ^= {item.group}
         if item.row is not None:
-            self._chosen[item.group] = item.row.id
+            self._chosen_ids[item.group] = item.row.id
         self._emit_changed()
 
-    def _remark(self, group: int) -> str:
-        """Return how many plants a group has, how they differ, and what happens to it."""
+    def _heading_details(self, group: int) -> str:
+        """Return the number of plants of a group, how they differ, and which one is kept."""
         rows, size = self._plants[group], self._groups.sizes[group]
         differences = differences_of([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
@@ -176,17 +177,17 @@ class DuplicateModel(RowModel[Item]):
             parts.append(translate("Duplicates", "added together"))
         if size > len(rows):
             parts.append(translated(Text("the first {count:,} are shown", count=len(rows))))
-        return ", ".join([*parts, self._outcome(group)])
+        return ", ".join([*parts, self._outcome_text(group)])
 
-    def _outcome(self, group: int) -> str:
-        """Return which plant of a group stays, and why."""
+    def _outcome_text(self, group: int) -> str:
+        """Return which plant of a group is kept, and why."""
         if not self.is_merged(group):
             return translate("Duplicates", "left as they are")
-        if group in self._chosen:
-            return translate("Duplicates", "{id} chosen").format(id=self._chosen[group])
-        if self._keep is KeepRule.NEWEST:
+        if group in self._chosen_ids:
+            return translate("Duplicates", "{id} chosen").format(id=self._chosen_ids[group])
+        if self._keep_rule is KeepRule.NEWEST:
             return translate("Duplicates", "the newest stays")
-        if self._keep is KeepRule.LONGEST_NOTE and any(row.note for row in self._plants[group]):
+        if self._keep_rule is KeepRule.LONGEST_NOTE and any(row.note for row in self._plants[group]):
             return translate("Duplicates", "the longest note stays")
         return translate("Duplicates", "the lowest ID stays")
 
@@ -216,46 +217,49 @@ class DuplicateModel(RowModel[Item]):
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)  # checkable, or screen readers do not say which is kept
+        flags = super().flags(index)  # screen readers announce the state of checkable items only
         return flags | Qt.ItemFlag.ItemIsUserCheckable if index.isValid() else flags
 
     @override
     def canFetchMore(self, parent: Index) -> bool:
-        return not parent.isValid() and self._task is None and self._next < self.group_count
+        return not parent.isValid() and self._task is None and self._next_group < self.group_count
 
     @override
     def fetchMore(self, parent: Index) -> None:
         if self.canFetchMore(parent):
             groups: list[tuple[int, list[int]]] = []
             ids: list[int] = []
-            while self._next < self.group_count and len(groups) < _PAGE and len(ids) < _PAGE_PLANTS:
-                groups.append((self._next, self._ids(self._next)[:_MAX_SHOWN].tolist()))
-                ids += groups[-1][1]
-                self._next += 1
+            while (
+                self._next_group < self.group_count and len(groups) < _MAX_PAGE_GROUPS and len(ids) < _MAX_PAGE_PLANTS
+            ):
+                group_ids = self._group_ids(self._next_group)[:_MAX_SHOWN_PLANTS].tolist()
+                groups.append((self._next_group, group_ids))
+                ids += group_ids
+                self._next_group += 1
             self._task = self._queries.run(self, partial(_read, ids=ids), partial(self._on_read, groups))
 
     def _on_read(self, groups: list[tuple[int, list[int]]], rows: dict[int, PlantRow]) -> None:
         self._task = None
-        added: list[Item] = []
+        added: list[GroupItem] = []
         for group, ids in groups:
             found = [rows[plant_id] for plant_id in ids if plant_id in rows]
-            if found:  # else they were deleted meanwhile
+            if found:  # else all were deleted meanwhile
                 self._plants[group] = found
-                added += [Item(group, None), *(Item(group, row) for row in found)]
+                added += [GroupItem(group, None), *(GroupItem(group, row) for row in found)]
         self.append(added)
 
     def _emit_changed(self) -> None:
         self.report_changed()
         self.changed.emit()
 
-    def _check_state(self, item: Item) -> Qt.CheckState:
+    def _check_state(self, item: GroupItem) -> Qt.CheckState:
         is_checked = self.is_merged(item.group) if item.row is None else self._is_kept(item)
         return Qt.CheckState.Checked if is_checked else Qt.CheckState.Unchecked
 
-    def _is_kept(self, item: Item) -> bool:
+    def _is_kept(self, item: GroupItem) -> bool:
         return item.row is not None and item.row.id == self.kept_id(item.group)
 
-    def _spoken(self, item: Item) -> str:
+    def _spoken(self, item: GroupItem) -> str:
         if item.row is None:
             return self._heading(item.group)
         kept = translate("Duplicates", "Keep") if self._is_kept(item) else ""
@@ -266,8 +270,8 @@ class DuplicateModel(RowModel[Item]):
         parts.append(one_line(row.note) if row.note else translate("Duplicates", "no note"))
         return ", ".join(filter(None, parts))
 
-    def _text(self, item: Item, column: _Column) -> str:
-        """Return the text of a cell; in name and tag, blanks that cannot be seen are marked."""
+    def _text(self, item: GroupItem, column: _Column) -> str:
+        """Return the text of a cell; in name and tag, invisible blanks are marked."""
         row = item.row
         if row is None:
             return self._heading(item.group) if column is _Column.PLANT else ""
@@ -284,7 +288,7 @@ class DuplicateModel(RowModel[Item]):
                 return one_line(row.note or "")
 
     def _heading(self, group: int) -> str:
-        return f"{one_line(self._plants[group][0].name)}, {self._remark(group)}"
+        return f"{one_line(self._plants[group][0].name)}, {self._heading_details(group)}"
 
 
 def _read(reader: PlantReader, _task: Task, ids: list[int]) -> dict[int, PlantRow]:
@@ -296,28 +300,28 @@ def _without_blanks(text: str) -> str:
 
 
 class DuplicateTable(PlainTable):
-    """The view of a `DuplicateModel`. A click or Space acts on a row."""
+    """The view of a `DuplicateModel`. A click or Space toggles a row."""
 
     def __init__(self, model: DuplicateModel, theme: Theme) -> None:
         super().__init__(theme, translate("Duplicates", "Plants that are alike"), [""] * len(_Column))
-        self._groups = model
+        self._duplicates = model
         self.setModel(model)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.horizontalHeader().setSectionResizeMode(_Column.ID, QHeaderView.ResizeMode.ResizeToContents)
         model.rowsInserted.connect(self._span_headings)
         model.modelReset.connect(self.clearSpans)
-        self.clicked.connect(model.act)
+        self.clicked.connect(model.toggle)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
-            self._groups.act(self.currentIndex())
+            self._duplicates.toggle(self.currentIndex())
         else:
             super().keyPressEvent(event)
 
     @Slot(QModelIndex, int, int)
     def _span_headings(self, _parent: QModelIndex, first: int, last: int) -> None:
         """Let a heading take all columns."""
-        for row in filter(self._groups.is_heading, range(first, last + 1)):
+        for row in filter(self._duplicates.is_heading, range(first, last + 1)):
             self.setSpan(row, 0, 1, len(_Column))
         self.resizeColumnToContents(_Column.ID)

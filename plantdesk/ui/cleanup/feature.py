@@ -1,4 +1,4 @@
-"""The commands that clean up: plants and tags that are alike are merged, names and notes of many plants rewritten."""
+"""The commands of the clean-up dialog, and the changes that its pages request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.cleanup.dialog import CleanUpDialog
     from plantdesk.ui.cleanup.rewriting import RewritingPage
 
-#: The longest selected text that becomes the text to search, in characters.
+#: The most characters of a selected text that becomes the text to search.
 _MAX_FIND = 200
 
 
@@ -38,7 +38,7 @@ class PageNumber(IntEnum):
 
 
 class CleanUp(Feature):
-    """Opens one dialog, or raises it. `plants_requested(ids)`: show these plants."""
+    """Opens the dialog, or raises the open one. `plants_requested(ids)`: show these plants."""
 
     plants_requested = Signal(object)
 
@@ -46,7 +46,7 @@ class CleanUp(Feature):
         super().__init__(context)
         self._plants = plants
         self._dialog: CleanUpDialog | None = None
-        self._texts: RewritingPage | None = None
+        self._rewriting_page: RewritingPage | None = None
         self._changes = PlantChanges(context, self)
         add, open_at = context.menus.add, self._open_at
         self.enable_with_store(
@@ -68,8 +68,8 @@ class CleanUp(Feature):
             return
         if self._dialog is None or not isValid(self._dialog):
             self._dialog = self._make_dialog(self.opened)
-        elif self._texts is not None:
-            self._texts.set_scopes(self._scopes())
+        elif self._rewriting_page is not None:
+            self._rewriting_page.set_scopes(self._scopes())
         self._dialog.show_page(page)
         bring_to_front(self._dialog)
 
@@ -85,14 +85,14 @@ class CleanUp(Feature):
         duplicates, tags = DuplicatesPage(self.context, opened), TagsPage(self.context, opened)
         duplicates.merge_requested.connect(self._merge)
         tags.merge_requested.connect(self._merge_tags)
-        texts = self._texts = RewritingPage(self.context, opened.store, self._scopes(), text)
-        texts.edit_requested.connect(self._rewrite)
-        texts.plant_requested.connect(self._show_plant)
-        dialog = CleanUpDialog(self.context, [duplicates, tags, texts])
+        rewriting = self._rewriting_page = RewritingPage(self.context, opened.store, self._scopes(), text)
+        rewriting.edit_requested.connect(self._rewrite)
+        rewriting.plant_requested.connect(self._show_plant)
+        dialog = CleanUpDialog(self.context, [duplicates, tags, rewriting])
         dialog.refreshed.connect(self._show_count)
         return dialog
 
-    # --- plants and tags that are alike ---
+    # --- merging ---
 
     @Slot(object, int)
     def _merge(self, edit: MergePlants, plants: int) -> None:
@@ -104,16 +104,16 @@ class CleanUp(Feature):
         self.context.follow_change(self, merging, partial(self._on_merged, plants), toast.show_error)
 
     def _on_merged(self, requested: int, applied: Applied) -> None:
-        """Report how many plants went, and how many groups remain because something else has changed them."""
+        """Report how many plants were merged, and how many were not because they have changed meanwhile."""
         merged = 0 if applied.change is None else int(applied.change.parameters["merged"])
         text = translated(Text("Merged {count:,} plants.", one="Merged 1 plant.", count=merged)) if merged else ""
         if merged < requested:
-            left = Text(
+            skipped = Text(
                 "{count:,} plants stay: they have changed meanwhile, or their notes are too long together.",
                 one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
                 count=requested - merged,
             )
-            text = f"{text} {translated(left)}".strip()
+            text = f"{text} {translated(skipped)}".strip()
         if applied.change is None:
             self.context.page.toast.show_problem(text)
         else:
@@ -125,30 +125,28 @@ class CleanUp(Feature):
             text = Text("{count:,} plants got another tag.", one="1 plant got another tag.")
             self._changes.apply(self.opened.store, edits, text)
 
-    # --- names and notes ---
+    # --- rewriting ---
 
     def _scopes(self) -> list[tuple[str, Selection]]:
-        """Return the sets of plants to choose from, with their texts, the likeliest first."""
+        """Return the sets of plants to choose from, each with its label, the default one first."""
         ids, count, text = self._plants.selected_ids(), self._plants.shown_count, self._plants.search_text
         plants = Text("In all {count:,} plants", one="In the only plant", count=count)
         found = Text("In all {count:,} shown", one="In the plant shown", count=count)
-        all_plants = (
-            translated(found if text else plants) if count else self.tr("In all plants")
-        )  # else not counted yet
-        everything = all_plants, parse_search(text)
+        label = translated(found if text else plants)
+        shown = label if count else self.tr("In all plants"), parse_search(text)  # 0: not counted yet
         if not ids:
-            return [everything]
-        selected = Text("In {count:,} selected plants", one="In the selected plant", count=len(ids))
-        chosen = translated(selected), Selection(ids=ids)
-        return [everything, chosen] if len(ids) == 1 else [chosen, everything]
+            return [shown]
+        selected_text = Text("In {count:,} selected plants", one="In the selected plant", count=len(ids))
+        selected = translated(selected_text), Selection(ids=ids)
+        return [shown, selected] if len(ids) == 1 else [selected, shown]
 
     @Slot()
     def _show_count(self) -> None:
-        if self._texts is not None:
-            self._texts.show_count(next(text for text, plants in self._scopes() if plants.ids is None))
+        if self._rewriting_page is not None:
+            self._rewriting_page.show_count(next(text for text, plants in self._scopes() if plants.ids is None))
 
     def _start_text(self) -> str:
-        """Return the text that is selected in the focused field, else the only word of the search."""
+        """Return the selected text of the focused field, else the search if it is one word."""
         focused, text = QApplication.focusWidget(), ""
         if isinstance(focused, QLineEdit):
             text = focused.selectedText()
@@ -171,7 +169,7 @@ class CleanUp(Feature):
     def _rewrite(self, edit: Rewrite, count: int) -> None:
         if self.opened is None:
             return
-        self._plants.focus_table()  # in a field, Ctrl+Z would take back what was typed there
+        self._plants.focus_table()  # in a field, Ctrl+Z would undo typing instead of this change
         text = Text("Changed {count:,} plants.", one="Changed 1 plant.")
         if edit.rule.find:
             text = Text("Replaced in {count:,} plants.", one="Replaced in 1 plant.")

@@ -1,4 +1,4 @@
-"""The pages that find plants and tags that are alike, and merge them."""
+"""The pages that find and merge similar plants and similar tags."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MAX_GROUPS = 100
 
 
 class DuplicatesPage(CleanUpPage):
-    """Searches in the background. `merge_requested(edit, plants)`: merge; so many plants are removed."""
+    """Finds similar plants in the background. `merge_requested(edit, count)`: an edit that removes `count` plants."""
 
     merge_requested = Signal(object, int)
 
@@ -52,7 +52,7 @@ class DuplicatesPage(CleanUpPage):
         super().__init__(self.tr("Duplicates"))
         self._context, self._opened = context, opened
         self._task: Task | None = None
-        #: What is listed, and which groups are not to be merged.
+        #: The listed groups, and the numbers of those that are not merged unless the user wants it.
         self._found: tuple[PlantGroups, set[int]] | None = None
         self._model = DuplicateModel(opened.queries, self)
         self._list = DuplicateTable(self._model, context.theme)
@@ -80,16 +80,17 @@ class DuplicatesPage(CleanUpPage):
         fields = fill(QHBoxLayout(), first, (second, 1), spacing=L + M)
         self.rows = [fields]
         counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)
-        self._pages = QStackedLayout()
+        self._stack = QStackedLayout()
         for page in (self._empty_label, self._card):
-            self._pages.addWidget(page)
-        fill(QVBoxLayout(self), fields, counts, (self._pages, 1), margins=0, spacing=S)
+            self._stack.addWidget(page)
+        fill(QVBoxLayout(self), fields, counts, (self._stack, 1), margins=0, spacing=S)
 
     def _connect(self) -> None:
         self._alike_box.currentIndexChanged.connect(self.start)
-        self._keep_box.currentIndexChanged.connect(lambda: self._model.set_keep(KeepRule(self._keep_box.currentData())))
-        self._all_button.clicked.connect(lambda: self._model.set_all(is_merged=not self._model.merged_count))
-        self._model.changed.connect(self._show_counts)
+        model, keep_box = self._model, self._keep_box
+        keep_box.currentIndexChanged.connect(lambda: model.set_keep_rule(KeepRule(keep_box.currentData())))
+        self._all_button.clicked.connect(lambda: model.set_all_merged(is_merged=not model.merged_count))
+        model.changed.connect(self._show_counts)
 
     @override
     @Slot()
@@ -101,7 +102,7 @@ class DuplicatesPage(CleanUpPage):
 
     @override
     def reload(self) -> None:
-        """Search on a thread of its own: this takes seconds for a million plants, and the list must not wait."""
+        """Search on a thread of its own: it takes seconds for a million plants, and would delay other queries."""
         self.cancel()
         by_tag = bool(self._alike_box.currentData())
         store = self._opened.store
@@ -109,8 +110,9 @@ class DuplicatesPage(CleanUpPage):
         def find(task: Task) -> tuple[PlantGroups, set[int]]:
             with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
                 groups = reader.duplicates(by_tag=by_tag)
-                left = intended(groups, reader.rows)
-                return groups.with_last(left), {*range(len(groups.sizes) - len(left), len(groups.sizes))}
+                excluded = intended(groups, reader.rows)
+                first_excluded = len(groups.sizes) - len(excluded)
+                return groups.with_last(excluded), {*range(first_excluded, len(groups.sizes))}
 
         self._task = self._context.bridge.long_tasks.run(self, find, self._on_found, self._on_failed)
 
@@ -124,12 +126,12 @@ class DuplicatesPage(CleanUpPage):
         if found == self._found:
             self._show_counts()
             return
-        self._found = groups, left = found
-        self._model.set_groups(groups, left)
+        self._found = groups, excluded = found
+        self._model.set_groups(groups, excluded)
         if not groups.sizes:
             self._show_text(self.tr("No two plants are alike."))
             return
-        self._pages.setCurrentWidget(self._card)
+        self._stack.setCurrentWidget(self._card)
         announce(self, self._count_label.text())
 
     def _on_failed(self, error: Exception) -> None:
@@ -138,7 +140,7 @@ class DuplicatesPage(CleanUpPage):
 
     def _show_text(self, text: str) -> None:
         self._empty_label.setText(text)
-        self._pages.setCurrentWidget(self._empty_label)
+        self._stack.setCurrentWidget(self._empty_label)
 
     @override
     def cancel(self) -> None:
@@ -149,17 +151,17 @@ class DuplicatesPage(CleanUpPage):
     def _show_counts(self) -> None:
         model = self._model
         groups = Text("{count:,} groups", one="1 group", count=model.group_count)
-        plants = Text("{plants:,} plants in {groups}", plants=model.plants, groups=groups)
+        plants = Text("{plants:,} plants in {groups}", plants=model.plant_count, groups=groups)
         self._count_label.setText(translated(plants) if model.group_count else "")
         self._all_button.setVisible(bool(model.group_count))
         self._all_button.setText(self.tr("Choose none") if model.merged_count else self.tr("Choose all"))
         merge = Text("Merge {count:,} plants", one="Merge 1 plant", count=model.removed_count)
         kept = Text("{count:,} are kept, with all notes.", one="1 is kept, with all notes.", count=model.merged_count)
-        going = Text(
+        removed = Text(
             "{count:,} go; Ctrl+Z brings them back.", one="1 goes; Ctrl+Z brings it back.", count=model.removed_count
         )
         if model.removed_count:
-            self.show_state(translated(merge), f"{translated(kept)} {translated(going)}", can_apply=True)
+            self.show_state(translated(merge), f"{translated(kept)} {translated(removed)}", can_apply=True)
         else:
             self.show_state(self.tr("Merge"), "", can_apply=False)
 
@@ -170,7 +172,7 @@ class DuplicatesPage(CleanUpPage):
 
 
 class TagGroup(QFrame):
-    """A group of tags: one is kept and replaces those that are ticked. `changed`: another choice was made."""
+    """A group of similar tags, of which one is kept and replaces those that are ticked. `changed`: by the user."""
 
     changed = Signal()
 
@@ -178,14 +180,15 @@ class TagGroup(QFrame):
         super().__init__()
         self._theme, self._group = theme, group
         self.setProperty("card", "true")
-        self._check = QCheckBox(self.tr("Keep"))
-        self._check.clicked.connect(self._tick_all)
-        self._box = ComboBox(self.tr("Keep"), [(tag_text(tag), tag) for tag in group])
-        self._box.currentIndexChanged.connect(self._show_others)
-        self._box.setMinimumWidth(theme.metrics.scaled(_PILL_WIDTH) // 2)  # for long tags
+        self._all_check = QCheckBox(self.tr("Keep"))
+        self._all_check.clicked.connect(self._tick_all)
+        self._kept_box = ComboBox(self.tr("Keep"), [(tag_text(tag), tag) for tag in group])
+        self._kept_box.currentIndexChanged.connect(self._show_others)
+        self._kept_box.setMinimumWidth(theme.metrics.scaled(_PILL_WIDTH) // 2)  # for long tags
         self._count_label = PlainLabel(tone="muted", wrapped=True)
         self._takes_label = PlainLabel(role="strong")
-        top = fill(QHBoxLayout(), self._check, self._box, self._count_label, STRETCH, self._takes_label, spacing=M)
+        parts = (self._all_check, self._kept_box, self._count_label, STRETCH, self._takes_label)
+        top = fill(QHBoxLayout(), *parts, spacing=M)
         self._lines = QWidget()
         self._others: list[tuple[QCheckBox, SimilarTag]] = []
         self._layout = fill(QVBoxLayout(self), top, self._lines, margins=(M, S, M, S), spacing=S)
@@ -194,7 +197,7 @@ class TagGroup(QFrame):
     @property
     def kept_tag(self) -> str:
         """The tag that replaces the others."""
-        return str(self._box.currentData())
+        return str(self._kept_box.currentData())
 
     @property
     def ticks(self) -> dict[str, bool]:
@@ -202,27 +205,27 @@ class TagGroup(QFrame):
         return {other.tag: check.isChecked() for check, other in self._others}
 
     @property
-    def names(self) -> dict[str, str]:
-        """The new name of each ticked tag and of those below it."""
+    def new_tags(self) -> dict[str, str]:
+        """The new name of each ticked tag."""
         return {tag: self.kept_tag for tag, is_ticked in self.ticks.items() if is_ticked}
 
     @property
-    def plants(self) -> int:
+    def plant_count(self) -> int:
         """The number of plants that get another tag."""
         return sum(other.plants for check, other in self._others if check.isChecked())
 
     def restore(self, kept: Collection[str], ticks: Mapping[str, bool]) -> None:
-        """Keep the tag that was kept before, if it is there, and tick those that were ticked."""
+        """Restore the choices of an earlier group: the kept tag, and the ticks by tag."""
         for tag in self._group:
             if tag in kept:
-                self._box.setCurrentIndex(self._box.findData(tag))
+                self._kept_box.setCurrentIndex(self._kept_box.findData(tag))
         for check, other in self._others:
             check.setChecked(ticks.get(other.tag, check.isChecked()))
 
-    def show_results(self, names: Mapping[str, str]) -> None:
-        """Show the name that each tag would have if it was kept, when the tags above it are renamed by `names`."""
-        for at, tag in enumerate(self._group):
-            self._box.setItemText(at, tag_text(renamed_above(tag, names)))
+    def show_results(self, new_tags: Mapping[str, str]) -> None:
+        """Show each tag as it will be called: tags above it may be renamed by `new_tags`."""
+        for index, tag in enumerate(self._group):
+            self._kept_box.setItemText(index, tag_text(renamed_above(tag, new_tags)))
 
     @Slot()
     def _show_others(self) -> None:
@@ -234,14 +237,14 @@ class TagGroup(QFrame):
         grid.setColumnStretch(2, 1)
         self._others = []
         for row, other in enumerate(similar_to(kept, self._group)):
-            self._others.append((self._line(grid, row, other), other))
+            self._others.append((self._add_line(grid, row, other), other))
         self._layout.replaceWidget(self._lines, lines)
         self._lines.deleteLater()
         self._lines = lines
         self._count_label.setText(translated(plants_text(self._group[kept])))
         self._on_ticked()
 
-    def _line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
+    def _add_line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
         check, pill = QCheckBox(), TagPill(self._theme)
         pill.set_tag(other.tag)
         pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
@@ -263,14 +266,14 @@ class TagGroup(QFrame):
 
     @Slot()
     def _on_ticked(self) -> None:
-        self._check.setChecked(bool(self.names))
-        takes = Text("takes {count:,} plants", one="takes 1 plant", count=self.plants)
-        self._takes_label.setText(translated(takes) if self.names else "")
+        self._all_check.setChecked(bool(self.new_tags))
+        takes = Text("takes {count:,} plants", one="takes 1 plant", count=self.plant_count)
+        self._takes_label.setText(translated(takes) if self.new_tags else "")
         self.changed.emit()
 
 
 class TagsPage(CleanUpPage):
-    """`merge_requested(edits)`: these tags are to be merged."""
+    """Finds similar tags. `merge_requested(edits)`: tags are to be merged."""
 
     merge_requested = Signal(object)
 
@@ -279,19 +282,19 @@ class TagsPage(CleanUpPage):
         self._context, self._opened = context, opened
         self._groups: list[TagGroup] = []
         self._tags: dict[str, int] = {}
-        #: What is listed.
-        self._alike: list[dict[str, int]] | None = None
+        #: The listed groups; None before the first result.
+        self._listed_groups: list[dict[str, int]] | None = None
         texts = (self.tr("&case and accents"), self.tr("&blanks"), self.tr("&one letter"))
-        self._boxes = [QCheckBox(text) for text in texts]
-        for box in self._boxes:
+        self._likeness_checks = [QCheckBox(text) for text in texts]
+        for box in self._likeness_checks:
             box.setChecked(True)
             box.toggled.connect(self.start)
         self._count_label = PlainLabel(tone="muted")
-        self._found = QWidget()  # what was found, in a widget that stays in the scroll area
+        self._results = QWidget()  # replaced by each result, while the content of the scroll area stays
         content = QWidget()
-        self._content = fill(QVBoxLayout(content), self._found, margins=0)
+        self._content = fill(QVBoxLayout(content), self._results, margins=0)
         self._scroll = ScrollArea(content, horizontal=False)
-        boxes = fill(QHBoxLayout(), PlainLabel(self.tr("Alike in")), *self._boxes, STRETCH, spacing=M)
+        boxes = fill(QHBoxLayout(), PlainLabel(self.tr("Alike in")), *self._likeness_checks, STRETCH, spacing=M)
         fields = fill(QHBoxLayout(), (boxes, 1), self._count_label, spacing=M)
         self.rows = [fields, boxes]
         fill(QVBoxLayout(self), fields, (self._scroll, 1), margins=0, spacing=M)
@@ -300,46 +303,46 @@ class TagsPage(CleanUpPage):
     @override
     @Slot()
     def start(self) -> None:
-        likeness = Likeness(*(box.isChecked() for box in self._boxes))
+        likeness = Likeness(*(box.isChecked() for box in self._likeness_checks))
         self._opened.queries.run(self, partial(_find, likeness=likeness), self._on_found)
 
     def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
         self._tags, groups = found
-        if groups == self._alike:
+        if groups == self._listed_groups:
             self._show_counts()
             return
-        self._alike = groups
+        self._listed_groups = groups
         results = QWidget()
-        self._groups = self._made(groups[:_MAX_GROUPS])
+        self._groups = self._make_groups(groups[:_MAX_GROUPS])
         layout = fill(QVBoxLayout(results), *self._groups, margins=0, spacing=S)
         if not groups:
             layout.addWidget(PlainLabel(self.tr("No tag looks like another one."), tone="muted"))
         layout.addStretch(1)
-        self._content.replaceWidget(self._found, results)
-        self._found.hide()  # the focus goes to what follows it
-        self._found.deleteLater()
-        self._found = results
+        self._content.replaceWidget(self._results, results)
+        self._results.hide()  # moves the focus to the next widget
+        self._results.deleteLater()
+        self._results = results
         members = {tag for group in groups for tag in group}
         alike = sum(not members.isdisjoint([tag, *tops(tag)]) for tag in self._tags)
         text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=len(self._tags))
         self._count_label.setText(translated(text) if groups else "")
         self._show_counts()
 
-    def _made(self, groups: list[dict[str, int]]) -> list[TagGroup]:
-        """Return a widget for each group, with the marks of the present ones."""
+    def _make_groups(self, groups: list[dict[str, int]]) -> list[TagGroup]:
+        """Return a widget for each group, with the choices made in the present ones."""
         kept = {group.kept_tag for group in self._groups}
         ticks = {tag: is_ticked for group in self._groups for tag, is_ticked in group.ticks.items()}
-        made = [TagGroup(self._context.theme, group) for group in groups]
-        for group in made:
-            group.restore(kept, ticks)
-            group.changed.connect(self._show_counts)
-        return made
+        widgets = [TagGroup(self._context.theme, group) for group in groups]
+        for widget in widgets:
+            widget.restore(kept, ticks)
+            widget.changed.connect(self._show_counts)
+        return widgets
 
     @Slot()
     def _show_counts(self) -> None:
-        names = self._names
+        new_tags = self._new_tags
         for group in self._groups:
-            group.show_results(names)
+            group.show_results(new_tags)
         tags = [tag for edit in self._edits() for tag in edit.tags]
         merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=len(tags))
         plants = Text(
@@ -353,15 +356,16 @@ class TagsPage(CleanUpPage):
             self.show_state(self.tr("Merge"), "", can_apply=False)
 
     @property
-    def _names(self) -> dict[str, str]:
-        return {tag: new for group in self._groups for tag, new in group.names.items()}
+    def _new_tags(self) -> dict[str, str]:
+        return {tag: new for group in self._groups for tag, new in group.new_tags.items()}
 
     def _edits(self) -> list[MergeTags]:
-        """Return the edits that rename tags by `names`: one merge for each new name."""
-        names = self._names
+        """Return one edit for each tag that replaces others."""
+        new_tags = self._new_tags
         merged: dict[str, list[str]] = {}
-        for tag in self._tags if names else ():
-            if (new := renamed(tag, names)) != tag:
+        for tag in self._tags:
+            new = renamed(tag, new_tags)
+            if new != tag:
                 merged.setdefault(new, []).append(tag)
         return [MergeTags(tuple(tags), new) for new, tags in merged.items()]
 
@@ -372,6 +376,6 @@ class TagsPage(CleanUpPage):
 
 
 def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[str, int], list[dict[str, int]]]:
-    """Return the tags with their numbers of plants, and the groups of those that are alike."""
+    """Return the numbers of plants by tag, and the groups of similar tags."""
     tags = reader.tag_counts()
     return tags, similar_groups(tags, likeness)

@@ -170,7 +170,7 @@ def test_none_and_all_groups_can_be_chosen_at_once(desk: TidyingDesk) -> None:
 
 
 def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plantdesk.ui.cleanup.dialog._PAUSE", MILLISECONDS)
+    monkeypatch.setattr("plantdesk.ui.cleanup.dialog._REFRESH_DELAY_MS", MILLISECONDS)
     desk.find()
     desk.store.apply([edited(desk.rows()[2], note="Repotted")], COMMAND).result()
     desk.button("Merge 2 plants").click()

@@ -206,7 +206,7 @@ def test_blanks_and_quotes_are_tidied(replaced: Replaced, add: Adder) -> None:
 def test_what_others_have_changed_meanwhile_stays_and_is_said(
     replaced: Replaced, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plantdesk.ui.cleanup.dialog._PAUSE", MILLISECONDS)
+    monkeypatch.setattr("plantdesk.ui.cleanup.dialog._REFRESH_DELAY_MS", MILLISECONDS)
     shown: list[object] = []
     replaced.feature.plants_requested.connect(shown.append)
     replaced.open()
