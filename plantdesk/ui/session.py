@@ -271,8 +271,6 @@ class Session(QObject):
     def _on_closing(self) -> None:
         self._single.stop_listening()  # a start from now on waits for the end of this program, and opens its own window
 
-    # --- opening the store ---
-
     @Slot()
     def _try_again(self, *, create: bool = False) -> None:
         if self._opener.is_closed and self.workspace is not None:
@@ -331,8 +329,6 @@ class Session(QObject):
             self.api.serve(self._unreached)
         else:
             self._unreached.reason = reason
-
-    # --- another file ---
 
     @Slot(str)
     def _on_file_chosen(self, name: str) -> None:

@@ -282,8 +282,6 @@ class Workspace(Page):
         for _ in range(_LAYOUT_PASSES):  # else the first frame has another layout
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
-    # --- the store ---
-
     def set_location(self, location: StoreLocation) -> None:
         """Prepare for the store of another location, and show its name in the title unless it is the user's own."""
         self._context.location = location
@@ -337,8 +335,6 @@ class Workspace(Page):
     def _on_restored(self) -> None:
         if self._opened is None:
             self.try_again_requested.emit()
-
-    # --- the window ---
 
     @Slot()
     def _on_escape(self) -> None:

@@ -343,8 +343,6 @@ class ApiDialog(Dialog):
         """Expand the last requests."""
         self._activity.set_open(is_open=True)
 
-    # --- the server ---
-
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
         self._address_row.setVisible(isinstance(state, On))
@@ -371,8 +369,6 @@ class ApiDialog(Dialog):
         self._server.set_port(port)
         self._show_server(self._server.state)
 
-    # --- the example ---
-
     def _show_example(self) -> None:
         state = self._server.state
         address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port or DEFAULT_PORT}"
@@ -389,8 +385,6 @@ class ApiDialog(Dialog):
     def _on_next_id(self, plant_id: int) -> None:
         self._plant_id = plant_id
         self._show_example()
-
-    # --- inside ---
 
     @override
     def event(self, event: QEvent) -> bool:

@@ -164,8 +164,6 @@ class ApiAccess(Feature):
         self._server.set_on(is_on=is_on)
         self._show_server(self._server.state)  # Qt has checked the command, whatever the result
 
-    # --- tokens ---
-
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
         self._status.show_changes(changes)

@@ -143,8 +143,6 @@ class TokenPanel(QWidget):
 
         self._bridge.long_tasks.run(self, write, partial(self._on_saved, file), self._on_not_saved)
 
-    # --- results ---
-
     def _on_not_made(self, error: Exception) -> None:
         self._is_making = False
         self._on_failed(error)
@@ -234,8 +232,6 @@ class TokenPanel(QWidget):
     def _on_failed(self, error: Exception) -> None:
         self._show_message(Tone.ERROR, error_text(error))
         self._name_edit.setFocus()
-
-    # --- inside ---
 
     def _cells(self, row: TokenRow) -> list[Cell]:
         now = now_ms()

@@ -162,8 +162,6 @@ class Card(Feature):
         if self._pane.isVisible():
             self._load_timer.start()
 
-    # --- reading ---
-
     @Slot()
     def _load(self) -> None:
         if self.opened is None or not self._count:
@@ -217,8 +215,6 @@ class Card(Feature):
             self._date_due_for = None
             self.context.keys.drop()
 
-    # --- what the buttons do ---
-
     @Slot(object)
     def _undo(self, line: HistoryLine) -> None:
         """Take back a change for this plant alone, after a question if another desk has made it."""
@@ -252,8 +248,6 @@ class Card(Feature):
 
     def _is_selected(self, row: PlantRow) -> bool:
         return self._count == 1 and list(self._rows.selected_ids()) == [row.id]
-
-    # --- slots ---
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:

@@ -288,8 +288,6 @@ class NoteDraft(QObject):
             self._pause.start()  # the server has come back meanwhile
         self._context.page.toast.show_problem(error_text(error), (self.tr("Try again"), self.save))
 
-    # --- conflicts ---
-
     def _compare(self) -> None:
         """Read the current state of the plant."""
         mine = self._described(self.text)

@@ -114,8 +114,6 @@ class DuplicateModel(RowModel[GroupItem]):
         self._excluded = set() if is_merged else {*range(self.group_count)}
         self._emit_changed()
 
-    # --- what is to be merged ---
-
     @property
     def plant_count(self) -> int:
         """The number of plants in all groups."""
@@ -194,8 +192,6 @@ class DuplicateModel(RowModel[GroupItem]):
     def is_heading(self, row: int) -> bool:
         """Return whether a row is the heading of a group."""
         return self.rows[row].row is None
-
-    # --- QAbstractTableModel ---
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -92,8 +92,6 @@ class CleanUp(Feature):
         dialog.refreshed.connect(self._show_count)
         return dialog
 
-    # --- merging ---
-
     @Slot(object, int)
     def _merge(self, edit: MergePlants, plants: int) -> None:
         if self.opened is None:
@@ -124,8 +122,6 @@ class CleanUp(Feature):
         if self.opened is not None:
             text = Text("{count:,} plants got another tag.", one="1 plant got another tag.")
             self._changes.apply(self.opened.store, edits, text)
-
-    # --- rewriting ---
 
     def _scopes(self) -> list[tuple[str, Selection]]:
         """Return the sets of plants to choose from, each with its label, the default one first."""

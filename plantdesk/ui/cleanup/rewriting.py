@@ -96,8 +96,6 @@ class RewritingPage(CleanUpPage):
     def is_reading(self) -> bool:
         return self._task is not None or self._delay.isActive()
 
-    # --- the rule ---
-
     def set_scopes(self, scopes: Sequence[tuple[str, Selection]]) -> None:
         """Offer other sets of plants, the default one first."""
         self._scopes = [plants for _, plants in scopes]
@@ -200,8 +198,6 @@ class RewritingPage(CleanUpPage):
             check.setVisible(is_replace)
         self._texts.tick_all(ticked=True)
         self._on_input()
-
-    # --- the preview ---
 
     @Slot()
     def _on_input(self) -> None:
@@ -323,8 +319,6 @@ class RewritingPage(CleanUpPage):
             return self.tr("Type what is to be found.")
         return self.tr("Type what is to be added.")
 
-    # --- applying ---
-
     @override
     @Slot()
     def apply(self) -> None:
@@ -346,8 +340,6 @@ class RewritingPage(CleanUpPage):
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
-
-    # --- the layout ---
 
     def _lay_out(self) -> None:
         scaled = self._context.theme.metrics.scaled

@@ -169,14 +169,10 @@ class AddPlantController(QObject):
         text = self.tr("Added {name}. It does not match the search.").format(name=quoted(row.name))
         message.show_message(Tone.OK, text, (self.tr("Show it"), show))
 
-    # --- checking ---
-
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [each.field for each in error.fields]
         self._form.show_errors(fields, error_text(error), *([self._next_id_action()] if FieldName.ID in fields else []))
         self._form.focus_field(fields[0])
-
-    # --- the outcome ---
 
     @Slot(object, object)
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
@@ -236,8 +232,6 @@ class AddPlantController(QObject):
         if (postponed := self.queue.outbox.give_back()) is not None:
             self._form.fill(postponed.texts)
         self.queue.submit()
-
-    # --- ids ---
 
     def _show_taken(self, error: IdTakenError) -> None:
         show_owner = self.tr("Show that plant"), partial(self.plant_requested.emit, error.owner.id)

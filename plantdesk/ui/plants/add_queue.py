@@ -113,8 +113,6 @@ class AddQueue(QObject):
         else:
             raise error
 
-    # --- the outbox ---
-
     def submit(self, *submissions: Submission) -> None:
         """Save submissions, each after those that were submitted before it."""
         self.outbox.add(submissions)
@@ -129,8 +127,6 @@ class AddQueue(QObject):
         """Drop what was not saved."""
         self.outbox.discard(submissions)
         self.changed.emit()
-
-    # --- sending ---
 
     @Slot()
     def _send(self) -> None:
@@ -175,8 +171,6 @@ class AddQueue(QObject):
             self._send()
         else:
             self.changed.emit()
-
-    # --- the next ID ---
 
     @Slot()
     def _query_next_id(self) -> None:

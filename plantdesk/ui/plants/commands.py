@@ -240,8 +240,6 @@ class ViewCommands(QObject):
         for column, action in self._columns.items():
             action.setChecked(column not in self._browser.table.columns.hidden)
 
-    # --- commands ---
-
     @Slot()
     def _on_columns_chosen(self) -> None:
         for column, action in self._columns.items():

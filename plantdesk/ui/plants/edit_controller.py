@@ -104,8 +104,6 @@ class EditController(QObject):
                 self, read, partial(self._on_read, Column(column)), lambda _error: self._context.keys.drop()
             )
 
-    # --- the editor ---
-
     def _on_read(self, column: Column, row: PlantRow | None) -> None:
         if row is None or row.id != self._table.current_id() or self._draft is not None:
             self._context.keys.drop()
@@ -199,8 +197,6 @@ class EditController(QObject):
         else:
             self._on_rejected()
 
-    # --- saving ---
-
     def _save(self, draft: _Draft) -> None:
         update = draft.edit(draft.row)
         if (update.name, update.tag) == (draft.row.name, draft.row.tag):
@@ -243,8 +239,6 @@ class EditController(QObject):
         """Close the editor, unless another plant is in it by now."""
         if self._draft is draft:
             self._close()
-
-    # --- conflicts ---
 
     def _compare(self, draft: _Draft) -> None:
         """Read the current state of the plant, and let the user choose if it conflicts with what the draft changes."""

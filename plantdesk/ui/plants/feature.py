@@ -306,8 +306,6 @@ class Plants(Feature):
         self.browser.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.browser.search_field.selectAll()
 
-    # --- the search ---
-
     @Slot(object, object)
     def show_counts(self, counts: Counts, tags: list[str]) -> None:
         """Take over how many plants there are of each kind, and the tags in their order."""
@@ -318,8 +316,6 @@ class Plants(Feature):
     @Slot()
     def _on_sidebar_changed(self) -> None:
         self.browser.search_bar.set_tags_button(visible=self.context.page.sidebar_pane.is_collapsed)
-
-    # --- the store ---
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:

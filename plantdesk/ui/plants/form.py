@@ -92,8 +92,6 @@ class PlantForm(QFrame):
             keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             keep.setAutoRepeat(False)
 
-    # --- content ---
-
     @property
     def id_text(self) -> str:
         """The ID as it was typed, without spaces around it; empty for the next free one."""
@@ -189,8 +187,6 @@ class PlantForm(QFrame):
         """Show `widget` below the message."""
         self._layout.addWidget(widget, 3, 0, 1, 4)
 
-    # --- errors ---
-
     def show_errors(self, fields: Sequence[str], text: str, *actions: MessageAction) -> None:
         """Mark the invalid fields and show `text`, without moving the cursor."""
         self._mark(fields)
@@ -221,8 +217,6 @@ class PlantForm(QFrame):
         if not self.name_field.is_filled:
             self.name_field.end(False)
 
-    # --- Qt ---
-
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() != Qt.Key.Key_Escape or not (self._empties_on_escape and self._handle_escape()):
@@ -238,8 +232,6 @@ class PlantForm(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._set_widths()
-
-    # --- inside ---
 
     def _set_up(self, field: LineEdit, accessible_name: str) -> None:
         field.setAccessibleDescription(accessible_name)

@@ -199,8 +199,6 @@ class Outbox:
         if not submission.is_unknown:
             submission.sent_at = 0
 
-    # --- what an earlier window had sent ---
-
     @property
     def sent_before(self) -> list[Submission]:
         """What an earlier window had sent when it was ended, and the user has not sent again."""

@@ -100,8 +100,6 @@ class UnsavedPlants(QFrame):
         if self._table.selected_row is None:
             self._table.selectRow(0)
 
-    # --- lines ---
-
     def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
         reason, icon = self._reason(submission), ("history", "text_2")
         if self._outbox.is_in_doubt(submission):
@@ -133,8 +131,6 @@ class UnsavedPlants(QFrame):
     def _announce(self, submission: Submission) -> None:
         text = self.tr("{name} was not added: {reason}")
         announce(self, text.format(name=self._title(submission), reason=self._reason(submission)))
-
-    # --- actions ---
 
     @property
     def _chosen(self) -> list[Submission]:

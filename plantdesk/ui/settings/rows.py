@@ -96,8 +96,6 @@ class BackupRows(QObject):
         each = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
         self._keep.set_hint(oldest + each)
 
-    # --- changes ---
-
     @Slot()
     def _choose(self) -> None:
         """Let the user choose a folder; choosing that of the plants restores the default, which is beside them."""
@@ -166,8 +164,6 @@ class SettingRows(QObject):
     def _follow(self) -> None:
         for follow in self._followers:
             follow()
-
-    # --- appearance and entry ---
 
     def _appearance(self) -> list[SettingRow]:
         theme, change = self._context.theme, self._preferences.change
@@ -249,8 +245,6 @@ class SettingRows(QObject):
         self._context.bridge.short_tasks.run(self, lambda _task: KnownNames(file).about(), show_list)
         return row
 
-    # --- API ---
-
     def _api(self) -> list[SettingRow]:
         theme = self._context.theme
         self._on_box = QCheckBox(self.tr("&Accept plants from programs on this computer"))
@@ -303,16 +297,12 @@ class SettingRows(QObject):
             port = getattr(self._server.state, "port", self._server.port)
             self.port.show_error(stays.format(reason=error_text(error), port=port))
 
-    # --- start, backups, updates ---
-
     def _updates(self) -> list[SettingRow]:
         box = QCheckBox(self.tr("&Check once a day; nothing is installed"))
         self._followers.append(lambda: box.setChecked(self._preferences.settings.ask_for_updates))
         box.clicked.connect(lambda on: self._preferences.change(ask_for_updates=on))
         hint = self.tr("You have {version}.").format(version=__version__)
         return [SettingRow(self._context.theme, self.tr("New versions"), box, hint=hint)]
-
-    # --- controls ---
 
     def _choice(
         self, choices: Sequence[tuple[str, str]], value: Callable[[], str], change: Callable[[str], object]

@@ -94,8 +94,6 @@ class SharedStoreDialog(Dialog):
         fields = (field for field in (self._host, self._user) if not field.text())
         self._focus(next(fields, self._password))
 
-    # --- the fields ---
-
     def _make_fields(self, theme: Theme) -> None:
         fields = (LineEdit(self, max_length=1000) for _ in range(5))
         self._host, self._port, self._database, self._user, self._computer = fields
@@ -206,8 +204,6 @@ class SharedStoreDialog(Dialog):
             self._test_button.setText(self.tr("&Test") if found is None else self.tr("&Test again"))
         self._test_button.setEnabled(bool(self._host.text().strip() or self._parameters))
 
-    # --- the test ---
-
     @Slot()
     def _test(self) -> None:
         """Sign in once, or stop waiting for an earlier attempt."""
@@ -252,8 +248,6 @@ class SharedStoreDialog(Dialog):
         self._task = None
         self._forget()
         self._message.show_message(Tone.ERROR, error_text(error))
-
-    # --- the buttons ---
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -346,8 +340,6 @@ class SharedStoreDialog(Dialog):
 
     def _filter(self) -> str:
         return self.tr("Shared stores (*{suffix})").format(suffix=DESK_FILE_SUFFIX)
-
-    # --- inside ---
 
     def _connect(self) -> None:
         self._host.textEdited.connect(self._on_host_edited)

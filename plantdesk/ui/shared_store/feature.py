@@ -103,8 +103,6 @@ class SharedStore(Feature):
         if self._computers is not None:
             self._computers.set_store(None)
 
-    # --- a file that several computers may write to ---
-
     def _check_folder(self) -> None:
         """Check whether other computers may change the file, unless the user has decided to keep it there."""
         location = self.context.location

@@ -157,8 +157,6 @@ class Sidebar(Feature):
         self.context.bridge.changed.connect(self._count_soon)
         self.context.bridge.health_changed.connect(self._on_health_changed)
 
-    # --- counting ---
-
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
         """Count the plants of the saved searches; runs on a thread of its own, as each may read all plants."""
         found = {}
@@ -192,8 +190,6 @@ class Sidebar(Feature):
         store = self._tags.store
         self._view.can_change_tags = not prevents_changes(None if store is None else store.change_error)
 
-    # --- showing ---
-
     @Slot()
     def _show(self) -> None:
         if self._view.is_renaming:
@@ -218,8 +214,6 @@ class Sidebar(Feature):
     def _on_pane_changed(self) -> None:
         self._toggle.setChecked(self._pane.isVisible())
         self.view_changed.emit()
-
-    # --- entries ---
 
     @Slot(object, bool)
     def _on_chosen(self, entry: SidebarEntry, add: bool) -> None:

@@ -185,8 +185,6 @@ class Transfer(Feature):
         super()._enable_commands()
         self._import.setEnabled(self.opened is not None and not prevents_changes(self.opened.store.change_error))
 
-    # --- the running import ---
-
     @Slot(object)
     def _run(self, job: ImportJob) -> None:
         if self._job is not None:

@@ -265,8 +265,6 @@ class ImportDialog(Dialog):
             job.disconnect(self)
             job.close()
 
-    # --- the first rows ---
-
     def _read_sample(self) -> None:
         self._cancel()
         source, reading = self._sources[0], self._reading
@@ -321,8 +319,6 @@ class ImportDialog(Dialog):
         """Read the first row in the other way; the fields keep their columns."""
         self._reading = self._options.reading(self._reading, self._columns.columns)
         self._read_sample()
-
-    # --- the counts ---
 
     @Slot()
     def _count(self) -> None:
@@ -388,8 +384,6 @@ class ImportDialog(Dialog):
         self._message.set_hint(last if replaces else self.tr("Can be undone in one step."))
         self._message.clear()
 
-    # --- the end ---
-
     @Slot()
     def _on_import(self) -> None:
         job, self._job = self._job, None
@@ -435,8 +429,6 @@ class ImportDialog(Dialog):
         job.not_saved.connect(dialog.show_not_saved)
         dialog.save_requested.connect(job.save_refused)
         dialog.open()
-
-    # --- layout ---
 
     def _show_about(self, preview: Preview | None) -> None:
         if self._sample is None:

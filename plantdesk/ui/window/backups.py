@@ -79,8 +79,6 @@ class RestoreDialog(Dialog):
         else:
             super().keyPressEvent(event)
 
-    # --- the list ---
-
     def _on_listed(self, backups: list[Backup]) -> None:
         self._listed = backups
         self._table.show_rows(
@@ -113,8 +111,6 @@ class RestoreDialog(Dialog):
         )
         if name:
             self.choose_file(Path(name))
-
-    # --- the preview ---
 
     def _choose(self, file: Path | None) -> None:
         self._file = file
@@ -151,8 +147,6 @@ class RestoreDialog(Dialog):
         else:
             self._compare()
 
-    # --- the restore ---
-
     @Slot()
     def _on_restore(self) -> None:
         if self._file is not None:
@@ -165,8 +159,6 @@ class RestoreDialog(Dialog):
             widget.setEnabled(not busy)
         self._restore_button.setEnabled(False)
         self._cancel_button.setText(self.tr("Close") if busy else self.tr("Cancel"))  # closing does not end a restore
-
-    # --- inside ---
 
     def _why(self, kind: BackupKind) -> str:
         return {

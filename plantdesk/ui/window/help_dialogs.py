@@ -126,8 +126,6 @@ class ManualDialog(Dialog):
         else:
             self._go_to(address.fragment().replace("-", " "))
 
-    # --- searching ---
-
     @Slot(str)
     def _find(self, text: str) -> None:
         """List the pages that have all words, and go to the first one of them."""

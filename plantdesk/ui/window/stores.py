@@ -51,8 +51,6 @@ class Stores(Feature):
             others = [each for each in self._recent if each != location.url]
             self.context.preferences.change(recent_stores=[location.url, *others][:_MAX_RECENT])
 
-    # --- the last stores ---
-
     @property
     def _recent(self) -> Sequence[str]:
         return self.context.preferences.settings.recent_stores
@@ -70,8 +68,6 @@ class Stores(Feature):
 
     def _forget(self, url: str) -> None:
         self.context.preferences.change(recent_stores=[each for each in self._recent if each != url])
-
-    # --- opening ---
 
     @Slot()
     def choose(self) -> None:

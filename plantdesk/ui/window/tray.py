@@ -110,8 +110,6 @@ class Tray(Feature):
         """Show how many plants were added today."""
         self._today.setText(translated(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
 
-    # --- messages ---
-
     def _notify(self, name: str, title: str, error: PlantDeskError | None) -> None:
         """Show what the user must act on while the window is not seen; None: the cause is gone.
 
@@ -140,8 +138,6 @@ class Tray(Feature):
     @Slot()
     def _show_window(self) -> None:
         self.requested.emit(WindowRequest())
-
-    # --- the window ---
 
     def _hide_instead(self) -> bool:
         """If there is a tray, hide the window instead of closing it, or ask once whether to; False: close it."""
@@ -184,8 +180,6 @@ class Tray(Feature):
             self._timeout.stop()
         elif not QSystemTrayIcon.isSystemTrayAvailable():
             self._window.showMinimized()
-
-    # --- the icon ---
 
     @Slot()
     def _apply(self) -> None:

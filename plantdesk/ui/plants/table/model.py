@@ -298,8 +298,6 @@ class PlantModel(QAbstractTableModel):
         if rows:
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))
 
-    # --- the order ---
-
     def _load(self) -> None:
         """Query the rows of the query that was requested last."""
         self._pause.stop()
