@@ -123,7 +123,7 @@ class Dialogs:
 
     def _shared_store(self) -> QDialog:
         dialog = self._shown("Shared store…", SharedStoreDialog)
-        Desk(self.desk.qtbot, dialog).the(CollapsibleHeader).set_open(is_open=True)
+        Desk(self.desk.qtbot, dialog).the(CollapsibleHeader).set_expanded(is_expanded=True)
         return dialog
 
     def _import(self) -> QDialog:

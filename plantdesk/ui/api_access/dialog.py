@@ -1,7 +1,7 @@
-"""The API access dialog: server switch, tokens, the last requests, and commands that add a plant.
+"""The API access dialog: server state, tokens, the last requests, and example commands that add a plant.
 
-These read the token from a file: in a command it would be in the shell's history and, for every user of the machine, in
-the process list. Proxies are disabled, as proxy variables would apply to the loopback.
+The commands read the token from a file: on the command line it would be in the shell's history and in the process list.
+They use no proxy, as proxy variables would apply to the loopback address.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView
 
-#: The file that a snippet reads until a token is saved from the window, and how to make it.
+#: The file that a snippet reads until the user saves a token to a file, and the command that creates it.
 TOKEN_FILE = "plantdesk.token"  # noqa: S105  the name of a file
 _MAKE_FILE = f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n"
-_LINES = 6
+_VISIBLE_LINES = 6
 _POLL_MS = 500
-#: More requests are scrolled.
+#: Visible rows of the table of requests.
 _MAX_ROWS = 6
-_UNKNOWN = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
+_TOKEN_ERRORS = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
 #: For text of 13 px.
 _WIDTH = 680
-#: On a lower screen the activity is initially collapsed.
-_HIGH_SCREEN = 700
+#: The height of the screen in pixels, up to which the activity is initially collapsed.
+_MIN_SCREEN_HEIGHT = 700
 
 
 class Language(StrEnum):
-    """What a snippet is written in."""
+    """The languages of the snippets."""
 
     CURL = "curl"
     POWERSHELL = "PowerShell"
@@ -103,67 +103,69 @@ with build_opener(ProxyHandler({})).open(request) as answer:
 def snippet(language: Language, address: str, plant_id: int, token_file: str | None = None) -> str:
     """Return a command that adds a plant at `address` (`http://127.0.0.1:PORT`) with the token in `token_file`."""
     filled = _SNIPPETS[language].replace("@ADDRESS@", address).replace("@ID@", str(plant_id))
-    filled = filled.replace("@FILE@", _QUOTED[language](token_file or TOKEN_FILE))
+    filled = filled.replace("@FILE@", _QUOTE[language](token_file or TOKEN_FILE))
     return filled if token_file else _MAKE_FILE + filled
 
 
-def _in_power_shell(text: str) -> str:
+def _quote_for_power_shell(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-_QUOTED: dict[Language, Callable[[str], str]] = {
+_QUOTE: dict[Language, Callable[[str], str]] = {
     Language.CURL: shlex.quote,
-    Language.POWERSHELL: _in_power_shell,
+    Language.POWERSHELL: _quote_for_power_shell,
     Language.PYTHON: repr,
 }
 
 
 class SnippetPanel(QWidget):
-    """Shows the command for an address, the next free id, and the file of the token that was saved last."""
+    """Shows an example command in the language that the user chooses."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._address = ""
         self._plant_id = 1
         self._token_file: str | None = None
-        self._languages = ComboBox(self.tr("Language of the example"))
+        self._language_box = ComboBox(self.tr("Language of the example"))
         for language in Language:
-            self._languages.addItem(language.value)
+            self._language_box.addItem(language.value)
         self._text = TextView(self.tr("Example command"))
         self._text.setFont(theme.metrics.fixed_font())
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES + 32)
+        self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _VISIBLE_LINES + 32)
         self._copy_button = CopyButton(theme, self.tr("Copy &example"))
         self._lay_out()
-        self._languages.currentIndexChanged.connect(self._show_snippet)
+        self._language_box.currentIndexChanged.connect(self._show_snippet)
 
     def set_example(self, address: str, plant_id: int) -> None:
-        """Put the server's address and an id that is free into the commands."""
+        """Set the address of the server and a free id."""
         self._address, self._plant_id = address, plant_id
         self._show_snippet()
 
     @Slot(str)
     def set_token_file(self, file: str) -> None:
-        """Let the commands read the token from this file."""
+        """Set the file of the token."""
         self._token_file = file
         self._show_snippet()
 
     @Slot()
     def _show_snippet(self) -> None:
-        text = snippet(list(Language)[self._languages.currentIndex()], self._address, self._plant_id, self._token_file)
+        text = snippet(
+            list(Language)[self._language_box.currentIndex()], self._address, self._plant_id, self._token_file
+        )
         self._text.setPlainText(text)
         self._copy_button.set_content(text)
 
     def _lay_out(self) -> None:
-        header = fill(QHBoxLayout(), self._languages, STRETCH, self._copy_button, spacing=S)
+        header = fill(QHBoxLayout(), self._language_box, STRETCH, self._copy_button, spacing=S)
         fill(QVBoxLayout(self), header, self._text, margins=0, spacing=S)
 
 
 class ActivityPanel(QWidget):
-    """Follows the activity of the running server while the panel is visible. Nothing of it is stored.
+    """Polls the activity of the server while the panel is visible, and lists the last requests.
 
     `plant_requested(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
-    `toggled`: it was expanded or collapsed.
+    `toggled`: the list was expanded or collapsed.
     """
 
     plant_requested = Signal(object)
@@ -172,9 +174,10 @@ class ActivityPanel(QWidget):
     def __init__(self, theme: Theme, server: ApiControl) -> None:
         super().__init__()
         self._server = server
-        self._shown: tuple[Activity | None, int] = (None, -1)
+        self._shown_activity: Activity | None = None
+        self._shown_total = -1
         self._answers: list[Answer] = []
-        self._visible: list[Answer] = []
+        self._listed_answers: list[Answer] = []
         headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
         self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_MAX_ROWS)
         self._card = self._table.framed()
@@ -190,22 +193,22 @@ class ActivityPanel(QWidget):
         self._table.menu_requested.connect(self._open_menu)
         self._timer.start()
 
-    def set_open(self, *, is_open: bool) -> None:
+    def set_expanded(self, *, is_expanded: bool) -> None:
         """Expand the list, or collapse it."""
-        self._header.set_open(is_open=is_open)
+        self._header.set_expanded(is_expanded=is_expanded)
 
     @Slot()
     def refresh(self) -> None:
         """Show the requests that were answered since the last refresh."""
         activity = self._server.activity
-        now = activity, -1 if activity is None else activity.total
-        if now != self._shown and self.isVisible():
-            self._shown = now
+        total = 0 if activity is None else activity.total
+        if self.isVisible() and (activity is not self._shown_activity or total != self._shown_total):
+            self._shown_activity, self._shown_total = activity, total
             self._answers = [] if activity is None else activity.answers()
-            self._header.set_remark(self._remark(max(now[1], 0)))
+            self._header.set_remark(self._count_text(total))
             self._show_answers()
 
-    def _remark(self, total: int) -> str:
+    def _count_text(self, total: int) -> str:
         listed = sum(answer.requests for answer in self._answers)
         if total > listed:
             number = QLocale().toString
@@ -237,39 +240,41 @@ class ActivityPanel(QWidget):
     @Slot()
     def _show_answers(self) -> None:
         refused = [answer for answer in self._answers if answer.number is not None]
-        self._visible = refused if self._refused_box.isChecked() else self._answers
-        self._table.show_rows([self._cells(each) for each in self._visible], [each.key for each in self._visible])
-        self._pages.setCurrentIndex(0 if self._visible else 1)
+        self._listed_answers = refused if self._refused_box.isChecked() else self._answers
+        self._table.show_rows(
+            [self._cells(each) for each in self._listed_answers], [each.key for each in self._listed_answers]
+        )
+        self._pages.setCurrentIndex(0 if self._listed_answers else 1)
         none = self.tr("No program has sent a request since PlantDesk was started.")
         self._empty_label.setText(self.tr("No request was refused.") if self._answers else none)
-        page = self._card if self._visible else self._empty_label
+        page = self._card if self._listed_answers else self._empty_label
         self._pages.setFixedHeight(page.sizeHint().height())
 
     def _cells(self, answer: Answer) -> tuple[str, Cell, Cell]:
         icon = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
-        if answer.number in _UNKNOWN:
+        if answer.number in _TOKEN_ERRORS:
             icon = ("circle-x", "error")
-        clock, request, result = self._texts(answer)
-        return clock, Cell(request, icon=icon), Cell(result, answer.reason)
+        time, request, result = self._cell_texts(answer)
+        return time, Cell(request, icon=icon), Cell(result, answer.reason)
 
-    def _texts(self, answer: Answer) -> tuple[str, str, str]:
-        clock = exact_time(answer.at)
+    def _cell_texts(self, answer: Answer) -> tuple[str, str, str]:
+        time = exact_time(answer.at)
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
         if answer.requests > 1 and answer.number is None:
             text = Text("{who} added {count:,} plants", one="{who} added 1 plant")
             if not answer.is_new:
                 text = Text("{who} sent {count:,} plants again", one="{who} sent 1 plant again")
             result = self.tr("the latest is ID {id}").format(id=answer.plant_id)
-            return clock, translated(text.filled(count=answer.requests, who=who)), result
+            return time, translated(text.filled(count=answer.requests, who=who)), result
         if answer.number is None:
             added = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")
-            return clock, added.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
+            return time, added.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
         refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=answer.requests)
-        return clock, translated(refused), self._reason(answer)
+        return time, translated(refused), self._reason(answer)
 
     def _reason(self, answer: Answer) -> str:
-        """Return why a request was refused, in few words if they say enough; the tooltip has the whole reason."""
+        """Return why a request was refused, in few words; the tooltip has the whole reason."""
         match answer.number:
             case ErrorNumber.ID_TAKEN:
                 return self.tr("ID {id} is taken").format(id=answer.sent.get("id", ""))
@@ -284,19 +289,19 @@ class ActivityPanel(QWidget):
     def _open_menu(self, position: QPoint) -> None:
         row = self._table.selected_row
         if row is not None:
-            menu = self.menu_of(self._visible[row])
+            menu = self.menu_of(self._listed_answers[row])
             if menu.actions():
                 menu.popup(position)
 
     @Slot()
     def _on_toggled(self) -> None:
-        self._refused_box.setVisible(self._header.is_open)
+        self._refused_box.setVisible(self._header.is_expanded)
         self._show_answers()
         self.toggled.emit()
 
 
 class ApiDialog(Dialog):
-    """Access for programs. Changes apply at once; there is nothing to save, only to close.
+    """Server state, tokens and requests. Changes apply at once.
 
     `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
     `plants_removed(applied)`: plants were deleted together with their token.
@@ -332,7 +337,7 @@ class ApiDialog(Dialog):
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect(bridge)
-        self._activity.set_open(is_open=self.screen().availableGeometry().height() > _HIGH_SCREEN)
+        self._activity.set_expanded(is_expanded=self.screen().availableGeometry().height() > _MIN_SCREEN_HEIGHT)
         self._show_server(server.state)
         self._tokens.refresh()
         self._query_next_id()
@@ -341,7 +346,7 @@ class ApiDialog(Dialog):
     @Slot()
     def show_activity(self) -> None:
         """Expand the last requests."""
-        self._activity.set_open(is_open=True)
+        self._activity.set_expanded(is_expanded=True)
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
@@ -375,7 +380,7 @@ class ApiDialog(Dialog):
         self._snippets.set_example(address, self._plant_id)
 
     @Slot()
-    def _on_changed(self) -> None:
+    def _on_store_changed(self) -> None:
         self._tokens.refresh()
         self._query_next_id()
 
@@ -395,13 +400,15 @@ class ApiDialog(Dialog):
 
     def _connect(self, bridge: Bridge) -> None:
         self._tokens.token_saved.connect(self._snippets.set_token_file)
-        self._tokens.token_saved.connect(lambda: self._try_header.set_open(is_open=True))  # its example reads the file
+        self._tokens.token_saved.connect(
+            lambda: self._try_header.set_expanded(is_expanded=True)
+        )  # its example reads the file
         self._tokens.plants_removed.connect(self.plants_removed)
         self._activity.plant_requested.connect(self._on_plant_requested)
-        self._try_header.toggled.connect(partial(self._show_later, self._snippets))
-        self._activity.toggled.connect(partial(self._show_later, self._activity))
+        self._try_header.toggled.connect(partial(self._scroll_to_later, self._snippets))
+        self._activity.toggled.connect(partial(self._scroll_to_later, self._activity))
         bridge.server_changed.connect(self._show_server)
-        bridge.changed.connect(self._on_changed)
+        bridge.changed.connect(self._on_store_changed)
 
     @Slot(object)
     def _on_plant_requested(self, plant: dict[str, str]) -> None:
@@ -409,20 +416,20 @@ class ApiDialog(Dialog):
         self.accept()
 
     def _fit(self) -> None:
-        """Be as high as the content, within the screen."""
+        """Resize the dialog to the height of its content, within the screen."""
         width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
-        height = needed_height(self._inner, width) + self.buttons.sizeHint().height()
+        height = needed_height(self._content_layout, width) + self.buttons.sizeHint().height()
         self.resize_to_fit(QSize(width, height))
 
-    def _show_later(self, part: QWidget) -> None:
-        """After the layout, scroll to what was expanded below the end of the screen."""
+    def _scroll_to_later(self, part: QWidget) -> None:
+        """Scroll to an expanded part, after the layout."""
         QTimer.singleShot(0, self, partial(self._area.ensureWidgetVisible, part, 0, M))
 
     def _lay_out(self) -> None:
         self._content = QWidget()
         self._fill_address_row()
         self.break_rows(self._tokens.entry_row)
-        self._inner = fill(
+        self._content_layout = fill(
             QVBoxLayout(self._content),
             self._state_line,
             self._address_row,

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from plantdesk.ui.api_access.dialog import ApiDialog
 
 
-#: The longest name of a database, in characters. A longer one is cut at its start, as its end says more.
+#: Characters of the name of a database. A longer name is cut at its start.
 _MAX_DATABASE = 50
 
 
 class ApiAccess(Feature):
-    """Controls `server`.
+    """The API in the window; its commands control `server`.
 
-    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form. `port_requested`: another
-    port is to be chosen. `tokens_listed(any_there)`: there are tokens, or none.
+    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form. `port_requested`: the
+    user wants to choose another port. `tokens_listed(has_tokens)`: the tokens were read.
     """
 
     plant_requested = Signal(object)
@@ -76,7 +76,7 @@ class ApiAccess(Feature):
         super().release_store()
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Show whether plants of programs can be saved, and if not, why."""
+        """Show whether the server can save plants now, and if not, why."""
         self._status.show_reachable(is_reachable=is_reachable, reason=reason)
 
     @override
@@ -97,7 +97,7 @@ class ApiAccess(Feature):
             self._dialog = ApiDialog(context.theme, context.bridge, *self.opened, self._server, context.page)
             self._dialog.plant_requested.connect(self.plant_requested)
             self._dialog.plants_removed.connect(self._on_plants_removed)
-        bring_to_front(self._dialog)  # not modal: one works and closes the window beside it
+        bring_to_front(self._dialog)  # it is not modal
         return self._dialog
 
     @Slot()
@@ -131,16 +131,16 @@ class ApiAccess(Feature):
         self._address_action.setEnabled(on)
 
     def _show_taken_port(self, state: ServerState) -> None:
-        """Report a taken port if programs have tokens; other errors are in the status line, with “Try again”."""
+        """Show a bar if programs have tokens and the port is taken; the status bar shows all other errors."""
         if not self._has_tokens or not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
             self._port_bar.clear()
             return
         free = state.error.free_port
         use = self.tr("Use port {port}").format(port=free), partial(self._server.set_port, free or 0)
         title = self.tr("API is off: port {port} is in use").format(port=state.port)
-        offered = [] if free is None else [use]
+        actions = [] if free is None else [use]
         choose = self.tr("Choose…"), self.port_requested.emit
-        self._port_bar.show_state(Tone.WARNING, title, self._port_text(state.error), *offered, choose)
+        self._port_bar.show_state(Tone.WARNING, title, self._port_text(state.error), *actions, choose)
 
     def _port_text(self, error: PortTakenError) -> str:
         if not isinstance(error, PortOfPlantDeskError):
@@ -162,7 +162,7 @@ class ApiAccess(Feature):
     @Slot(bool)
     def _switch(self, is_on: bool) -> None:
         self._server.set_on(is_on=is_on)
-        self._show_server(self._server.state)  # Qt has checked the command, whatever the result
+        self._show_server(self._server.state)  # Qt has toggled the command, also if that fails
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
@@ -179,5 +179,5 @@ class ApiAccess(Feature):
         if bool(rows) is not self._has_tokens:
             self._has_tokens = bool(rows)
             self._show_server(self._state)
-        self._status.show_tokens(any_there=bool(rows))
+        self._status.show_tokens(has_tokens=bool(rows))
         self.tokens_listed.emit(bool(rows))

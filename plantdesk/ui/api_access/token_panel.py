@@ -30,15 +30,14 @@ from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _DAY_MS = 86_400_000
-_TICK_MS = 1000
+_AGE_INTERVAL_MS = 1000
 _LIFETIMES = (None, 30, 90, 365)
 _MAX_ROWS = 6
-#: Columns: the number of plants, and the menu of a token.
-_PLANTS, _MENU = 3, 4
+_PLANTS_COLUMN, _MENU_COLUMN = 3, 4
 
 
 class TokenPanel(QWidget):
-    """Works on the tokens of one store. A right click, the Menu key or the last column opens the menu of a token.
+    """Lists the tokens of one store, creates and revokes them.
 
     `token_saved(file)`: a new token was saved. `plants_removed(applied)`: plants were deleted with their token.
     """
@@ -52,12 +51,12 @@ class TokenPanel(QWidget):
         self._bridge = bridge
         self._tokens = tokens
         self._rows: list[TokenRow] = []
-        self._new_name, self._is_making = "", False
+        self._new_name, self._is_creating = "", False
         self._new_edit = SecretEdit(theme, self.tr("New token"))
         self._new_title = PlainLabel(role="strong", wrapped=True, buddy=self._new_edit)
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)
         self._save_button = QPushButton(self.tr("Save to &file…"))
-        self._new_card = self._make_card()
+        self._new_card = self._make_new_card()
         self._new_card.hide()
         self._table = self._make_table()
         self._card = self._table.framed()
@@ -68,30 +67,30 @@ class TokenPanel(QWidget):
         self._name_edit.setPlaceholderText(self.tr("Name for a new token, such as greenhouse"))
         self._name_edit.setAccessibleName(self.tr("Name for a new token"))
         self._empty_label.setBuddy(self._name_edit)
-        self._lifetime_box = self._make_lifetimes()
+        self._lifetime_box = self._make_lifetime_box()
         self._create_button = QPushButton(self.tr("&Create token"))
         self._message = MessageLine(theme)
         self._message.hide()
         self._lay_out()
         self._connect()
-        self._show_leading()
+        self._update_primary_button()
 
     def _connect(self) -> None:
         self._create_button.clicked.connect(self.create_token)
         self._name_edit.returnPressed.connect(self.create_token)
-        self._save_button.clicked.connect(self._on_save)
+        self._save_button.clicked.connect(self._choose_file)
         self._table.menu_requested.connect(self._open_menu)
         self._table.clicked.connect(self._on_clicked)
         delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self._table)
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)
         delete.activated.connect(self.revoke_selected)
-        self._tick = QTimer(self, interval=_TICK_MS)
-        self._tick.timeout.connect(self._on_tick)
-        self._tick.start()
+        self._age_timer = QTimer(self, interval=_AGE_INTERVAL_MS)
+        self._age_timer.timeout.connect(self._update_ages)
+        self._age_timer.start()
 
     @Slot()
     def focus_name(self) -> None:
-        """Put the cursor into the name of a new token."""
+        """Move the focus to the name of a new token."""
         self._name_edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
@@ -101,14 +100,14 @@ class TokenPanel(QWidget):
 
     @Slot()
     def create_token(self) -> None:
-        """Make a token with the name in the field. Pressing twice makes only one."""
-        if self._is_making:
+        """Create a token with the name in the field, unless one is being created."""
+        if self._is_creating:
             return
-        self._is_making = True
+        self._is_creating = True
         days = self._lifetime_box.currentData()
         expires_at = None if days is None else now_ms() + days * _DAY_MS
-        made = self._tokens.create(self._name_edit.text(), expires_at)
-        self._bridge.follow(self, made, self._on_made, self._on_not_made)
+        created = self._tokens.create(self._name_edit.text(), expires_at)
+        self._bridge.follow(self, created, self._on_created, self._on_not_created)
 
     @Slot()
     def revoke_selected(self) -> None:
@@ -143,26 +142,26 @@ class TokenPanel(QWidget):
 
         self._bridge.long_tasks.run(self, write, partial(self._on_saved, file), self._on_not_saved)
 
-    def _on_not_made(self, error: Exception) -> None:
-        self._is_making = False
+    def _on_not_created(self, error: Exception) -> None:
+        self._is_creating = False
         self._on_failed(error)
 
-    def _on_made(self, made: NewToken) -> None:
-        self._is_making = False
-        self._new_name = made.row.name
-        self._new_title.setText(self.tr("New token for “{name}”").format(name=one_line(made.row.name)))
-        self._new_edit.setText(made.token)
+    def _on_created(self, new: NewToken) -> None:
+        self._is_creating = False
+        self._new_name = new.row.name
+        self._new_title.setText(self.tr("New token for “{name}”").format(name=one_line(new.row.name)))
+        self._new_edit.setText(new.token)
         self._new_edit.setCursorPosition(0)
-        self._copy_button.set_content(made.token)
+        self._copy_button.set_content(new.token)
         self._new_card.show()
-        self._show_leading()
+        self._update_primary_button()
         self._copy_button.setFocus()
         self._name_edit.clear()
         self._show_message(Tone.HINT, "")
         self.refresh()
 
     @Slot()
-    def _on_save(self) -> None:
+    def _choose_file(self) -> None:
         suggested = Path(QDir.homePath()) / f"{shortened(self._new_name).replace('/', '_')}.token"
         name = FileDialog.file_to_save(self, self.tr("Save the token"), str(suggested))
         if name:
@@ -210,11 +209,10 @@ class TokenPanel(QWidget):
                 self.focus_name()
             self._new_card.hide()
             self._new_edit.clear()
-            self._show_leading()
+            self._update_primary_button()
 
     @Slot()
-    def _on_tick(self) -> None:
-        """Update the ages."""
+    def _update_ages(self) -> None:
         if self.isVisible():
             self._show_rows()
 
@@ -239,9 +237,11 @@ class TokenPanel(QWidget):
         if row.expires_at is None:
             expires = self.tr("never")
         else:
-            day, is_soon = date(row.expires_at), row.expires_at - now < 2 * _DAY_MS
-            clock = f"{day}, {clock_time(row.expires_at)}" if is_soon else day
-            expires = self.tr("expired") if row.expired(now) else clock
+            expires = date(row.expires_at)
+            if row.expires_at - now < 2 * _DAY_MS:
+                expires = f"{expires}, {clock_time(row.expires_at)}"
+            if row.expired(now):
+                expires = self.tr("expired")
         plants = QLocale().toString(row.plants_added)
         if row.max_plants is not None:
             most = QLocale().toString(row.max_plants)
@@ -261,7 +261,7 @@ class TokenPanel(QWidget):
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
-        if index.column() == _MENU:
+        if index.column() == _MENU_COLUMN:
             self._open_menu(self._table.viewport().mapToGlobal(self._table.visualRect(index).bottomLeft()))
 
     @Slot(QPoint)
@@ -280,11 +280,11 @@ class TokenPanel(QWidget):
         self._message.setVisible(bool(text))
         self._message.show_message(tone, text)
 
-    def _show_leading(self) -> None:
-        """Make one button the primary one: Copy while a token is shown, else Create."""
+    def _update_primary_button(self) -> None:
+        """Make Copy the primary button while a new token is shown, else Create."""
         set_properties(self._create_button, variant="" if not self._new_card.isHidden() else "primary")
 
-    def _make_card(self) -> QFrame:
+    def _make_new_card(self) -> QFrame:
         card = QFrame()
         card.setProperty("card", "true")
         text = self.tr("Copy or save it now. PlantDesk keeps only a fingerprint and cannot show it again.")
@@ -306,9 +306,9 @@ class TokenPanel(QWidget):
             self.tr("Plants added"),
             "",
         )
-        return PlainTable(self._theme, self.tr("Tokens"), headings, numbers=[_PLANTS], max_rows=_MAX_ROWS)
+        return PlainTable(self._theme, self.tr("Tokens"), headings, numbers=[_PLANTS_COLUMN], max_rows=_MAX_ROWS)
 
-    def _make_lifetimes(self) -> QComboBox:
+    def _make_lifetime_box(self) -> QComboBox:
         box = ComboBox(self.tr("When the new token expires"))
         for days in _LIFETIMES:
             text = self.tr("Never expires") if days is None else self.tr("Expires in {n} days").format(n=days)

@@ -189,8 +189,8 @@ class SharedStoreDialog(Dialog):
         self._message.show_message(Tone.HINT, "")
         self._outcomes.show_untried()
         self._setup.show_address(self._location, "")
-        is_open = self._mode.currentIndex() == len(_MODES) - 1
-        self._warning.setVisible(is_open and not is_loopback(self._host.text().strip()))
+        is_expanded = self._mode.currentIndex() == len(_MODES) - 1
+        self._warning.setVisible(is_expanded and not is_loopback(self._host.text().strip()))
         self._show_buttons()
 
     def _show_buttons(self) -> None:
@@ -235,7 +235,7 @@ class SharedStoreDialog(Dialog):
             client = str(found.error.text.values.get("client", ""))
             self._setup.show_address(location, client)
             if found.needs_administrator:
-                self._setup_header.set_open(is_open=True)
+                self._setup_header.set_expanded(is_expanded=True)
             announce(self, error_text(found.error))
         self._show_buttons()
         if found.failed is Stage.SIGN_IN:

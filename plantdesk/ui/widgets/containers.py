@@ -1,4 +1,4 @@
-"""A scroll area without a frame, a scroll bar with reserved room, a collapsible part, and a row of actions."""
+"""A scroll area without a frame, a scroll bar with reserved room, a collapsible heading, and a row of actions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCROLL_BAR_WIDTH = 18
 
 
 class ReservedScrollBar(QScrollBar):
-    """Paints nothing while there is nothing to scroll."""
+    """A scroll bar that keeps its room, and paints nothing while there is nothing to scroll."""
 
     def __init__(self, area: QAbstractScrollArea, *, slim: bool = False) -> None:
         """Make the vertical scroll bar of `area`; a `slim` one fits into the margin of 8 px beside its items."""
@@ -45,10 +45,10 @@ class ReservedScrollBar(QScrollBar):
 
 
 class ScrollArea(QScrollArea):
-    """Gets no focus itself: it shows the widget in it that gets the focus."""
+    """A scroll area without focus of its own, which scrolls to the widget in it that gets the focus."""
 
     def __init__(self, content: QWidget, *, horizontal: bool = True) -> None:
-        """Scroll `content`; horizontally only if the screen is too narrow for it, or, if not `horizontal`, never."""
+        """Scroll `content`; without `horizontal`, never horizontally."""
         super().__init__(content.parentWidget())
         self._content = content
         self._is_horizontal = horizontal
@@ -77,9 +77,9 @@ class ScrollArea(QScrollArea):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
-        """Show the focused widget whole; Qt shows only the cursor of a text, and nothing when Tab enters the area.
+        """Scroll to the whole focused widget, but not after a click, or when the window is activated.
 
-        A widget that is focused by a click stays under the pointer. Activating the window again scrolls nothing.
+        Qt scrolls only to the cursor of a text, and not when Tab enters the area.
         """
         if (
             before is None
@@ -93,12 +93,12 @@ class ScrollArea(QScrollArea):
 
 
 class CollapsibleHeader(QWidget):
-    """Shows or hides `content`, which follows it in the layout. `toggled`: it was expanded or collapsed."""
+    """The heading of `content`, which it expands or collapses. `toggled`: the content was shown or hidden."""
 
     toggled = Signal()
 
     def __init__(self, theme: Theme, title: str, content: QWidget) -> None:
-        """Make the heading of `content`, which is collapsed."""
+        """Make the heading; `content` is collapsed, and must follow it in the layout."""
         super().__init__()
         self._theme = theme
         self._content = content
@@ -107,40 +107,40 @@ class CollapsibleHeader(QWidget):
         self._button.clicked.connect(self.toggle)
         self._remark = PlainLabel(tone="muted")
         self._row = fill(QHBoxLayout(self), self._button, (self._remark, 1), margins=0, spacing=S)
-        self.set_open(is_open=False)
+        self.set_expanded(is_expanded=False)
 
     @property
-    def is_open(self) -> bool:
+    def is_expanded(self) -> bool:
         """Whether the content is shown."""
         return not self._content.isHidden()
 
     def set_remark(self, text: str) -> None:
-        """Show a text beside the title."""
+        """Show a short text beside the title."""
         self._remark.setText(text)
 
     def add(self, widget: QWidget) -> None:
         """Show a widget at the end of the heading."""
         self._row.addWidget(widget)
 
-    def set_open(self, *, is_open: bool) -> None:
+    def set_expanded(self, *, is_expanded: bool) -> None:
         """Show or hide the content."""
-        self._content.setVisible(is_open)
-        self._theme.icons.put_on(self._button, "chevron-down" if is_open else "chevron-right", "text_2")
-        state = self.tr("shown") if is_open else self.tr("hidden")
+        self._content.setVisible(is_expanded)
+        self._theme.icons.put_on(self._button, "chevron-down" if is_expanded else "chevron-right", "text_2")
+        state = self.tr("shown") if is_expanded else self.tr("hidden")
         self._button.setAccessibleDescription(state)
         self.toggled.emit()
 
     @Slot()
     def toggle(self) -> None:
         """Show the content, or hide it."""
-        self.set_open(is_open=not self.is_open)
+        self.set_expanded(is_expanded=not self.is_expanded)
 
 
 class ActionRow(QHBoxLayout):
-    """A button for each action, at the start of the row. The buttons stay, so the focus does, when others are shown."""
+    """A button for each action, at the start of the row. Buttons are reused, so that the focus stays on them."""
 
     def __init__(self, spacing: int, **style: str) -> None:
-        """Make a row without buttons; `style` are their properties in the style sheet."""
+        """Make a row without buttons; `style` are dynamic properties of the buttons."""
         super().__init__()
         self.setSpacing(spacing)
         self._style = style
@@ -153,16 +153,16 @@ class ActionRow(QHBoxLayout):
         return [label for label, _ in self._actions]
 
     def show_actions(self, actions: Iterable[tuple[str, Callable[[], object]]]) -> None:
-        """Show these actions, each with its label and what it does, instead of those before."""
+        """Replace the actions, each a label and a function."""
         self._actions = [*actions]
         while len(self._buttons) < len(self._actions):
             self._add_button()
         for number, button in enumerate(self._buttons):
             label = self._actions[number][0] if number < len(self._actions) else ""
             if label != button.text():
-                button.setDown(False)  # it was pressed for another action
+                button.setDown(False)  # it was pressed for the previous action
                 button.setText(label)
-            button.setVisible(bool(label))  # a layout would show it only later
+            button.setVisible(bool(label))  # at once; the layout would show it only later
 
     @property
     def first_button(self) -> QPushButton | None:

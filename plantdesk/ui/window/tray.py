@@ -95,9 +95,9 @@ class Tray(Feature):
             self._icon.hide()
 
     @Slot(bool)
-    def show_tokens(self, any_there: bool) -> None:
+    def show_tokens(self, has_tokens: bool) -> None:
         """Take over whether there are tokens: without one no program can add plants."""
-        self._has_tokens = any_there
+        self._has_tokens = has_tokens
 
     @property
     def _hides_on_close(self) -> bool:

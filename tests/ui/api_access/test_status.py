@@ -31,7 +31,7 @@ GREENHOUSE = Source(3, SourceKind.TOKEN, "greenhouse", 1)
 @pytest.fixture
 def line(qtbot: QtBot, theme: Theme) -> ApiStatus:
     line = ApiStatus(theme)
-    line.show_tokens(any_there=True)
+    line.show_tokens(has_tokens=True)
     qtbot.addWidget(line)
     line.resize(1180, 46)
     line.show()
@@ -86,13 +86,13 @@ def test_what_is_off_can_be_turned_on(qtbot: QtBot, line: ApiStatus, state: Serv
 
 
 def test_the_state_alone_is_shown_until_there_is_a_token(qtbot: QtBot, line: ApiStatus) -> None:
-    line.show_tokens(any_there=False)
+    line.show_tokens(has_tokens=False)
     line.show_server(ON)
     assert shown(line) == ""
     assert [each.text() for each in line.findChildren(QAbstractButton) if each.isVisible()] == ["API on"]
     with qtbot.waitSignal(line.access_requested):
         button(line, "API on").click()
-    line.show_tokens(any_there=True)
+    line.show_tokens(has_tokens=True)
     assert shown(line) == "http://127.0.0.1:8721/plants"
 
 
@@ -148,7 +148,7 @@ def test_screen_readers_speak_that_the_api_was_turned_off_and_on_but_not_how_it_
 def test_plants_of_programs_are_announced_at_once_and_a_burst_in_one_sentence(
     qtbot: QtBot, theme: Theme, spoken: list[str]
 ) -> None:
-    line = ApiStatus(theme, announced_ms=1)
+    line = ApiStatus(theme, announce_ms=1)
     qtbot.addWidget(line)
     now = time.time_ns() // 1_000_000
     for number, name in enumerate(("Fern", "Ivy", "Moss")):
