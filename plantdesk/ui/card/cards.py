@@ -1,4 +1,4 @@
-"""The cards of one plant, with its note and history, and of several plants, with what they have in common."""
+"""The card of one plant, with its note and history, and the card of several plants, with a summary."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, set_disabled_reason, set
 
 _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
-#: Milliseconds between two changes of a note that are shown as one line: notes are saved while the user writes.
-_SAME_WRITING = 600_000
-#: Lines of the history that are shown at first.
-_FEW = 6
-#: Characters of a name.
-_LONGEST = 400
-#: Lines of tags and of sources.
+#: Milliseconds between two changes of a note that are shown as one: a note is saved while the user types it.
+_MERGED_NOTE_CHANGES_MS = 600_000
+#: Lines of the history that are shown before “Show all” is pressed.
+_SHOWN_LINES = 6
+#: Characters of a name that are shown.
+_MAX_NAME_LENGTH = 400
+#: The most tags and sources in a summary.
 _MAX_TAGS, _MAX_SOURCES = 6, 3
 
 
 class HistoryLine(NamedTuple):
-    """A line of the history, and a smaller text below it.
+    """A line of the history, with smaller details below it.
 
-    `restored` are the values to give back; None if nothing can be undone.
+    `restored` are the values of the fields after an undo; None if it cannot be undone.
     """
 
     icon: str
@@ -61,28 +61,30 @@ class HistoryLine(NamedTuple):
     restored: dict[str, Any] | None
 
 
-class _Step(NamedTuple):
+class _HistoryStep(NamedTuple):
+    """A change, and the plant before and after it."""
+
     change: Change
     before: PlantRow | None
     after: PlantRow
 
     @property
-    def changed(self) -> list[str]:
-        """The fields that have another value."""
+    def changed_fields(self) -> list[str]:
+        """The names of the fields that the change has given another value."""
         if self.before is None:
             return []
         return [each for each in _FIELDS if getattr(self.before, each) != getattr(self.after, each)]
 
 
 def history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[HistoryLine]:
-    """Return the lines of a plant, newest first; the last one is about how it was added."""
-    steps = _joined(row, changes)
-    lines = [_line(row, step) for step in steps if step.before is not None]
-    return [*lines, _added_line(row)]
+    """Return the history of a plant, newest first; the last line says how it was added."""
+    steps = _merged_steps(row, changes)
+    lines = [_history_line(row, step) for step in steps if step.before is not None]
+    return [*lines, _added_history_line(row)]
 
 
 def added_text(source: Source) -> str:
-    """Return who or what has added a plant, for a sentence that begins with the time."""
+    """Return how a plant was added, for a sentence such as “Added in the form”."""
     texts = {
         SourceKind.FORM: translate("PlantHistory", "in the form"),
         SourceKind.COMMAND: translate("PlantHistory", "on the command line"),
@@ -92,12 +94,12 @@ def added_text(source: Source) -> str:
     return texts.get(source.kind, translate("PlantHistory", "by {name}")).format(name=source_text(source))
 
 
-def _joined(row: PlantRow, changes: Sequence[PlantChange]) -> list[_Step]:
-    steps: list[_Step] = []
+def _merged_steps(row: PlantRow, changes: Sequence[PlantChange]) -> list[_HistoryStep]:
+    steps: list[_HistoryStep] = []
     after = row
     for change, before in changes:
-        step = _Step(change, before, after)
-        if steps and _is_same_writing(steps[-1], step):
+        step = _HistoryStep(change, before, after)
+        if steps and _is_continued_note(steps[-1], step):
             steps[-1] = steps[-1]._replace(before=before)
         else:
             steps.append(step)
@@ -107,27 +109,28 @@ def _joined(row: PlantRow, changes: Sequence[PlantChange]) -> list[_Step]:
     return steps
 
 
-def _is_same_writing(newer: _Step, older: _Step) -> bool:
-    close = newer.change.made_at - older.change.made_at < _SAME_WRITING
-    by = {(each.change.source, each.change.desk) for each in (newer, older)}
-    return close and newer.changed == older.changed == ["note"] and len(by) == 1
+def _is_continued_note(newer: _HistoryStep, older: _HistoryStep) -> bool:
+    is_close = newer.change.made_at - older.change.made_at < _MERGED_NOTE_CHANGES_MS
+    authors = {(step.change.source, step.change.desk) for step in (newer, older)}
+    return is_close and newer.changed_fields == older.changed_fields == ["note"] and len(authors) == 1
 
 
-def _line(row: PlantRow, step: _Step) -> HistoryLine:
-    before, changed = step.before, step.changed
-    made = [short_time(step.change.made_at)]
+def _history_line(row: PlantRow, step: _HistoryStep) -> HistoryLine:
+    before, changed = step.before, step.changed_fields
+    details = [short_time(step.change.made_at)]
     if step.change.source.kind is not SourceKind.FORM:
-        made.append(added_text(step.change.source))
+        details.append(added_text(step.change.source))
     if step.change.desk:
-        made.append(one_line(step.change.desk))
-    was = [text for each in changed if (text := _was(each, before))]
-    undoable = changed and all(getattr(row, each) == getattr(step.after, each) for each in changed)
-    restored = {each: getattr(before, each) for each in changed} if undoable else None
+        details.append(one_line(step.change.desk))
+    details += filter(None, [_previous_text(field, before) for field in changed])
+    is_unchanged_since = all(getattr(row, field) == getattr(step.after, field) for field in changed)
+    can_undo = bool(changed) and is_unchanged_since
+    restored = {field: getattr(before, field) for field in changed} if can_undo else None
     icon = _ICONS[changed[0]] if len(changed) == 1 else "pencil"
-    return HistoryLine(icon, _text(step, changed), " · ".join([*made, *was]), step.change, restored)
+    return HistoryLine(icon, _step_text(step, changed), " · ".join(details), step.change, restored)
 
 
-def _text(step: _Step, changed: list[str]) -> str:
+def _step_text(step: _HistoryStep, changed: list[str]) -> str:
     if step.change.kind is ChangeKind.RESTORE:
         return translate("PlantHistory", "Restored from a backup")
     if len(changed) != 1:
@@ -147,7 +150,7 @@ def _text(step: _Step, changed: list[str]) -> str:
     return translate("PlantHistory", "Note removed") if after is None else translate("PlantHistory", "Note changed")
 
 
-def _was(field: str, before: PlantRow | None) -> str:
+def _previous_text(field: str, before: PlantRow | None) -> str:
     if before is None or field == "note":
         return ""
     if field == "name":
@@ -159,13 +162,13 @@ def _was(field: str, before: PlantRow | None) -> str:
     )
 
 
-def _added_line(row: PlantRow) -> HistoryLine:
+def _added_history_line(row: PlantRow) -> HistoryLine:
     text = translate("PlantHistory", "Added {by}").format(by=added_text(row.source))
     return HistoryLine("plus", text, short_time(row.added_at), None, {})
 
 
 class CardRequests(QObject):
-    """What the buttons of a card request: commands for the selected plants, no selection, and to close the card."""
+    """The requests of the buttons of a card: commands for the selected plants, and to close the card."""
 
     tag = Signal()
     replace = Signal()
@@ -178,31 +181,30 @@ class CardRequests(QObject):
 
 
 class CardFrame(QWidget):
-    """A scrolling column of sections above a row of buttons, and a close button, which is last in the tab order."""
+    """The base of a card: a scrolling column of sections, a row of buttons, and a close button."""
 
     def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__()
         self._theme = theme
-        self._cross = CloseButton(theme, self.tr("Close the card"), "text_2")
-        self._cross.setParent(self)  # in no layout, so that it follows all widgets that are in one
-        self._cross.clicked.connect(requests.close)
+        self._close_button = CloseButton(theme, self.tr("Close the card"), "text_2")
+        self._close_button.setParent(self)  # in no layout, so that it is last in the tab order
+        self._close_button.clicked.connect(requests.close)
         content = QWidget()
         self.column = fill(QVBoxLayout(content), margins=(EDGE, M + 2, EDGE, M), spacing=0)
         self.buttons = QHBoxLayout()
         bottom = fill(QVBoxLayout(), separator_line(), self.buttons, margins=(EDGE, 0, EDGE, M + 2), spacing=M)
         fill(QVBoxLayout(self), (ScrollArea(content, horizontal=False), 1), bottom, margins=0, spacing=0)
-        self._cross.raise_()
+        self._close_button.raise_()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        size = self._cross.sizeHint()
-        # Its drawing ends at the edge.
-        place = QRect(QPoint(self.width() - EDGE - size.width() + XS, M), size)
-        self._cross.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
+        size = self._close_button.sizeHint()
+        rect = QRect(QPoint(self.width() - EDGE - size.width() + XS, M), size)  # its icon ends at the edge
+        self._close_button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
 
-    def top_row(self) -> QHBoxLayout:
-        """Return the row beside the close button, which is added to the column."""
+    def add_top_row(self) -> QHBoxLayout:
+        """Add a row beside the close button to the column, and return it."""
         row = fill(QHBoxLayout(), margins=mirrored(self, 0, 0, ICON_BUTTON, 0))
         row.addStrut(ICON_BUTTON)
         add_layout(self.column, row)
@@ -215,8 +217,8 @@ class CardFrame(QWidget):
         return label
 
 
-def text_button(text: str, theme: Theme | None = None, icon: str = "", *, name: str = "") -> QPushButton:
-    """Return a button of the card, with a longer name if its text is short; a click leaves the focus where it is."""
+def make_button(text: str, theme: Theme | None = None, icon: str = "", *, name: str = "") -> QPushButton:
+    """Return a button of the card; a click does not move the focus. `name` is the accessible name and tooltip."""
     button = OneClickButton(text)
     button.setAccessibleName(name)
     set_tool_tip(button, name)
@@ -229,8 +231,7 @@ def text_button(text: str, theme: Theme | None = None, icon: str = "", *, name: 
 def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
     """Delete `widgets`, which are in a layout, and empty the list.
 
-    Not by takeAt(): Qt deletes layout items that Python has seen, unknown to Python. Later objects at their
-    addresses are then mistaken for them.
+    It does not call takeAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
     """
     for widget in widgets:
         layout.removeWidget(widget)
@@ -240,7 +241,7 @@ def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
 
 
 class PlantCard(CardFrame):
-    """Shows the plant that it is given. `undo_requested(line)`: the button of a line of its history."""
+    """Shows one plant. `undo_requested(line)`: the Undo button of a line of the history was pressed."""
 
     undo_requested = Signal(object)
 
@@ -251,7 +252,7 @@ class PlantCard(CardFrame):
         self._undo_reason = ""
         self._shows_all = False
         self._plant_id: int | None = None
-        self._pill = TagPill(theme)
+        self._tag_pill = TagPill(theme)
         self._id_label = PlainLabel(tone="muted")
         self._id_label.setFont(tabular(self._id_label.font()))
         self._id_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -261,16 +262,16 @@ class PlantCard(CardFrame):
         self.note_edit.setReadOnly(True)
         self._added_label = PlainLabel(wrapped=True)
         self._by_label = PlainLabel(tone="muted", wrapped=True)
-        self._history_lines: list[QWidget] = []
+        self._history_widgets: list[QWidget] = []
         self._history = fill(QVBoxLayout(), spacing=S + 2)
-        self._label_button = text_button(self.tr("Label…"), theme, "printer", name=self.tr("Print label…"))
+        self._label_button = make_button(self.tr("Label…"), theme, "printer", name=self.tr("Print label…"))
         self._label_button.clicked.connect(requests.labels)
-        self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
+        self._delete_button = make_button(self.tr("Delete"), theme, "trash-2")
         self._delete_button.clicked.connect(requests.delete)
         self._lay_out()
         for part in (self._label_button, self._delete_button):
             part.setEnabled(False)  # until there is a plant
-        self._pill.hide()
+        self._tag_pill.hide()
         theme.changed.connect(self._show_lines)
 
     def show_plant(self, row: PlantRow, changes: Sequence[PlantChange]) -> None:
@@ -278,10 +279,10 @@ class PlantCard(CardFrame):
         if row.id != self._plant_id:
             self._plant_id, self._shows_all = row.id, False
         self._label_button.setEnabled(True)
-        self._pill.setVisible(row.tag is not None)
-        self._pill.set_tag(row.tag or "")
+        self._tag_pill.setVisible(row.tag is not None)
+        self._tag_pill.set_tag(row.tag or "")
         self._id_label.setText(self.tr("ID {id}").format(id=row.id))
-        name = one_line(row.name[:_LONGEST])
+        name = one_line(row.name[:_MAX_NAME_LENGTH])
         self._name_label.setText(name if is_visible(name) else self.tr("(blank name)"))
         self._added_label.setText(long_time(row.added_at))
         self._by_label.setText(added_text(row.source))
@@ -292,14 +293,14 @@ class PlantCard(CardFrame):
             self._show_lines()
 
     def set_editable(self, reason: str, *, keep_note: bool = False) -> None:
-        """Allow changes, or none for a reason; the note stays editable if `keep_note` is true."""
+        """Enable changes, or disable them for a reason, except for the note if `keep_note` is true."""
         self.note_edit.setReadOnly(bool(reason) and not keep_note)
         self._undo_reason = reason
         for button in (self._delete_button, *self._undo_buttons):
             set_disabled_reason(button, reason)
 
     def _lay_out(self) -> None:
-        fill(self.top_row(), self._pill, self._id_label, STRETCH, spacing=S + 2)
+        fill(self.add_top_row(), self._tag_pill, self._id_label, STRETCH, spacing=S + 2)
         fill(self.column, S, self._name_label)
         self.add_section(self.tr("Note"), self.note_edit)
         self.add_section(self.tr("Added"), fill(QVBoxLayout(), self._added_label, self._by_label, spacing=0))
@@ -309,20 +310,20 @@ class PlantCard(CardFrame):
 
     @Slot()
     def _show_lines(self) -> None:
-        delete_widgets(self._history, self._history_lines)
+        delete_widgets(self._history, self._history_widgets)
         self._undo_buttons.clear()
-        lines = self._lines if self._shows_all else self._lines[:_FEW]
+        lines = self._lines if self._shows_all else self._lines[:_SHOWN_LINES]
         for line in lines:
-            self._history_lines.append(self._line(line))
-            self._history.addWidget(self._history_lines[-1])
+            self._history_widgets.append(self._make_history_widget(line))
+            self._history.addWidget(self._history_widgets[-1])
         if len(lines) < len(self._lines):
-            button = text_button(self.tr("Show all"))
+            button = make_button(self.tr("Show all"))
             button.setProperty("variant", "link")
-            button.clicked.connect(self._on_show_all)
-            self._history_lines.append(button)
+            button.clicked.connect(self._show_all_lines)
+            self._history_widgets.append(button)
             self._history.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeading)
 
-    def _line(self, line: HistoryLine) -> QWidget:
+    def _make_history_widget(self, line: HistoryLine) -> QWidget:
         widget = QWidget()
         texts = fill(QVBoxLayout(), spacing=0)
         details = PlainLabel(line.details, role="detail", wrapped=True)
@@ -332,13 +333,13 @@ class PlantCard(CardFrame):
             label.setMinimumWidth(1)
             texts.addWidget(label)
         icon = Icon(self._theme, line.icon, "text_2")
-        undo = [] if line.restored is None else [self._undo_button(line)]
+        undo = [] if line.restored is None else [self._make_undo_button(line)]
         icon_on_top = icon, Qt.AlignmentFlag.AlignTop
         fill(QHBoxLayout(widget), icon_on_top, (texts, 1), *undo, margins=0, spacing=S + 2)
         return widget
 
-    def _undo_button(self, line: HistoryLine) -> QPushButton:
-        button = text_button(self.tr("Undo"))
+    def _make_undo_button(self, line: HistoryLine) -> QPushButton:
+        button = make_button(self.tr("Undo"))
         button.setProperty("variant", "link")
         button.setAccessibleName(self.tr("Undo: {what}").format(what=line.text))
         set_disabled_reason(button, self._undo_reason)
@@ -347,29 +348,31 @@ class PlantCard(CardFrame):
         return button
 
     @Slot()
-    def _on_show_all(self) -> None:
+    def _show_all_lines(self) -> None:
         self._shows_all = True
         self._show_lines()
 
 
 class Summary(NamedTuple):
-    """What several plants have in common. Times are in milliseconds since 1970, UTC."""
+    """The ranges of ids and times of several plants, and how many have each tag and source, most frequent first."""
 
-    ids: tuple[int, int]
+    first_id: int
+    last_id: int
     tags: Sequence[tuple[str | None, int]]
-    added: tuple[int, int]
+    first_added_at: int
+    last_added_at: int
     sources: Sequence[tuple[Source, int]]
 
 
-def summary_of(rows: Collection[PlantRow]) -> Summary:
+def summarize(rows: Collection[PlantRow]) -> Summary:
     """Return the summary of at least one plant."""
     ids, times = [row.id for row in rows], [row.added_at for row in rows]
     tags, sources = Counter(row.tag for row in rows), Counter(row.source for row in rows)
-    return Summary((min(ids), max(ids)), tags.most_common(), (min(times), max(times)), sources.most_common())
+    return Summary(min(ids), max(ids), tags.most_common(), min(times), max(times), sources.most_common())
 
 
 class SelectionCard(CardFrame):
-    """Shows the summary that it is given, and the commands for all of the plants."""
+    """Shows a summary of several plants, and the commands for all of them."""
 
     def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__(theme, requests)
@@ -390,18 +393,19 @@ class SelectionCard(CardFrame):
             (self.tr("Copy"), "copy", requests.copy),
             (self.tr("Export…"), "file-down", requests.export),
         )
-        self.commands = [text_button(text, theme, icon) for text, icon, _ in commands]
+        self.commands = [make_button(text, theme, icon) for text, icon, _ in commands]
+        self._tag_button, self._replace_button, *_ = self.commands
         for button, (*_, command) in zip(self.commands, commands, strict=True):
             button.setProperty("variant", "command")
             button.clicked.connect(command)
-        self._none_button = text_button(self.tr("Select none"))
+        self._none_button = make_button(self.tr("Select none"))
         self._none_button.clicked.connect(requests.select_none)
-        self._delete_button = text_button(self.tr("Delete"))
+        self._delete_button = make_button(self.tr("Delete"))
         self._delete_button.clicked.connect(requests.delete)
         self._lay_out()
 
     def show_count(self, count: int) -> None:
-        """Show the number of plants; what they have in common is not known yet."""
+        """Show the number of plants, and no summary yet."""
         self._title_label.setText(translated(plants_text(count)))
         name = translated(Text("Delete {count:,} plants", one="Delete 1 plant", count=count))
         self._delete_button.setAccessibleName(name)
@@ -410,23 +414,23 @@ class SelectionCard(CardFrame):
         self.show_summary(None)
 
     def show_summary(self, summary: Summary | None) -> None:
-        """Show what the plants have in common; None: there are too many to be read."""
+        """Show a summary; None if there are too many plants to read them."""
         delete_widgets(self._tags, self._tag_widgets)
         parts = (self._ids_label, self._tags_title, self._added_title, self._added_label, self._sources_label)
         for part in parts:
             part.setVisible(summary is not None)
         if summary is None:
             return
-        first, last = summary.ids
-        self._ids_label.setText(self.tr("IDs {first} to {last}").format(first=first, last=last))
+        ids_text = self.tr("IDs {first} to {last}")
+        self._ids_label.setText(ids_text.format(first=summary.first_id, last=summary.last_id))
         self._show_tags(summary)
-        self._added_label.setText(_span(*summary.added))
+        self._added_label.setText(_time_range(summary.first_added_at, summary.last_added_at))
         counts = [f"{QLocale().toString(count)} {added_text(source)}" for source, count in summary.sources]
         self._sources_label.setText(", ".join(counts[:_MAX_SOURCES]) + (" …" if len(counts) > _MAX_SOURCES else ""))
 
     def set_editable(self, reason: str) -> None:
-        """Allow changes, or none for a reason."""
-        for button in self.commands[:2]:
+        """Enable changes, or disable them for a reason."""
+        for button in (self._tag_button, self._replace_button):
             set_disabled_reason(button, reason)
         self._delete_button.setEnabled(not reason)  # the button has a tooltip of its own
 
@@ -449,7 +453,7 @@ class SelectionCard(CardFrame):
         self._tags.addWidget(widget, row, column)
 
     def _lay_out(self) -> None:
-        self.top_row().addWidget(PlainLabel(self.tr("Selection"), role="caption"))
+        self.add_top_row().addWidget(PlainLabel(self.tr("Selection"), role="caption"))
         fill(self.column, S, self._title_label, self._ids_label)
         self._tags_title = self.add_section(self.tr("Tags"), self._tags)
         self._added_title = self.add_section(self.tr("Added", "several plants"), self._added_label)
@@ -459,8 +463,8 @@ class SelectionCard(CardFrame):
         fill(self.buttons, self._none_button, STRETCH, self._delete_button)
 
 
-def _span(first: int, last: int) -> str:
-    """Return the times from `first` to `last`, the day only once if it is the same."""
+def _time_range(first: int, last: int) -> str:
+    """Return the text of a range of times, with the day only once if it is the same."""
     oldest, newest = long_time(first), long_time(last)
     if oldest == newest:
         return oldest

@@ -29,10 +29,10 @@ _MIN_LINES, _MAX_LINES = 2, 6
 _PADDING = 26
 #: Milliseconds without a key after which a note is saved.
 _PAUSE_MS = 1000
-#: Characters of a note in a question.
-_LONGEST = 300
-#: Seconds that a server has to save the last notes: a little longer than the store waits for it when it closes.
-_CLOSE_SECONDS = 10
+#: Characters of a note that are quoted in a question.
+_MAX_QUOTED = 300
+#: Seconds that closing waits for a server; longer than the store does, which closes next.
+_CLOSE_TIMEOUT = 10
 
 
 class NoteEdit(QPlainTextEdit):
@@ -51,24 +51,25 @@ class NoteEdit(QPlainTextEdit):
         self.setAccessibleName(self.tr("Note"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         report_focus(self)
-        self._is_setting = False
-        self._accepted = ""
+        self._is_replacing = False
+        self._accepted_text = ""
         self.textChanged.connect(self._on_text_changed)
         self._fit()
 
     def set_text(self, text: str) -> None:
-        """Show another text, which cannot be undone by Ctrl+Z; the cursor stays if possible."""
+        """Replace the text and its undo history, if it is another one; the cursor stays if possible."""
         if text != self.toPlainText():
             self._replace(text)
 
     def close_note(self) -> None:
-        """Show no note; nothing can be written until there is another one."""
+        """Empty the edit, and make it read-only."""
         self._replace("")
         self.setReadOnly(True)
 
     def add_date(self) -> None:
-        """Begin a line with today's date at the end, unless there is one already, and go there."""
-        cursor, last_line = self.textCursor(), self.toPlainText().rpartition("\n")[2]
+        """Append a line with today's date, unless the last line is that, and move the cursor and the focus to it."""
+        cursor = self.textCursor()
+        _, _, last_line = self.toPlainText().rpartition("\n")
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         cursor.movePosition(QTextCursor.MoveOperation.End)
         if last_line.strip() != today:
@@ -78,14 +79,14 @@ class NoteEdit(QPlainTextEdit):
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _replace(self, text: str) -> None:
-        self._is_setting = True
-        self._accepted = text
+        self._is_replacing = True
+        self._accepted_text = text
         position = self.textCursor().position()
         self.setPlainText(text)
         cursor = self.textCursor()
         cursor.setPosition(min(position, len(self.toPlainText())))
         self.setTextCursor(cursor)
-        self._is_setting = False
+        self._is_replacing = False
 
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -102,19 +103,19 @@ class NoteEdit(QPlainTextEdit):
 
     @override
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Leave files to the window, which imports them."""
+        """Reject files, which the window imports."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     @override
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if len(source.text()) > MAX_NOTE_BYTES:  # Qt takes seconds to insert megabytes, before they are refused
+        if len(source.text()) > MAX_NOTE_BYTES:  # before Qt inserts it, which takes seconds for megabytes
             self.too_long.emit()
         else:
             super().insertFromMimeData(source)
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Leave Undo and Redo to the menu if nothing was typed, and Ctrl+D, which would delete a letter on X11."""
+        """Leave Ctrl+D to the menu, as it deletes a letter on X11, and Undo and Redo if nothing was typed."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             document, keys = self.document(), QKeySequence.StandardKey
             undo = event.matches(keys.Undo) and not document.isUndoAvailable()
@@ -139,13 +140,13 @@ class NoteEdit(QPlainTextEdit):
     @Slot()
     def _on_text_changed(self) -> None:
         self._fit()
-        if self._is_setting:
+        if self._is_replacing:
             return
         if len(self.toPlainText().encode(errors="replace")) > MAX_NOTE_BYTES:
-            self._replace(self._accepted)
+            self._replace(self._accepted_text)
             self.too_long.emit()
             return
-        self._accepted = self.toPlainText()
+        self._accepted_text = self.toPlainText()
         self.edited.emit()
 
     def _fit(self) -> None:
@@ -169,34 +170,34 @@ class NoteDraft(QObject):
         super().__init__(parent)
         self._context = context
         self._opened = opened
-        #: The plant that the note belongs to, as it was read last.
+        #: The plant, as it was read last.
         self.row = row
-        #: The note as it was written.
+        #: The note that the user has typed.
         self.text = row.note or ""
-        #: The latest write of the note, pending or done.
-        self.saving: Future[Applied] | None = None
+        #: The result of the last save, pending or done.
+        self.save_future: Future[Applied] | None = None
         self._is_saving = False
         self._is_finished = False
         self._has_failed = False
         changed = self.tr("The note of {name} was changed elsewhere while you were writing it")
         deleted = self.tr("{name} was deleted elsewhere while you were writing its note")
         self._question = ConflictQuestion(context, changed, deleted, self)
-        self._question.discarded.connect(self._take_theirs)
+        self._question.discarded.connect(self._discard_mine)
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.save)
 
     @property
     def is_dirty(self) -> bool:
-        """Whether there is something to save."""
+        """Whether the text differs from the stored note."""
         return self.text != (self.row.note or "")
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is something that cannot be saved now, or could not be saved the last time."""
+        """Whether the text is unsaved and the last save has failed, or none is possible now."""
         return self.is_dirty and (self._has_failed or prevents_changes(self._opened.store.change_error))
 
-    def as_json(self) -> dict[str, object]:
-        """Return what `restore` needs, in values of JSON."""
+    def to_json(self) -> dict[str, object]:
+        """Return plant and text as a JSON object, for `note_from_json`."""
         row = self.row
         return {
             "id": row.id,
@@ -208,21 +209,21 @@ class NoteDraft(QObject):
         }
 
     def restore(self, text: str) -> None:
-        """Save a note that an earlier window could not save."""
+        """Save a text that an earlier window could not save."""
         self.text, self._has_failed = text, True
         self.finish()
 
     def resume(self) -> None:
-        """Let the user continue: the plant is shown again."""
+        """Let the user edit the draft again: its plant is shown."""
         self._is_finished = False
 
     def write(self, text: str) -> None:
-        """Take over what the user has typed; it is saved when they pause."""
+        """Set the text, and save it after a pause without another call."""
         self.text = text
         self._pause.start()
 
     def follow(self, row: PlantRow) -> None:
-        """Take over the plant as stored now. What was typed stays; if the stored note is another one, saving asks."""
+        """Set the stored plant. An unsaved text stays; if the stored note has changed, saving asks the user."""
         if self._is_saving or self._question.is_open:
             return
         if not self.is_dirty:
@@ -232,14 +233,14 @@ class NoteDraft(QObject):
             self.row = row
 
     def finish(self) -> None:
-        """Save the note, and end: another plant is shown."""
+        """Save the text, and delete the draft when it is saved: another plant is shown."""
         self._is_finished = True
         self.save()
-        self._end()
+        self._delete_if_done()
 
     @Slot()
     def save(self) -> None:
-        """Save now what is not saved."""
+        """Save the text now if it is unsaved."""
         self._pause.stop()
         if self._is_saving or self._question.is_open or not self.is_dirty:
             return
@@ -251,18 +252,18 @@ class NoteDraft(QObject):
         self._apply(edit)
 
     def save_both(self) -> None:
-        """If a question is open, answer it by saving both notes, one below the other: the window closes."""
+        """Save the text; if a question is open, save both notes, one below the other, as the window closes."""
         if self._question.is_open:
             theirs = self.row.note or ""
             self._question.close()
-            self.text = f"{theirs}\n\n{self.text}" if theirs and self.text else theirs or self.text
+            self.text = "\n\n".join(filter(None, (theirs, self.text)))
         self.save()
 
     def _apply(self, edit: Edit) -> None:
         self._is_saving = True
         self.saving_changed.emit(True)
-        self.saving = self._opened.store.apply([edit], FORM)
-        self._context.follow_change(self, self.saving, partial(self._on_saved, self.text), self._on_failed)
+        self.save_future = self._opened.store.apply([edit], FORM)
+        self._context.follow_change(self, self.save_future, partial(self._on_saved, self.text), self._on_failed)
 
     def _on_saved(self, text: str, applied: Applied) -> None:
         self._is_saving = self._has_failed = False
@@ -273,61 +274,60 @@ class NoteDraft(QObject):
         self.resolved.emit(self.row)
         if self.is_dirty:
             self._pause.start(0 if self._is_finished else _PAUSE_MS)
-        self._end()
+        self._delete_if_done()
 
     def _on_failed(self, error: Exception) -> None:
         self._is_saving = False
-        is_conflict = isinstance(error, EditConflictError | IdTakenError)  # the latter if it is back already
+        is_conflict = isinstance(error, EditConflictError | IdTakenError)  # the second if it was added again already
         self._has_failed = not is_conflict
         self.failed.emit()
         self.saving_changed.emit(False)
         if is_conflict:
-            self._compare()
+            self._read_current()
             return
         if isinstance(error, StoreUnreachableError) and not prevents_changes(self._opened.store.change_error):
-            self._pause.start()  # the server has come back meanwhile
+            self._pause.start()  # the server can be reached again
         self._context.page.toast.show_problem(error_text(error), (self.tr("Try again"), self.save))
 
-    def _compare(self) -> None:
-        """Read the current state of the plant."""
-        mine = self._described(self.text)
+    def _read_current(self) -> None:
+        mine = self._note_text(self.text)
         self._question.read(self._opened.queries, self.row, mine, self._on_read)
 
     def _on_read(self, now: PlantRow | None) -> None:
-        mine = self._described(self.text)
+        mine = self._note_text(self.text)
         if now is None:
-            self._question.ask_about_deleted(self.row, mine, self._add_again)
+            self._question.ask_about_deleted(self.row, mine, self._insert_again)
             return
         is_other_note = now.note != self.row.note and (now.note or "") != self.text
         self.row = now
         if is_other_note:
-            theirs = self._described(now.note or "")
+            theirs = self._note_text(now.note or "")
             self._question.ask_about_changed(now, mine, theirs, self.save)
         elif self.is_dirty:
             self.save()
         else:
             self.resolved.emit(now)
-            self._end()
+            self._delete_if_done()
 
-    def _described(self, note: str) -> str:
-        return quoted(note, _LONGEST) if note else self.tr("no note")
+    def _note_text(self, note: str) -> str:
+        return quoted(note, _MAX_QUOTED) if note else self.tr("no note")
 
-    def _add_again(self) -> None:
+    def _insert_again(self) -> None:
         self._apply(insert_again(edited(self.row, note=self.text)))
 
     @Slot()
-    def _take_theirs(self) -> None:
+    def _discard_mine(self) -> None:
         self.text = self.row.note or ""
         self.resolved.emit(self.row)
-        self._end()
+        self._delete_if_done()
 
-    def _end(self) -> None:
+    def _delete_if_done(self) -> None:
         if self._is_finished and not (self._is_saving or self._question.is_open or self.is_dirty):
             self.deleteLater()
 
 
-def restored(value: object) -> tuple[PlantRow, str] | None:
-    """Return plant and note of what `NoteDraft.as_json` returned; None if it is damaged."""
+def note_from_json(value: object) -> tuple[PlantRow, str] | None:
+    """Return plant and text from `NoteDraft.to_json`; None if the value is invalid."""
     match value:
         case {
             "id": int(plant_id),
@@ -353,11 +353,11 @@ class NoteDrafts(QObject):
     waiting_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
-        """Write the current note in `edit`."""
+        """Edit the current note in `edit`."""
         super().__init__(parent)
         self._context, self._edit = context, edit
         self._opened: OpenStore | None = None
-        #: The note of the plant that is shown.
+        #: The draft of the plant that is shown.
         self.current: NoteDraft | None = None
         context.bridge.health_changed.connect(self._on_health_changed)
         edit.edited.connect(self._on_edited)
@@ -366,20 +366,20 @@ class NoteDrafts(QObject):
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether the current note has something to save."""
+        """Whether the current draft is unsaved."""
         return self.current is not None and self.current.is_dirty
 
     def open(self, opened: OpenStore) -> None:
-        """Work with a store; save the notes that an earlier window could not save."""
+        """Use a store; save the notes that an earlier window could not save."""
         self._opened = opened
         values = self._context.preferences.of_store(self._context.location.key).get("notes")
         if isinstance(values, list):
-            for row, note in filter(None, map(restored, values)):
+            for row, note in filter(None, map(note_from_json, values)):
                 self._make_draft(opened, row).restore(note)
             self._show_waiting()
 
     def show(self, opened: OpenStore, row: PlantRow) -> None:
-        """Show the note of a plant, or its unsaved note from earlier, and make it the current one."""
+        """Show the note of a plant, or its waiting draft, and make it the current one."""
         if self.current is not None and self.current.row.id == row.id:
             self.current.follow(row)
         else:
@@ -390,37 +390,37 @@ class NoteDrafts(QObject):
         self._show_text(row)
 
     def finish(self) -> None:
-        """Save the current note, which is not shown any more."""
+        """Save the current draft, and show no note any more."""
         if self.current is not None:
             self.current.finish()
             self.current = None
             self._edit.close_note()
 
     def save(self) -> dict[int, str]:
-        """Save the unsaved notes now; return them by the IDs of their plants."""
+        """Begin to save the unsaved drafts; return their texts by the IDs of the plants."""
         drafts = [] if self._opened is None else self._unsaved
         for draft in drafts:
             draft.save()
         return {each.row.id: each.text for each in drafts}
 
     def remember_waiting(self) -> int:
-        """Remember the notes that wait, to be saved at the next start; return how many."""
+        """Write the waiting drafts to disk, to be saved at the next start; return their number."""
         waiting = [] if self._opened is None else [each for each in self._unsaved if each.is_waiting]
         if self._opened is not None:
             self._remember(waiting)
         return len(waiting)
 
     def close(self) -> None:
-        """Save what is not saved. What the server does not save in time is remembered, and saved at the next start."""
+        """Save the unsaved drafts; write those to disk, for the next start, that a server does not save in time."""
         drafts = self._unsaved
         unsaved = [each for each in drafts if each.is_waiting]
         for draft in drafts:
             draft.save_both()
         if self._context.location.server is not None:
-            saving = {each.saving: each for each in drafts if each.saving is not None}
-            done, _ = wait(saving, timeout=_CLOSE_SECONDS)
-            saved = [saving[each] for each in done if not each.cancelled() and each.exception() is None]
-            unsaved = [each for each in drafts if each not in saved]
+            futures = [draft.save_future for draft in drafts if draft.save_future is not None]
+            done, _ = wait(futures, timeout=_CLOSE_TIMEOUT)
+            saved = {future for future in done if not future.cancelled() and future.exception() is None}
+            unsaved = [draft for draft in drafts if draft.save_future not in saved]
         self._remember(unsaved)
         for draft in self.findChildren(NoteDraft):
             draft.deleteLater()
@@ -445,7 +445,7 @@ class NoteDrafts(QObject):
             self._edit.set_text(self.current.text)
 
     def _remember(self, drafts: list[NoteDraft]) -> None:
-        key, values = self._context.location.key, [each.as_json() for each in drafts]
+        key, values = self._context.location.key, [each.to_json() for each in drafts]
         if values or self._context.preferences.of_store(key).get("notes"):
             self._context.preferences.change_store(key, notes=values)
 
@@ -470,7 +470,7 @@ class NoteDrafts(QObject):
 
     @Slot()
     def _show_waiting(self) -> None:
-        """Show whether notes wait, and remember them."""
+        """Write the waiting drafts to disk, and report whether there are any."""
         self.waiting_changed.emit(self.remember_waiting() > 0)
 
     @Slot(object)
