@@ -1,4 +1,4 @@
-"""`plantdesk export` and `labels`: write plants to a file."""
+"""`plantdesk export` and `label_count`: write plants to a file."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def labels(options: argparse.Namespace) -> int:
     if content.unknown_field:
         known = Text("{field} is not known in --line; it may have {{name}}, {{tag}}, {{id}} and {{note}}")
         options.parser.error(known.filled(field=content.unknown_field))
-    if not 1 <= options.start <= sheet.labels:
-        options.parser.error(Text("--start: this sheet has the labels 1 to {count}", count=sheet.labels))
+    if not 1 <= options.start <= sheet.label_count:
+        options.parser.error(Text("--start: this sheet has the labels 1 to {count}", count=sheet.label_count))
     with cleaned_up_when_terminated(), reported_when_interrupted("No file was written."):
         rows = _rows(options)
         if not rows:

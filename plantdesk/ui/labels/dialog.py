@@ -1,4 +1,4 @@
-"""Labels of the selected plants: the sheet, the content, and a preview of a page."""
+"""The dialog that prints labels: the sheet, the content, and the preview of a page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from plantdesk.ui.labels.painting import (
     SheetChoice,
     fit_page,
     paint_page,
-    scaled,
+    to_painter_units,
 )
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import translated
@@ -41,8 +41,8 @@ from plantdesk.ui.widgets.fields import LineEdit, add_labelled, spin_box
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
-_MARGIN = 12
-_RADIUS = 150
+_PAGE_MARGIN = 12
+_LABEL_RADIUS = 150
 #: The colours of paper, which is white in every theme.
 _OUTLINE, _USED, _USED_TEXT = QColor("#cfd4cb"), QColor("#e9ece6"), QColor("#5c6658")
 #: For text of 13 px.
@@ -51,7 +51,7 @@ _MAX_COPIES = 999
 
 
 class PagePreview(QFrame):
-    """`label_clicked(number)`: the user has clicked a label of the page, from 0."""
+    """The preview of a page. `label_clicked(number)`: a label was clicked; its number on the page counts from 0."""
 
     label_clicked = Signal(int)
 
@@ -69,10 +69,10 @@ class PagePreview(QFrame):
         self._job, self._page = job, page
         self.update()
 
-    def _area(self, job: Job) -> QRect:
-        """Return where the page is on the widget."""
+    def _page_rect(self, job: Job) -> QRect:
+        """Return the rectangle of the page on the widget."""
         size = job.sheet.page_size.scaled(
-            self.width() - 2 * _MARGIN, self.height() - 2 * _MARGIN, Qt.AspectRatioMode.KeepAspectRatio
+            self.width() - 2 * _PAGE_MARGIN, self.height() - 2 * _PAGE_MARGIN, Qt.AspectRatioMode.KeepAspectRatio
         )
         area = QRect(QPoint(0, 0), size.toSize())
         area.moveCenter(self.rect().center())
@@ -85,7 +85,7 @@ class PagePreview(QFrame):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = self._area(self._job)
+        area = self._page_rect(self._job)
         painter.fillRect(area, QColor("white"))
         fit_page(painter, self._job.sheet, area)
         self._paint_outlines(painter, self._job)
@@ -93,12 +93,12 @@ class PagePreview(QFrame):
         painter.end()
 
     def _paint_outlines(self, painter: QPainter, job: Job) -> None:
-        for number in range(job.sheet.labels):
+        for number in range(job.sheet.label_count):
             is_used = self._page == 0 and number < job.start
             painter.setPen(QPen(_OUTLINE, 30))
             painter.setBrush(_USED if is_used else Qt.BrushStyle.NoBrush)
-            rect = scaled(job.sheet.label(number))
-            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
+            rect = to_painter_units(job.sheet.label_rect(number))
+            painter.drawRoundedRect(rect, _LABEL_RADIUS, _LABEL_RADIUS)
             if is_used:
                 font = painter.font()
                 font.setPixelSize(min(350, rect.height() // 2))
@@ -111,16 +111,16 @@ class PagePreview(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self._job is None:
             return
-        area, sheet = self._area(self._job), self._job.sheet
+        area, sheet = self._page_rect(self._job), self._job.sheet
         scale = sheet.page_size.width() / max(area.width(), 1)
-        place = (event.position() - area.topLeft().toPointF()) * scale
-        for number in range(sheet.labels):
-            if sheet.label(number).contains(place):
+        position = (event.position() - area.topLeft().toPointF()) * scale  # in millimetres
+        for number in range(sheet.label_count):
+            if sheet.label_rect(number).contains(position):
                 self.label_clicked.emit(number)
 
 
 class LabelDialog(Dialog):
-    """`print_requested(job)`, `pdf_requested(job)`: what the user wants to print."""
+    """Chooses what to print. `print_requested(job)`, `pdf_requested(job)`: print it, or write it to a PDF file."""
 
     print_requested = Signal(object)
     pdf_requested = Signal(object)
@@ -132,139 +132,149 @@ class LabelDialog(Dialog):
         super().__init__(self.tr("Print labels"), parent)
         self._theme, self._plants = theme, plants
         self._shown_page = 0
-        self._sheet = SheetChoice()
-        self._start, self._copies = self._number(), self._number()
-        self._copies.setMaximum(_MAX_COPIES)
+        self._sheet_choice = SheetChoice()
+        self._start_box, self._copies_box = self._make_number_box(), self._make_number_box()
+        self._copies_box.setMaximum(_MAX_COPIES)
         texts = (self.tr("Name"), self.tr("Tag"), self.tr("ID"), self.tr("QR code of the ID"), self.tr("Note"))
-        self._content = [QCheckBox(text) for text in texts]
-        for box, is_on in zip(self._content, Content(), strict=False):
-            box.setChecked(bool(is_on))
-        self._line = LineEdit()
-        self._line.setText(line)
-        self._page = PagePreview()
-        self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
+        self._content_checks = [QCheckBox(text) for text in texts]
+        for check, is_checked in zip(self._content_checks, Content(), strict=False):
+            check.setChecked(bool(is_checked))
+        self._line_edit = LineEdit()
+        self._line_edit.setText(line)
+        self._preview = PagePreview()
+        self._previous_button, self._next_button = (
+            QPushButton(self.tr("Previous page")),
+            QPushButton(self.tr("Next page")),
+        )
         self._page_buttons = QHBoxLayout()
         self._message = MessageLine(theme)
         self._print_button = self.add_primary(self.tr("&Print…"), lambda: self.print_requested.emit(self.job))
         self._pdf_button = self.buttons.addButton(self.tr("&Save as PDF…"), ButtonRole.ActionRole)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
-        self._sheet.choose(sheet)
+        self._sheet_choice.choose(sheet)
         self._lay_out()
         self._connect()
-        self._update()
+        self._show_job()
 
     @property
     def sheet_index(self) -> int:
-        """The index of the chosen sheet in the list."""
-        return self._sheet.field.currentIndex()
+        """The index of the chosen sheet in the list of sheets."""
+        return self._sheet_choice.field.currentIndex()
 
     @property
     def line(self) -> str:
         """The user's own line."""
-        return self._line.text()
+        return self._line_edit.text()
 
     @property
     def job(self) -> Job:
-        """What will be printed."""
-        name, tag, plant_id, code, note = (box.isChecked() for box in self._content)
-        content = Content(name, tag, plant_id, code, note, self.line)
-        return Job(self._sheet.sheet, self._plants, content, self._start.value() - 1, self._copies.value())
+        """The chosen labels."""
+        name, tag, plant_id, qr, note = (check.isChecked() for check in self._content_checks)
+        content = Content(name, tag, plant_id, qr, note, self.line)
+        start, copies = self._start_box.value() - 1, self._copies_box.value()
+        return Job(self._sheet_choice.sheet, self._plants, content, start, copies)
 
     def show_outcome(self, tone: Tone, text: str) -> None:
         """Show the outcome of printing."""
         self._message.show_message(tone, text)
 
     @Slot()
-    def _update(self) -> None:
-        """Show what is chosen."""
-        self._start.setMaximum(self._sheet.sheet.labels)
+    def _show_job(self) -> None:
+        """Show the chosen job, or why it cannot be printed."""
+        self._start_box.setMaximum(self._sheet_choice.sheet.label_count)
         job = self.job
         self._shown_page = max(0, min(self._shown_page, job.pages - 1))
-        self._page.show_page(job, self._shown_page)
+        self._preview.show_page(job, self._shown_page)
         for button, is_possible in (
-            (self._previous, self._shown_page > 0),
-            (self._next, self._shown_page < job.pages - 1),
+            (self._previous_button, self._shown_page > 0),
+            (self._next_button, self._shown_page < job.pages - 1),
         ):
             button.setEnabled(is_possible)
             button.setVisible(job.pages > 1)
         for button in (self._pdf_button, self._print_button):
-            button.setEnabled(job.sheet.fits and any(job.content))
+            button.setEnabled(job.sheet.fits_page and any(job.content))
         plants = plants_text(len(self._plants))
         sheets = translated(
             Text("{plants} on {count:,} sheets", one="{plants} on 1 sheet", count=job.pages, plants=plants)
         )
         self._message.show_message(Tone.HINT, sheets)
         unknown = job.content.unknown_field
-        set_properties(self._line, invalid=bool(unknown))
+        set_properties(self._line_edit, invalid=bool(unknown))
         if unknown:
             text = self.tr("{field} is not known. The line may have {name}, {tag}, {id} and {note}.")
             names = {each: f"{{{each}}}" for each in FIELDS}
             self._message.show_message(Tone.WARNING, text.format(field=unknown, **names))
-        if not job.sheet.fits:
+        if not job.sheet.fits_page:
             self._message.show_message(Tone.WARNING, self.tr("These labels do not fit on the page."))
 
     @Slot(int)
     def _on_label_clicked(self, number: int) -> None:
         if self._shown_page == 0:
-            self._start.setValue(number + 1)
+            self._start_box.setValue(number + 1)
 
-    def _turn(self, pages: int) -> None:
+    def _turn_pages(self, pages: int) -> None:
         self._shown_page += pages
-        self._update()
+        self._show_job()
 
     def _connect(self) -> None:
-        self._sheet.changed.connect(self._update)
-        for box in (self._start, self._copies):
-            box.valueChanged.connect(self._update)
-        for check in self._content:
-            check.toggled.connect(self._update)
-        self._line.textChanged.connect(self._update)
-        self._page.label_clicked.connect(self._on_label_clicked)
-        self._previous.clicked.connect(partial(self._turn, -1))
-        self._next.clicked.connect(partial(self._turn, 1))
+        self._sheet_choice.changed.connect(self._show_job)
+        for box in (self._start_box, self._copies_box):
+            box.valueChanged.connect(self._show_job)
+        for check in self._content_checks:
+            check.toggled.connect(self._show_job)
+        self._line_edit.textChanged.connect(self._show_job)
+        self._preview.label_clicked.connect(self._on_label_clicked)
+        self._previous_button.clicked.connect(partial(self._turn_pages, -1))
+        self._next_button.clicked.connect(partial(self._turn_pages, 1))
         self._pdf_button.clicked.connect(lambda: self.pdf_requested.emit(self.job))
 
-    def _number(self) -> QSpinBox:
+    def _make_number_box(self) -> QSpinBox:
         box = spin_box(QSpinBox)
         box.setMinimum(1)
         box.setMinimumWidth(70)
         return box
 
-    def _choices(self) -> QWidget:
+    def _make_choices(self) -> QWidget:
         content = QWidget()
         grid = QGridLayout()
         grid.setColumnStretch(0, 1)
-        boxes = ((self.tr("Start at label (or click one)"), self._start), (self.tr("Copies of each"), self._copies))
+        boxes = (
+            (self.tr("Start at label (or click one)"), self._start_box),
+            (self.tr("Copies of each"), self._copies_box),
+        )
         add_labelled(grid, boxes, wrapped=True)
         fill(
             QVBoxLayout(content),
-            PlainLabel(self.tr("Sheet"), role="caption", buddy=self._sheet.field),
-            self._sheet,
+            PlainLabel(self.tr("Sheet"), role="caption", buddy=self._sheet_choice.field),
+            self._sheet_choice,
             S,
             grid,
             S,
             PlainLabel(self.tr("On each label"), role="caption"),
-            *self._content,
+            *self._content_checks,
             PlainLabel(
-                self.tr("Own line, with {name}, {tag}, {id} or {note}"), role="caption", wrapped=True, buddy=self._line
+                self.tr("Own line, with {name}, {tag}, {id} or {note}"),
+                role="caption",
+                wrapped=True,
+                buddy=self._line_edit,
             ),
-            self._line,
+            self._line_edit,
             STRETCH,
             margins=(0, 0, M, 0),
             spacing=S,
         )
         return content
 
-    def _pages(self) -> QVBoxLayout:
-        for button in (self._previous, self._next):
+    def _make_preview_part(self) -> QVBoxLayout:
+        for button in (self._previous_button, self._next_button):
             button.setProperty("small", "true")
-        fill(self._page_buttons, STRETCH, self._previous, self._next, STRETCH)
-        return fill(QVBoxLayout(), (self._page, 1), self._page_buttons, spacing=S)
+        fill(self._page_buttons, STRETCH, self._previous_button, self._next_button, STRETCH)
+        return fill(QVBoxLayout(), (self._preview, 1), self._page_buttons, spacing=S)
 
     def _lay_out(self) -> None:
-        area = ScrollArea(self._choices(), horizontal=False)
+        area = ScrollArea(self._make_choices(), horizontal=False)
         area.setFixedWidth(self._theme.metrics.scaled(_LEFT_WIDTH) + XL)
-        body = fill(QHBoxLayout(), area, (self._pages(), 1), spacing=L)
+        body = fill(QHBoxLayout(), area, (self._make_preview_part(), 1), spacing=L)
         scaled = self._theme.metrics.scaled
         self._message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # a long text is wrapped
         self._message.setMinimumWidth(scaled(_MESSAGE_WIDTH))

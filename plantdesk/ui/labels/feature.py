@@ -1,4 +1,4 @@
-"""Labels of the selected plants."""
+"""The command that prints labels of the selected plants, or writes them to a PDF file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_PLANTS = 10_000
 
 
 class Labels(Feature):
-    """Prints labels, or writes them to a PDF file."""
+    """Opens the dialog of the labels, and prints what it requests."""
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
@@ -41,7 +41,7 @@ class Labels(Feature):
 
     @Slot()
     def on_selection(self) -> None:
-        """Remove the message that asks to select other plants."""
+        """Withdraw the message that asks to select other plants."""
         self.context.page.toast.withdraw(self._problem)
 
     @Slot()
@@ -55,7 +55,7 @@ class Labels(Feature):
             self._problem = most if ids else self.tr("Select the plants that get a label.")
             self.context.page.toast.show_problem(self._problem)
             return
-        self.opened.queries.run(self, partial(_rows, ids), self._open)
+        self.opened.queries.run(self, partial(_read_rows, ids), self._open)
 
     def _open(self, rows: list[PlantRow]) -> None:
         from plantdesk.ui.labels.dialog import LabelDialog
@@ -114,10 +114,11 @@ class Labels(Feature):
 
         printing.accepted.connect(run)
         printing.show()
-        if (browse := printing.findChild(QToolButton, "fileBrowser")) is not None:
-            browse.hide()  # it opens a dialog of Qt that reads each file: see FileDialog
+        browse = printing.findChild(QToolButton, "fileBrowser")
+        if browse is not None:
+            browse.hide()  # it opens a dialog of Qt that opens each file: see FileDialog
 
 
-def _rows(ids: array[int], reader: PlantReader, _task: Task) -> list[PlantRow]:
+def _read_rows(ids: array[int], reader: PlantReader, _task: Task) -> list[PlantRow]:
     rows = reader.rows(ids)
     return [rows[plant_id] for plant_id in ids if plant_id in rows]

@@ -1,9 +1,10 @@
-"""Sheets of labels, in millimetres, as their makers publish them, and how labels are painted on them."""
+"""Sheets of labels, the widget that chooses one, and painting labels on a screen, a printer or a PDF file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -46,34 +47,37 @@ from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
-#: Millimetres by which a page may be too small: makers round inches.
+#: Millimetres by which labels may exceed the page: their makers round inches.
 _TOLERANCE = 0.5
 _A4, _LETTER = QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter
 _MAX_COUNT, _MAX_MM = 60, 500.0
-#: Fields for the sizes of a sheet of another maker, and the least width of the choice.
-_SIZES, _MIN_WIDTH = 6, 120
-#: Units of the painter in a millimetre.
-UNIT = 100
-#: The sizes of the name, from the largest to the smallest, and of the other lines; 100 is 2.8 points.
+#: The least width and height of a label, in millimetres.
+_MIN_LABEL_MM = 5
+_MIN_CHOICE_WIDTH = 120
+#: Units of the painter per millimetre.
+UNITS_PER_MM = 100
+#: Font sizes of the name and of other texts, in units of the painter, the largest first; 100 are 2.8 points.
 _NAME_SIZES = (420, 370, 330, 290, 260, 230, 200, 175)
 _LINE_SIZES = (300, 260, 230, 200, 175)
-#: As fractions of a label: the most of its width that the QR code takes, and the padding.
+#: The font size of the name for which the lines below it leave room.
+_RESERVED_NAME_SIZE = 290
+#: The largest side of the QR code, and the padding, as fractions of a label.
 _MAX_QR, _PADDING = 0.45, 0.07
-#: Characters of a text that may fit on a label.
-_LONGEST = 400
+#: Characters of a text that are painted at most.
+_MAX_TEXT_LENGTH = 400
 _WRAPPED = Qt.TextFlag.TextWordWrap
-#: The height in which each text fits.
-_ENDLESS = 1_000_000
-#: The fields that the line of the user may contain, in braces.
+#: A height in which each text fits.
+_UNLIMITED = 1_000_000
+#: The fields that the user's own line may contain, in braces.
 FIELDS = ("name", "tag", "id", "note")
 _FIELDS = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
 _BRACES = re.compile(r"\{[^{}]*\}")
-#: The resolution of a PDF.
-_DPI = 600
+_PDF_DPI = 600
 
 
-class Sheet(NamedTuple):
-    """A page with labels in rows: their number, the size of one, the margins of the page, and the gaps between them."""
+@dataclass(frozen=True)
+class Sheet:
+    """A page with labels in rows and columns. All lengths are in millimetres, as the maker publishes them."""
 
     name: str
     page: QPageSize.PageSizeId
@@ -87,7 +91,7 @@ class Sheet(NamedTuple):
     row_gap: float = 0
 
     @property
-    def labels(self) -> int:
+    def label_count(self) -> int:
         """The number of labels on a page."""
         return self.columns * self.rows
 
@@ -97,12 +101,12 @@ class Sheet(NamedTuple):
         return QPageSize.size(self.page, QPageSize.Unit.Millimeter)
 
     @property
-    def fits(self) -> bool:
-        """Whether all labels are on the page."""
-        last, size = self.label(self.labels - 1), self.page_size
+    def fits_page(self) -> bool:
+        """Whether all labels are within the page."""
+        last, size = self.label_rect(self.label_count - 1), self.page_size
         return last.right() <= size.width() + _TOLERANCE and last.bottom() <= size.height() + _TOLERANCE
 
-    def label(self, number: int) -> QRectF:
+    def label_rect(self, number: int) -> QRectF:
         """Return the rectangle of a label on its page; `number` counts from 0, row by row."""
         row, column = divmod(number, self.columns)
         x = self.left + column * (self.width + self.column_gap)
@@ -123,99 +127,114 @@ SHEETS = (
 
 
 class SheetChoice(QWidget):
-    """`changed`: the user has chosen another sheet, or another size."""
+    """Chooses a sheet from a list, or by custom sizes. `changed`: another one was chosen."""
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        #: The field for the sheet; it is to be the buddy of a label.
+        #: The combo box of the sheets, for the label that is its buddy.
         self.field = ComboBox(self.tr("Sheet"))
-        self.field.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text if the text is large
+        self.field.setMinimumWidth(_MIN_CHOICE_WIDTH)  # narrower than its longest text
         for sheet in SHEETS:
             size = f"{_in_mm(sheet.width)} × {_in_mm(sheet.height)} mm"
             text = self.tr("{page}, {count} labels, {size}")
-            page = QPageSize.name(sheet.page).split(" ")[0]
-            self.field.addItem(text.format(page=page, count=sheet.labels, size=size))
+            page, _, _ = QPageSize.name(sheet.page).partition(" ")
+            self.field.addItem(text.format(page=page, count=sheet.label_count, size=size))
         self.field.addItem(self.tr("Custom size"))
-        self._names = PlainLabel(tone="muted", wrapped=True)
-        self._custom = QWidget()
+        self._names_label = PlainLabel(tone="muted", wrapped=True)
+        self._custom_fields = QWidget()
         papers = [(QPageSize.name(paper), paper.value) for paper in (_A4, _LETTER)]
-        self._page = ComboBox(self.tr("Page"), papers)
-        self._counts = [self._count() for _ in range(2)]
-        self._lengths = [self._length() for _ in range(_SIZES)]
+        self._page_box = ComboBox(self.tr("Page"), papers)
+        self._columns_box, self._rows_box = self._make_count_box(), self._make_count_box()
+        self._width_box, self._height_box = (self._make_length_box(_MIN_LABEL_MM) for _ in range(2))
+        self._left_box, self._top_box = self._make_length_box(), self._make_length_box()
+        self._column_gap_box, self._row_gap_box = self._make_length_box(), self._make_length_box()
         self._lay_out()
-        self._fill(SHEETS[0])
-        self._on_chosen()
-        self.field.currentIndexChanged.connect(self._on_chosen)
-        self._page.currentIndexChanged.connect(self.changed)
+        self._fill_custom_fields(SHEETS[0])
+        self._show_chosen()
+        self.field.currentIndexChanged.connect(self._show_chosen)
+        self._page_box.currentIndexChanged.connect(self.changed)
 
     @property
     def sheet(self) -> Sheet:
         """The chosen sheet."""
         if self.field.currentIndex() < len(SHEETS):
             return SHEETS[self.field.currentIndex()]
-        columns, rows = (each.value() for each in self._counts)
-        lengths = [each.value() for each in self._lengths]
-        return Sheet("", QPageSize.PageSizeId(self._page.currentData()), columns, rows, *lengths)
+        return Sheet(
+            name="",
+            page=QPageSize.PageSizeId(self._page_box.currentData()),
+            columns=self._columns_box.value(),
+            rows=self._rows_box.value(),
+            width=self._width_box.value(),
+            height=self._height_box.value(),
+            left=self._left_box.value(),
+            top=self._top_box.value(),
+            column_gap=self._column_gap_box.value(),
+            row_gap=self._row_gap_box.value(),
+        )
 
     def choose(self, index: int) -> None:
-        """Choose a sheet by its index in the list."""
+        """Choose a sheet by its index in the list, the first one if there is none."""
         self.field.setCurrentIndex(index if 0 <= index < self.field.count() else 0)
 
-    def _on_chosen(self) -> None:
+    def _show_chosen(self) -> None:
         is_custom = self.field.currentIndex() == len(SHEETS)
-        self._custom.setVisible(is_custom)
-        self._names.setVisible(not is_custom)
+        self._custom_fields.setVisible(is_custom)
+        self._names_label.setVisible(not is_custom)
         if not is_custom:
-            self._names.setText(self.tr("{names} and alike").format(names=self.sheet.name))
-            self._fill(self.sheet)
+            self._names_label.setText(self.tr("{names} and alike").format(names=self.sheet.name))
+            self._fill_custom_fields(self.sheet)
         self.changed.emit()
 
-    def _fill(self, sheet: Sheet) -> None:
-        """Let custom sizes start with those of the sheet that was chosen before."""
-        self._page.setCurrentIndex(self._page.findData(sheet.page.value))
-        for count, number in zip(self._counts, (sheet.columns, sheet.rows), strict=True):
-            with QSignalBlocker(count):
-                count.setValue(number)
-        sizes = (sheet.width, sheet.height, sheet.left, sheet.top, sheet.column_gap, sheet.row_gap)
-        for length, size in zip(self._lengths, sizes, strict=True):
-            with QSignalBlocker(length):
-                length.setValue(size)
+    def _fill_custom_fields(self, sheet: Sheet) -> None:
+        """Set the custom sizes to those of a sheet, from which the user starts."""
+        self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
+        for count_box, count in ((self._columns_box, sheet.columns), (self._rows_box, sheet.rows)):
+            with QSignalBlocker(count_box):
+                count_box.setValue(count)
+        for length_box, length in (
+            (self._width_box, sheet.width),
+            (self._height_box, sheet.height),
+            (self._left_box, sheet.left),
+            (self._top_box, sheet.top),
+            (self._column_gap_box, sheet.column_gap),
+            (self._row_gap_box, sheet.row_gap),
+        ):
+            with QSignalBlocker(length_box):
+                length_box.setValue(length)
 
-    def _count(self) -> QSpinBox:
+    def _make_count_box(self) -> QSpinBox:
         box = spin_box(QSpinBox)
         box.setRange(1, _MAX_COUNT)
         box.valueChanged.connect(self.changed)
         return box
 
-    def _length(self) -> QDoubleSpinBox:
+    def _make_length_box(self, minimum: float = 0) -> QDoubleSpinBox:
         box = spin_box(QDoubleSpinBox)
-        box.setRange(0, _MAX_MM)
+        box.setRange(minimum, _MAX_MM)
         box.setDecimals(2)
         box.setSuffix(" mm")
         box.valueChanged.connect(self.changed)
         return box
 
     def _lay_out(self) -> None:
-        self._lengths[0].setMinimum(5)
-        self._lengths[1].setMinimum(5)
         boxes = (
-            (self.tr("Page"), self._page),
-            (self.tr("Columns"), self._counts[0]),
-            (self.tr("Rows"), self._counts[1]),
-            (self.tr("Width"), self._lengths[0]),
-            (self.tr("Height"), self._lengths[1]),
-            (self.tr("Left margin"), self._lengths[2]),
-            (self.tr("Top margin"), self._lengths[3]),
-            (self.tr("Column gap"), self._lengths[4]),
-            (self.tr("Row gap"), self._lengths[5]),
+            (self.tr("Page"), self._page_box),
+            (self.tr("Columns"), self._columns_box),
+            (self.tr("Rows"), self._rows_box),
+            (self.tr("Width"), self._width_box),
+            (self.tr("Height"), self._height_box),
+            (self.tr("Left margin"), self._left_box),
+            (self.tr("Top margin"), self._top_box),
+            (self.tr("Column gap"), self._column_gap_box),
+            (self.tr("Row gap"), self._row_gap_box),
         )
-        grid = QGridLayout(self._custom)
+        grid = QGridLayout(self._custom_fields)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(XS)
         add_labelled(grid, boxes)
-        fill(QVBoxLayout(self), self.field, self._names, self._custom, margins=0, spacing=S)
+        fill(QVBoxLayout(self), self.field, self._names_label, self._custom_fields, margins=0, spacing=S)
 
 
 def _in_mm(length: float) -> str:
@@ -229,7 +248,7 @@ class PrintError(PlantDeskError):
 
 
 class Content(NamedTuple):
-    """What is on each label. In the `line` of the user, `{name}`, `{tag}`, `{id}` and `{note}` become the plant's."""
+    """What is on each label. `line` is the user's own; its fields in braces are replaced by those of the plant."""
 
     name: bool = True
     tag: bool = True
@@ -240,21 +259,21 @@ class Content(NamedTuple):
 
     @property
     def unknown_field(self) -> str:
-        """The first unknown field of the line, with its braces; empty if there is none."""
+        """The first unknown field of the line, with its braces, or an empty text."""
         return next((each for each in _BRACES.findall(self.line) if not _FIELDS.fullmatch(each)), "")
 
     def line_of(self, plant: PlantRow) -> str:
-        """Return the line of the user, filled for a plant."""
+        """Return the user's own line, filled in for a plant."""
 
         def value(field: re.Match[str]) -> str:
             found = getattr(plant, field[1])
-            return "" if found is None else str(found)[:_LONGEST]
+            return "" if found is None else str(found)[:_MAX_TEXT_LENGTH]
 
         return _FIELDS.sub(value, self.line).strip()
 
 
 class Job(NamedTuple):
-    """The labels to print: `start` is the position of the first one on its page, from 0."""
+    """The labels to print. `start` is the number of the first label on its page, from 0; `copies` are of each plant."""
 
     sheet: Sheet
     plants: Sequence[PlantRow]
@@ -265,49 +284,53 @@ class Job(NamedTuple):
     @property
     def pages(self) -> int:
         """The number of pages."""
-        return -(-(self.start + len(self.plants) * self.copies) // self.sheet.labels)
+        return -(-(self.start + len(self.plants) * self.copies) // self.sheet.label_count)
 
-    def plant(self, page: int, number: int) -> PlantRow | None:
-        """Return the plant of a label of a page, or None for an empty one."""
-        place = page * self.sheet.labels + number - self.start
-        return self.plants[place // self.copies] if 0 <= place < len(self.plants) * self.copies else None
+    def plant_at(self, page: int, number: int) -> PlantRow | None:
+        """Return the plant of a label, or None if it stays empty; `page` and `number` count from 0."""
+        index = page * self.sheet.label_count + number - self.start
+        return self.plants[index // self.copies] if 0 <= index < len(self.plants) * self.copies else None
 
 
 def fit_page(painter: QPainter, sheet: Sheet, area: QRect) -> None:
     """Scale the painter so that the page fills `area` of the device."""
     size = sheet.page_size
-    painter.setWindow(0, 0, round(size.width() * UNIT), round(size.height() * UNIT))
+    painter.setWindow(0, 0, round(size.width() * UNITS_PER_MM), round(size.height() * UNITS_PER_MM))
     painter.setViewport(area)
 
 
 def paint_page(painter: QPainter, job: Job, page: int) -> None:
     """Paint the labels of a page."""
-    for number in range(job.sheet.labels):
-        plant = job.plant(page, number)
+    for number in range(job.sheet.label_count):
+        plant = job.plant_at(page, number)
         if plant is not None:
-            paint_label(painter, scaled(job.sheet.label(number)), plant, job.content)
+            paint_label(painter, to_painter_units(job.sheet.label_rect(number)), plant, job.content)
 
 
-def scaled(rect: QRectF) -> QRect:
-    """Return a rectangle in hundredths of a millimetre."""
-    return QRectF(rect.x() * UNIT, rect.y() * UNIT, rect.width() * UNIT, rect.height() * UNIT).toRect()
+def to_painter_units(rect: QRectF) -> QRect:
+    """Return a rectangle, given in millimetres, in units of the painter."""
+    return QRectF(
+        rect.x() * UNITS_PER_MM, rect.y() * UNITS_PER_MM, rect.width() * UNITS_PER_MM, rect.height() * UNITS_PER_MM
+    ).toRect()
 
 
 def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Content) -> None:
     """Paint one label into a rectangle."""
-    padding = round(min(rect.width(), rect.height()) * _PADDING) + UNIT // 2
+    padding = round(min(rect.width(), rect.height()) * _PADDING) + UNITS_PER_MM // 2
     inner = rect.adjusted(padding, padding, -padding, -padding)
     painter.save()
     painter.setClipRect(rect)
     painter.setPen(QColor("black"))
     if content.qr:
         side = min(inner.height(), round(inner.width() * _MAX_QR))
-        _paint_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
+        _paint_qr_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
         inner.setRight(inner.right() - side - padding)
     lines = [content.line_of(plant), plant.tag if content.tag else None, str(plant.id) if content.id else None]
-    text = [plant.name if content.name else None, plant.note if content.note else None]
-    texts = [one_line(each[:_LONGEST]) for each in text if each]
-    reserved = sum(_used(_set_font(painter, _NAME_SIZES[3], bold=True), inner, each).height() for each in texts[:1])
+    name, note = plant.name if content.name else "", (plant.note or "") if content.note else ""
+    texts = [one_line(text[:_MAX_TEXT_LENGTH]) for text in (name, note) if text]
+    reserved = 0
+    if texts:
+        reserved = _text_rect(_set_font(painter, _RESERVED_NAME_SIZE, bold=True), inner, texts[0]).height()
     bottom = _paint_lines(painter, inner, [one_line(line) for line in lines if line], reserved)
     inner.setBottom(bottom)
     _paint_texts(painter, inner, texts)
@@ -315,18 +338,18 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
 
 
 @lru_cache(maxsize=256)
-def _code(plant_id: int) -> tuple[bytearray, ...]:
+def _qr_matrix(plant_id: int) -> tuple[bytearray, ...]:
     return tuple(segno.make(address_of(plant_id), error="m", micro=False).matrix)
 
 
-def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
-    """Paint a QR code in whole units, so that no gaps show in it."""
-    matrix = _code(plant_id)
+def _paint_qr_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
+    """Paint a QR code, each module in whole units, so that there are no gaps between them."""
+    matrix = _qr_matrix(plant_id)
     size = rect.width() // len(matrix)
     if not size:
         return
     painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # or lines show between the modules
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # else lines show between the modules
     left, top = rect.x() + (rect.width() - size * len(matrix)), rect.y() + (rect.height() - size * len(matrix)) // 2
     for y, row in enumerate(matrix):
         for x, is_dark in enumerate(row):
@@ -336,53 +359,54 @@ def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
 
 
 def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved: int) -> int:
-    """Paint short lines at the bottom, wrapped if more than `reserved` is left; return the top of the first one."""
+    """Paint lines at the bottom, below a free height of `reserved` for the name; return the top of the first one."""
     bottom = rect.bottom()
-    for number, line in reversed(list(enumerate(lines))):
+    for lines_above, line in reversed(list(enumerate(lines))):
         size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
-        used, room = _used(metrics, rect, line), bottom - rect.top() - reserved - number * metrics.height()
+        used, room = _text_rect(metrics, rect, line), bottom - rect.top() - reserved - lines_above * metrics.height()
         has_room = used.width() <= rect.width() and used.height() <= room
         height = used.height() if has_room else metrics.height()
-        if bottom - height < rect.top() - UNIT:
+        if bottom - height < rect.top() - UNITS_PER_MM:
             break
         text = line if has_room else metrics.elidedText(line, Qt.TextElideMode.ElideRight, rect.width())
-        place = QRect(rect.x(), bottom - height, rect.width(), height)
-        painter.drawText(place, (_WRAPPED if has_room else 0) | Qt.AlignmentFlag.AlignLeading, text)
-        bottom = place.top()
+        line_rect = QRect(rect.x(), bottom - height, rect.width(), height)
+        painter.drawText(line_rect, (_WRAPPED if has_room else 0) | Qt.AlignmentFlag.AlignLeading, text)
+        bottom = line_rect.top()
     return bottom
 
 
 def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
-    """Paint the name, bold, and the note below it, each as large as fits."""
+    """Paint the first text, which is bold, and the second one below it, each as large as it fits."""
     for number, text in enumerate(texts):
-        is_name = number == 0
-        sizes = _NAME_SIZES if is_name else _LINE_SIZES
-        height = next(
-            (each for size in sizes if (each := _height(painter, size, text, rect, bold=is_name))), rect.height()
+        height = _set_largest_font(painter, text, rect, is_first=number == 0)
+        painter.drawText(
+            rect, _WRAPPED | Qt.AlignmentFlag.AlignTop, _shortened_to_fit(text, painter.fontMetrics(), rect)
         )
-        painter.drawText(rect, _WRAPPED | Qt.AlignmentFlag.AlignTop, _fitted(text, painter.fontMetrics(), rect))
         rect = rect.adjusted(0, height, 0, 0)
 
 
-def _height(painter: QPainter, size: int, text: str, rect: QRect, *, bold: bool) -> int:
-    """Set the size of the font, and return the height of a text; 0 if there is no room for it."""
-    used = _used(_set_font(painter, size, bold=bold), rect, text)
-    return used.height() if used.height() <= rect.height() and used.width() <= rect.width() else 0
+def _set_largest_font(painter: QPainter, text: str, rect: QRect, *, is_first: bool) -> int:
+    """Set the largest font in which a text fits, or the smallest one; return the height of the text in `rect`."""
+    for size in _NAME_SIZES if is_first else _LINE_SIZES:
+        used = _text_rect(_set_font(painter, size, bold=is_first), rect, text)
+        if used.height() <= rect.height() and used.width() <= rect.width():
+            return used.height()
+    return rect.height()
 
 
-def _used(metrics: QFontMetrics, rect: QRect, text: str) -> QRect:
-    return metrics.boundingRect(QRect(0, 0, rect.width(), _ENDLESS), _WRAPPED, text)
+def _text_rect(metrics: QFontMetrics, rect: QRect, text: str) -> QRect:
+    return metrics.boundingRect(QRect(0, 0, rect.width(), _UNLIMITED), _WRAPPED, text)
 
 
-def _fitted(text: str, metrics: QFontMetrics, rect: QRect) -> str:
-    """Return as much of a text as fits, with an ellipsis if it is cut."""
-    if _used(metrics, rect, text).height() <= rect.height():  # also if its last letters take less than an ellipsis
+def _shortened_to_fit(text: str, metrics: QFontMetrics, rect: QRect) -> str:
+    """Return the longest beginning of a text that fits, with an ellipsis if it is cut; found by bisection."""
+    if _text_rect(metrics, rect, text).height() <= rect.height():
         return text
     low, high = 0, len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        used = _used(metrics, rect, text[:middle].rstrip() + "…")
+        used = _text_rect(metrics, rect, text[:middle].rstrip() + "…")
         low, high = (middle, high) if used.height() <= rect.height() else (low, middle - 1)
     return text[:low].rstrip() + "…" if low else ""
 
@@ -396,7 +420,7 @@ def _set_font(painter: QPainter, size: int, *, bold: bool = False) -> QFontMetri
 
 
 def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
-    """Paint all pages on a printer or PDF file, whose page is `area`. Raises PrintError."""
+    """Paint all pages on a device, whose page is `area` in device pixels. Raises PrintError."""
     painter = QPainter()
     if not painter.begin(device):
         raise PrintError
@@ -410,23 +434,23 @@ def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
 
 def write_pdf(file: Path, job: Job) -> None:
     """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
-    _fonts = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # the command line has none yet
+    _app = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # for the fonts, on the command line
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
-    writer.setResolution(_DPI)
+    writer.setResolution(_PDF_DPI)
     writer.setPageLayout(page_layout(job))
     writer.setCreator("PlantDesk")
     writer.setTitle(QCoreApplication.translate("LabelPdf", "Plant labels"))
     layout = writer.pageLayout()
-    paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
+    paint_job(writer, job, QRect(layout.fullRectPixels(_PDF_DPI)))
     buffer.close()
     with opened_target(file) as stream:
         stream.write(buffer.data().data())
 
 
 def page_layout(job: Job) -> QPageLayout:
-    """Return the page of a sheet, without margins."""
+    """Return the layout of the page of a sheet, without margins."""
     layout = QPageLayout(QPageSize(job.sheet.page), QPageLayout.Orientation.Portrait, QMarginsF())
     layout.setMode(QPageLayout.Mode.FullPageMode)
     return layout

@@ -19,7 +19,17 @@ from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
-from plantdesk.ui.labels.painting import SHEETS, UNIT, Content, Job, Sheet, fit_page, paint_label, paint_page, scaled
+from plantdesk.ui.labels.painting import (
+    SHEETS,
+    UNITS_PER_MM,
+    Content,
+    Job,
+    Sheet,
+    fit_page,
+    paint_label,
+    paint_page,
+    to_painter_units,
+)
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -48,8 +58,8 @@ def painted(job: Job, page: int = 0) -> QImage:
 
 
 def on_image(sheet: Sheet, number: int) -> QRect:
-    rect = scaled(sheet.label(number))
-    factor = _PER_MM / UNIT
+    rect = to_painter_units(sheet.label_rect(number))
+    factor = _PER_MM / UNITS_PER_MM
     return QRect(*(round(each * factor) for each in (rect.x(), rect.y(), rect.width(), rect.height())))
 
 
@@ -62,8 +72,8 @@ def is_blank(image: QImage, rect: QRect) -> bool:
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
 def test_sheets_fit_on_their_pages_and_labels_do_not_overlap(sheet: Sheet) -> None:
-    assert sheet.fits
-    places = [sheet.label(number) for number in range(sheet.labels)]
+    assert sheet.fits_page
+    places = [sheet.label_rect(number) for number in range(sheet.label_count)]
     assert not any(
         first.intersected(second).width() > 0.01 and first.intersected(second).height() > 0.01
         for at, first in enumerate(places)
@@ -75,7 +85,7 @@ def test_sheets_fit_on_their_pages_and_labels_do_not_overlap(sheet: Sheet) -> No
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
 @pytest.mark.parametrize("name", ["Aster", "x" * 1000, "two\nlines and many words " * 20, "\u202eHTML <b>&amp;"])
 def test_a_label_stays_in_its_place(sheet: Sheet, name: str) -> None:
-    start = sheet.labels // 2
+    start = sheet.label_count // 2
     image = painted(Job(sheet, [plant(2**63 - 1, name, name)], Content(note=True), start))
     assert not is_blank(image, on_image(sheet, start))
     painter = QPainter(image)
@@ -102,11 +112,11 @@ def test_the_code_of_a_label_is_that_of_its_id() -> None:
 @pytest.mark.usefixtures("qapp")
 def test_copies_go_on_from_the_first_label_to_the_next_page() -> None:
     sheet = SHEETS[0]
-    job = Job(sheet, [plant(1), plant(2)], Content(), start=sheet.labels - 1, copies=2)
+    job = Job(sheet, [plant(1), plant(2)], Content(), start=sheet.label_count - 1, copies=2)
     assert job.pages == 2
-    found = [job.plant(page, number) for page in range(2) for number in range(sheet.labels)]
+    found = [job.plant_at(page, number) for page in range(2) for number in range(sheet.label_count)]
     assert [each.id for each in found if each is not None] == [1, 1, 2, 2]
-    assert found[sheet.labels - 1] is not None
+    assert found[sheet.label_count - 1] is not None
     assert is_blank(painted(job), on_image(sheet, 0))
     assert not is_blank(painted(job, 1), on_image(sheet, 2))
     assert is_blank(painted(job, 1), on_image(sheet, 3))
