@@ -87,12 +87,10 @@ class TagDialog(Dialog):
             self.accept()
 
 
-def ask_if_of_other_desk(
-    context: WindowContext, store: PlantStore, change: Change, window: QWidget, take_back: Answer
-) -> None:
-    """Call `take_back`, after a question if another desk of a shared store has made the change."""
+def confirm_undo(context: WindowContext, store: PlantStore, change: Change, window: QWidget, undo: Answer) -> None:
+    """Call `undo`, after a question if another computer has made the change."""
     if change.desk in {"", store.desk}:
-        take_back()
+        undo()
         return
     title = translate("UndoQuestion", "{desk} made this change. Undo it for all computers?")
     box = MessageBox(
@@ -102,7 +100,7 @@ def ask_if_of_other_desk(
         one_line(translated(change.title)),
         window,
     )
-    box.add_button(translate("UndoQuestion", "&Undo it")).clicked.connect(take_back)
+    box.add_button(translate("UndoQuestion", "&Undo it")).clicked.connect(undo)
     box.add_button(translate("UndoQuestion", "&Leave it"), ButtonRole.RejectRole)
     box.open()
 

@@ -1,4 +1,4 @@
-"""The changes of plants that this window has made: each is reported with its undo, and can be undone and redone."""
+"""The changes of plants by this window, which can be undone and redone."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from plantdesk.domain.texts import Text
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.widgets.messages import MessageAction
 
-#: The most steps that wait for the running one; a held key requests more.
-_MAX_WAITING = 100
+#: The most requests that wait for the running step: a held key makes many.
+_MAX_REQUESTS = 100
 
 
 class AddedPlant(NamedTuple):
-    """A plant that was added. Adding makes no change; taken back, the plant is deleted."""
+    """A plant that was added, which is no change of the history. Its undo deletes the plant."""
 
     row: PlantRow
 
     @property
     def plain_title(self) -> Text:
-        """What Undo takes back."""
+        """The title of the step in Undo."""
         return title(ChangeKind.INSERT, {"name": self.row.name}, 1)
 
 
-class Discarded(NamedTuple):
-    """Unsaved plants that were discarded: `put_back` lists them again. It cannot be redone."""
+class DiscardedPlants(NamedTuple):
+    """Unsaved plants that were discarded. `restore` lists them again, which cannot be redone."""
 
     plain_title: Text
-    put_back: Callable[[], object]
+    restore: Callable[[], object]
 
 
 #: What can be undone or redone.
-Step = Change | AddedPlant | Discarded
+Step = Change | AddedPlant | DiscardedPlants
 
 
 class UndoStack(QObject):
-    """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
+    """Undoes and redoes in the store, one step after the other. Each is a change of the history. GUI thread only.
 
-    What is requested while a step or a change of the window is running comes after it. `changed`: the next steps
-    are others. `begun(is_redo)`: a step has begun, which takes seconds for a million plants. `undone(undone)`: a
-    step was made. `failed(error)`: it failed, and is dropped unless the store could not save it at the moment.
+    Requests during a step, or while a change of the window is saved, run after it. `changed`: `next_undo` or
+    `next_redo` is another one. `started(is_redo)`: a step runs, which takes seconds for a million plants.
+    `undone(undone)`: the step is done. `failed(error)`: it has failed; only one that can succeed later is kept.
     """
 
     changed = Signal()
-    begun = Signal(bool)
+    started = Signal(bool)
     undone = Signal(object)
     failed = Signal(object)
 
@@ -62,104 +62,105 @@ class UndoStack(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self._store: PlantStore | None = None
-        self._done: list[Step] = []
-        self._taken_back: list[Step] = []
+        self._undoable: list[Step] = []
+        self._redoable: list[Step] = []
         self.is_busy = False
-        #: Changes of the window that are not made yet. An undo right after one refers to it.
-        self._awaited: set[Future[Any]] = set()
-        self._waiting: deque[Callable[[], None]] = deque(maxlen=_MAX_WAITING)
+        #: Changes of the window that are being saved; an undo that is requested meanwhile undoes the last one.
+        self._pending_changes: set[Future[Any]] = set()
+        self._requests: deque[Callable[[], None]] = deque(maxlen=_MAX_REQUESTS)
 
     @property
     def is_pending(self) -> bool:
-        """Whether `undo` and `redo` wait."""
-        return self.is_busy or bool(self._awaited)
+        """Whether `undo` and `redo` have to wait."""
+        return self.is_busy or bool(self._pending_changes)
 
     @property
     def next_undo(self) -> Step | None:
-        """The step that `undo` takes back."""
-        return self._done[-1] if self._done and not self.is_busy else None
+        """The step that `undo` undoes."""
+        return self._undoable[-1] if self._undoable and not self.is_busy else None
 
     @property
     def next_redo(self) -> Step | None:
-        """The undo that `redo` takes back."""
-        return self._taken_back[-1] if self._taken_back and not self.is_busy else None
+        """The step that `redo` redoes."""
+        return self._redoable[-1] if self._redoable and not self.is_busy else None
 
     def set_store(self, store: PlantStore | None) -> None:
-        """Forget all changes, and work with another store."""
+        """Use another store, and clear the stack."""
         self._store = store
-        self._done.clear()
-        self._taken_back.clear()
+        self._undoable.clear()
+        self._redoable.clear()
         self.is_busy = False
-        self._awaited.clear()
-        self._waiting.clear()
+        self._pending_changes.clear()
+        self._requests.clear()
         self.changed.emit()
 
     def wait_for(self, change: Future[Any]) -> None:
-        """Let `undo` wait for a change of the window. Call it after the `Bridge.follow` that pushes the change."""
-        self._awaited.add(change)
-        self._bridge.follow(self, change, partial(self._on_made, change), partial(self._on_made, change))
+        """Let requests wait for a change of the window. Call it after the `Bridge.follow` that pushes it."""
+        self._pending_changes.add(change)
+        self._bridge.follow(self, change, partial(self._on_change_done, change), partial(self._on_change_done, change))
 
-    def _on_made(self, change: Future[Any], outcome: object) -> None:
-        self._awaited.discard(change)
+    def _on_change_done(self, change: Future[Any], outcome: object) -> None:
+        self._pending_changes.discard(change)
         if isinstance(outcome, Exception):
-            self._waiting.clear()  # the user did not mean to take back the change before it
-        self._go_on()
+            self._requests.clear()  # the user did not mean the change before it
+        self._run_next_request()
 
-    def _go_on(self) -> None:
-        if self._waiting and not self.is_pending:
-            self._waiting.popleft()()
+    def _run_next_request(self) -> None:
+        if self._requests and not self.is_pending:
+            request = self._requests.popleft()
+            request()
 
     def push(self, change: Step) -> None:
-        """Add what the window has done."""
-        self._done.append(change)
-        self._taken_back.clear()
+        """Add a step of the window."""
+        self._undoable.append(change)
+        self._redoable.clear()
         self.changed.emit()
 
     def undo(self, change: Step | None = None) -> None:
-        """Take back a change, by default the latest; do nothing if it was taken back already."""
+        """Undo a step, by default the latest; do nothing if it is not on the stack any more."""
         if change is None and self.is_pending:
-            self._waiting.append(self.undo)
+            self._requests.append(self.undo)
             return
         change = self.next_undo if change is None else change
-        if change is not None and self.has_done(change):
-            self._take_back(change, self._done, self._taken_back)
+        if change is not None and self.contains(change):
+            self._start(change, self._undoable, self._redoable)
 
     def undo_action(self, change: Step) -> MessageAction:
-        """Return the button that takes back a change of the window."""
+        """Return the Undo button for a step."""
         return self.tr("Undo"), partial(self.undo, change)
 
-    def forget(self, change: Step) -> None:
-        """Drop what somebody else has taken back."""
-        if self.has_done(change) and not self.is_busy:
-            self._done.remove(change)
+    def remove(self, change: Step) -> None:
+        """Remove a step that somebody else has undone."""
+        if self.contains(change) and not self.is_busy:
+            self._undoable.remove(change)
             self.changed.emit()
 
-    def has_done(self, change: Step) -> bool:
-        """Return whether the window has done this and not taken it back."""
-        return change in self._done
+    def contains(self, change: Step) -> bool:
+        """Return whether the step can be undone: the window has made it, and not undone it."""
+        return change in self._undoable
 
-    def take_back(self, change: Step) -> None:
-        """Take back any change of the history, also one that the window has not made; an undo is redone."""
-        for source, target in ((self._done, self._taken_back), (self._taken_back, self._done)):
-            step = next((each for each in source if _identity(each) == _identity(change)), None)
+    def revert(self, change: Step) -> None:
+        """Undo any change of the history, also one of another window; a change that is an undo is redone."""
+        for source, target in ((self._undoable, self._redoable), (self._redoable, self._undoable)):
+            step = next((each for each in source if _key_of(each) == _key_of(change)), None)
             if step is not None:
-                self._take_back(step, source, target)
+                self._start(step, source, target)
                 return
         is_undo = isinstance(change, Change) and change.kind is ChangeKind.UNDO
-        target = self._done if is_undo else self._taken_back
-        self._take_back(change, [change], target)
+        target = self._undoable if is_undo else self._redoable
+        self._start(change, [change], target)
 
     def redo(self) -> None:
-        """Take back the latest undo."""
+        """Redo the step that was undone last."""
         if self.is_pending:
-            self._waiting.append(self.redo)
+            self._requests.append(self.redo)
         elif self.next_redo is not None:
-            self._take_back(self.next_redo, self._taken_back, self._done)
+            self._start(self.next_redo, self._redoable, self._undoable)
 
-    def _take_back(self, change: Step, source: list[Step], target: list[Step]) -> None:
-        if isinstance(change, Discarded):
+    def _start(self, change: Step, source: list[Step], target: list[Step]) -> None:
+        if isinstance(change, DiscardedPlants):
             source.remove(change)
-            change.put_back()
+            change.restore()
             self.changed.emit()
             return
         if self._store is None or self.is_busy:
@@ -167,8 +168,8 @@ class UndoStack(QObject):
         self.is_busy = True
         source.remove(change)
         self.changed.emit()
-        is_redo = target is self._done
-        self.begun.emit(is_redo)
+        is_redo = target is self._undoable
+        self.started.emit(is_redo)
         store = self._store
 
         def finish(undone: Undone) -> None:
@@ -177,34 +178,33 @@ class UndoStack(QObject):
                 target.append(undone.change)
                 self.changed.emit()
                 self.undone.emit(undone)
-                self._go_on()
+                self._run_next_request()
 
         def fail(error: Exception) -> None:
             if store is self._store:
                 self.is_busy = False
-                self._waiting.clear()
+                self._requests.clear()
                 if isinstance(error, StoreError) and not error.is_unknown:
-                    source.append(change)  # the store may be able to take it back later
+                    source.append(change)  # the store may be able to undo it later
                 self.changed.emit()
-                self.failed.emit(_titled(error, change, is_redo=is_redo))
+                self.failed.emit(_named_after(error, change, is_redo=is_redo))
 
-        self._bridge.follow(self, _start_undo(store, change), finish, fail)
+        self._bridge.follow(self, _undo_in_store(store, change), finish, fail)
 
 
-def _titled(error: Exception, step: Step, *, is_redo: bool) -> Exception:
-    """Return a refusal with the title of the step. For an added plant the store would name the deletion."""
+def _named_after(error: Exception, step: Step, *, is_redo: bool) -> Exception:
+    """Return an error with the title of an added plant: that of the store names the deletion."""
     if isinstance(step, Change) or not isinstance(error, EditConflictError | UndoConflictError):
         return error
     return UndoConflictError(step.plain_title, 1, is_redo=is_redo)
 
 
-def _identity(step: Step) -> int | Step:
-    """Return the number of a step in the history, or the step itself for an added plant, which has none."""
+def _key_of(step: Step) -> int | Step:
+    """Return the number of a change in the history; an added plant has none, and is its own key."""
     return step.number if isinstance(step, Change) else step
 
 
-def _start_undo(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
-    """Take back a step in the store."""
+def _undo_in_store(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
     if not isinstance(step, AddedPlant):
         return store.undo(step, FORM)
     undone: Future[Undone] = Future()

@@ -21,7 +21,7 @@ from plantdesk.ui.feature import Feature, OpenStore, PlantChanges, ShownPlants, 
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import has_focus
-from plantdesk.ui.questions import ask_if_of_other_desk
+from plantdesk.ui.questions import confirm_undo
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.undo_stack import AddedPlant
 
@@ -228,7 +228,7 @@ class Card(Feature):
             self._undo_unasked(line)
         elif self.opened is not None:
             undo = partial(self._undo_unasked, line)
-            ask_if_of_other_desk(self.context, self.opened.store, line.change, self.context.page, undo)
+            confirm_undo(self.context, self.opened.store, line.change, self.context.page, undo)
 
     def _undo_unasked(self, line: HistoryLine) -> None:
         """Undo a change; if it changed other plants as well, edit this plant instead."""
@@ -236,9 +236,9 @@ class Card(Feature):
         if row is None or line.restored is None or self.opened is None:
             return
         if line.change is None:
-            self.context.undo_stack.take_back(AddedPlant(row))
+            self.context.undo_stack.revert(AddedPlant(row))
         elif line.change.number == row.version and line.change.plants == 1 and line.change.can_undo:
-            self.context.undo_stack.take_back(line.change)
+            self.context.undo_stack.revert(line.change)
         else:
             self._shown_plant = None  # until the plant is read again, so that a second click does nothing
             edits = [edited(row, **line.restored)]

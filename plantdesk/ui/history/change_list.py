@@ -1,4 +1,4 @@
-"""The list of the history: its changes in pages, newest first, with a heading before each day, and its view."""
+"""The model of the history, which reads changes in pages, newest first, with a heading for each day; and its view."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
-#: Some entries, and the summary of the whole history if it was requested.
+#: Entries, and with the first page the summary of the whole history.
 _Page = tuple[list[HistoryEntry], HistorySummary | None]
 #: The role under which a delegate gets the HistoryEntry itself, None for the heading of a day.
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
-_PAGE = 200
+_PAGE_SIZE = 200
 _ICONS = {
     ChangeKind.DELETE: "trash-2",
     ChangeKind.INSERT: "plus",
@@ -65,9 +65,9 @@ class HistoryColumn(IntEnum):
 
 
 class HistoryModel(RowModel["HistoryEntry | str"]):
-    """Reads on the worker of `queries`.
+    """The changes and the headings of their days. Reads them in pages with `queries`.
 
-    `loaded(summary)`: the first page is there; `failed(error)`: it is not. `extended`: the next page is there.
+    `loaded(summary)`: the first page was read. `extended`: a further page was read. `failed(error)`: neither was.
     """
 
     loaded = Signal(object)
@@ -77,21 +77,21 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
         super().__init__([""] * len(HistoryColumn), parent)
         self._queries, self._theme = queries, theme
-        self._last: HistoryEntry | None = None
+        self._last_entry: HistoryEntry | None = None
         self._text = ""
         self._source: Source | str | None = None
-        #: Whether there are changes to be shown that are not read yet.
+        #: Whether there are matching changes that were not read yet.
         self.has_more = False
         self._task: Task | None = None
 
-    def show(self, text: str, source: Source | str | None) -> None:
-        """Show the changes that contain `text` and were made by `source`, or on the desk of this name; None: any."""
+    def set_filter(self, text: str, source: Source | str | None) -> None:
+        """Show the changes that contain `text`, of a source, or of the computer with a name; None: of all."""
         self._text, self._source = text, source
         self.reload()
 
     def reload(self) -> None:
-        """Read the changes again; the present ones stay until the new ones are loaded."""
-        self._query(None, max(_PAGE, self.entry_count()), self._on_loaded)
+        """Read the changes again; the present rows stay until then."""
+        self._query(None, max(_PAGE_SIZE, self.entry_count()), self._on_loaded)
 
     def entry_count(self) -> int:
         """Return the number of changes that were read."""
@@ -99,13 +99,17 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
 
     def entry_at(self, row: int) -> HistoryEntry | None:
         """Return the entry of a row; None for a heading."""
-        found = self.rows[row] if 0 <= row < len(self.rows) else ""
-        return None if isinstance(found, str) else found
+        if not 0 <= row < len(self.rows):
+            return None
+        entry = self.rows[row]
+        return None if isinstance(entry, str) else entry
 
     def row_of(self, number: int) -> int | None:
-        """Return the row of the change of a number."""
-        entries = ((row, each) for row, each in enumerate(self.rows) if not isinstance(each, str))
-        return next((row for row, each in entries if each.change.number == number), None)
+        """Return the row of the change with this number, or None."""
+        for row, entry in enumerate(self.rows):
+            if not isinstance(entry, str) and entry.change.number == number:
+                return row
+        return None
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -143,9 +147,9 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
 
     @override
     def fetchMore(self, parent: Index) -> None:
-        if self.has_more and self._last is not None:
+        if self.has_more and self._last_entry is not None:
             self.has_more = False  # until the page is loaded
-            self._query(self._last.change.number, _PAGE, self._on_more)
+            self._query(self._last_entry.change.number, _PAGE_SIZE, self._on_more)
 
     def _query(self, before: int | None, limit: int, done: Callable[[int, _Page], object]) -> None:
         if self._task is not None:
@@ -154,12 +158,12 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         self._task = self._queries.run(self, read, partial(done, limit), self._on_failed)
 
     def _on_failed(self, error: Exception) -> None:
-        self.has_more = self._last is not None  # scrolling requests it again
+        self.has_more = self._last_entry is not None  # scrolling requests it again
         self.failed.emit(error)
 
     def _on_loaded(self, limit: int, page: _Page) -> None:
         entries, summary = page
-        self._last = None
+        self._last_entry = None
         self.has_more = len(entries) == limit
         self.set_rows(self._with_headings(entries))
         self.loaded.emit(summary)
@@ -173,10 +177,10 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def _with_headings(self, entries: list[HistoryEntry]) -> list[HistoryEntry | str]:
         rows: list[HistoryEntry | str] = []
         for entry in entries:
-            if self._last is None or _day(self._last) != _day(entry):
+            if self._last_entry is None or _day(self._last_entry) != _day(entry):
                 rows.append(_day_text(entry))
             rows.append(entry)
-            self._last = entry
+            self._last_entry = entry
         return rows
 
 
@@ -204,7 +208,7 @@ def _title(change: Change) -> str:
 
 
 def detail_text(entry: HistoryEntry) -> str:
-    """Return where and by whom a change was made, its plants, when it was undone, and why it cannot be undone."""
+    """Return the author of a change, its plants, when it was undone, or that it is too old for that."""
     change, last, _ = entry
     parts = [one_line(change.desk)] if change.desk else []
     if change.source.kind is not SourceKind.FORM:
@@ -228,7 +232,7 @@ def _undone_text(change: Change, undo: Change) -> str:
 
 
 def _plants(entry: HistoryEntry) -> str:
-    """Return the details of the plants that are not in the title."""
+    """Return details of the plants of a change that its title does not have."""
     change, _, first = entry
     if first is None:
         return translated(plants_text(change.plants))
@@ -248,7 +252,7 @@ def _plants(entry: HistoryEntry) -> str:
 
 
 def action_text(entry: HistoryEntry) -> str:
-    """Return what can be done with a change: Undo, Redo, or nothing."""
+    """Return the label of the action of a change, Undo or Redo; empty if there is none."""
     if not entry.last.can_undo:
         return ""
     is_undo = entry.last.kind is ChangeKind.UNDO
@@ -290,13 +294,13 @@ def _read(
 
 
 class ChangeList(PlainTable):
-    """The view of a `HistoryModel`. `action_requested(change)`: Enter, Space, a click or a menu: take this back."""
+    """The view of a `HistoryModel`. `action_requested(change)`: undo or redo this change."""
 
     action_requested = Signal(object)
 
     def __init__(self, model: HistoryModel, theme: Theme) -> None:
         super().__init__(theme, translate("ChangeList", "Changes"), [""] * len(HistoryColumn), wide=HistoryColumn.TEXT)
-        self._changes, self._theme = model, theme
+        self._history, self._theme = model, theme
         self.setModel(model)
         self.horizontalHeader().hide()
         self.horizontalHeader().setResizeContentsPrecision(0)  # the visible rows
@@ -308,7 +312,7 @@ class ChangeList(PlainTable):
 
     def current_number(self) -> int | None:
         """Return the number of the current change."""
-        entry = self._changes.entry_at(self.currentIndex().row())
+        entry = self._history.entry_at(self.currentIndex().row())
         return None if entry is None else entry.change.number
 
     @override
@@ -320,20 +324,20 @@ class ChangeList(PlainTable):
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Ignore the second press: another change may have come to lie under the pointer."""
+        """Ignore the second press, as another change may be under the pointer by now."""
 
     @Slot()
     def _on_reset(self) -> None:
         self.clearSpans()
         self.verticalHeader().setDefaultSectionSize(2 * self._theme.metrics.line + L)  # of all rows
         self.setColumnWidth(HistoryColumn.TIME, self.fontMetrics().horizontalAdvance(widest_clock()) + XL)
-        self._on_inserted(QModelIndex(), 0, self._changes.rowCount() - 1)
+        self._on_inserted(QModelIndex(), 0, self._history.rowCount() - 1)
 
     @Slot(QModelIndex, int, int)
     def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         """Let the heading of a day take all columns, and only one line."""
         for row in range(first, last + 1):
-            if self._changes.entry_at(row) is None:
+            if self._history.entry_at(row) is None:
                 self.setRowHeight(row, self._theme.metrics.control)
                 self.setSpan(row, 0, 1, len(HistoryColumn))
 
@@ -345,15 +349,16 @@ class ChangeList(PlainTable):
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
         index = self.currentIndex()
-        entry = self._changes.entry_at(index.row())
-        if entry is not None and (text := action_text(entry)):
+        entry = self._history.entry_at(index.row())
+        text = "" if entry is None else action_text(entry)
+        if text:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(text).triggered.connect(partial(self._act, QPersistentModelIndex(index)))
             menu.popup(position)
 
     def _act(self, index: Index) -> None:
-        entry = self._changes.entry_at(index.row())
+        entry = self._history.entry_at(index.row())
         if entry is not None and action_text(entry):
             self.action_requested.emit(entry.last)
 

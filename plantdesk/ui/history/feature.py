@@ -1,4 +1,4 @@
-"""The history window: every change of plants, searched by text and source, undone and redone; and its command."""
+"""The history dialog, which lists, searches, undoes and redoes changes of plants, and its command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import bring_to_front, close_window, fill
-from plantdesk.ui.questions import ask_if_of_other_desk
+from plantdesk.ui.questions import confirm_undo
 from plantdesk.ui.texts import error_text, long_date, one_line, source_text, translated
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
@@ -32,9 +32,9 @@ _MAX_LENGTH = 300
 
 
 class HistoryDialog(Dialog):
-    """Stays open beside the main window, and follows the store.
+    """Is not modal, and follows changes of the store.
 
-    `action_requested(change)`: take back this change.
+    `action_requested(change)`: undo or redo this change.
     """
 
     action_requested = Signal(object)
@@ -44,8 +44,8 @@ class HistoryDialog(Dialog):
         self._own_desk = opened.store.desk
         self._filters: list[Source | str | None] = [None]
         self._summary: HistorySummary | None = None
-        self._current: int | None = None
-        self._scrolled = 0
+        self._current_number: int | None = None
+        self._scroll_value = 0
         self._model = HistoryModel(opened.queries, context.theme, self)
         self._list = ChangeList(self._model, context.theme)
         self._search_edit = LineEdit(max_length=_MAX_LENGTH)
@@ -86,30 +86,32 @@ class HistoryDialog(Dialog):
 
     @Slot()
     def _on_filter_changed(self) -> None:
-        chosen = self._filters[max(self._source_box.currentIndex(), 0)]
-        self._model.show(self._search_edit.text().strip(), chosen)
+        source = self._filters[max(self._source_box.currentIndex(), 0)]
+        self._model.set_filter(self._search_edit.text().strip(), source)
 
     @Slot()
     def _on_about_to_reset(self) -> None:
-        self._current = self._list.current_number()
-        self._scrolled = self._list.verticalScrollBar().value()
+        self._current_number = self._list.current_number()
+        self._scroll_value = self._list.verticalScrollBar().value()
 
     @Slot(object)
     def _on_loaded(self, summary: HistorySummary | None) -> None:
         if summary is not None:
             self._summary = summary
             self._show_summary(summary)
-        row = None if self._current is None else self._model.row_of(self._current)
+        row = None if self._current_number is None else self._model.row_of(self._current_number)
         if row is not None:
             self._list.setCurrentIndex(self._model.index(row, 0))
-            self._list.verticalScrollBar().setValue(self._scrolled)
+            self._list.verticalScrollBar().setValue(self._scroll_value)
         elif self._model.rowCount() > 1:
             self._list.setCurrentIndex(self._model.index(1, 0))  # row 0 is the heading of its day
         self._pages.setCurrentWidget(self._card if self._model.rowCount() else self._empty_label)
 
     def _show_summary(self, summary: HistorySummary) -> None:
-        none = self.tr("No changes yet. Edits, deletions, imports and restores are listed here, each with its undo.")
-        self._empty_label.setText(self.tr("No changes match.") if self._is_filtered and summary.changes else none)
+        no_changes = self.tr(
+            "No changes yet. Edits, deletions, imports and restores are listed here, each with its undo."
+        )
+        self._empty_label.setText(self.tr("No changes match.") if self._is_filtered and summary.changes else no_changes)
         self._show_count()
         desks = sorted(summary.desks, key=lambda desk: desk != self._own_desk)
         filters = [None, *desks, *summary.sources]
@@ -134,7 +136,7 @@ class HistoryDialog(Dialog):
 
     @Slot()
     def _show_count(self) -> None:
-        """Show how many changes there are, and how many of them match, as far as they have been read."""
+        """Show the number of changes, and of those that match, as far as they were read."""
         if self._summary is None or self._summary.since is None:
             self._message.set_hint("")
             return
@@ -158,7 +160,9 @@ class HistoryDialog(Dialog):
             one="1 plant has been changed since and was left as it is.",
             count=undone.skipped,
         )
-        texts = [*([skipped] if undone.skipped else []), *filter(None, [undone.moved_text])]
+        texts = [skipped] if undone.skipped else []
+        if undone.moved_text is not None:
+            texts.append(undone.moved_text)
         if texts:
             self._message.show_message(Tone.WARNING, " ".join(map(translated, texts)))
         else:
@@ -170,7 +174,7 @@ class HistoryDialog(Dialog):
 
 
 class History(Feature):
-    """Opens one history window, or raises it."""
+    """The command that opens the history dialog, or raises it."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -186,16 +190,16 @@ class History(Feature):
 
     @Slot()
     def open_dialog(self) -> None:
-        """Open the history window, or raise it."""
+        """Open the history dialog, or raise it."""
         if self.opened is None:
             return
         if self._dialog is None or not isValid(self._dialog):
             self._dialog = HistoryDialog(self.context, self.opened, self.context.page)
-            self._dialog.action_requested.connect(self._take_back)
+            self._dialog.action_requested.connect(self._undo_or_redo)
         bring_to_front(self._dialog)
 
     @Slot(object)
-    def _take_back(self, change: Change) -> None:
+    def _undo_or_redo(self, change: Change) -> None:
         if self.opened is not None and self._dialog is not None:
-            take_back = partial(self.context.undo_stack.take_back, change)
-            ask_if_of_other_desk(self.context, self.opened.store, change, self._dialog, take_back)
+            undo = partial(self.context.undo_stack.revert, change)
+            confirm_undo(self.context, self.opened.store, change, self._dialog, undo)

@@ -23,7 +23,7 @@ from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.outbox import EnteredPlant, Submission, SubmissionState
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
 from plantdesk.ui.texts import error_text, quoted, translated
-from plantdesk.ui.undo_stack import AddedPlant, Discarded, Step, UndoStack
+from plantdesk.ui.undo_stack import AddedPlant, DiscardedPlants, Step, UndoStack
 from plantdesk.ui.widgets.messages import MessageAction, Tone
 from plantdesk.ui.widgets.plain_text import announce
 
@@ -198,7 +198,7 @@ class AddPlantController(QObject):
         count = plants_of(submissions)
         title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
         text = translated(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
-        self._show_done(Discarded(title, partial(self.queue.submit, *submissions)), text)
+        self._show_done(DiscardedPlants(title, partial(self.queue.submit, *submissions)), text)
 
     @Slot(object)
     def _on_refused(self, submission: Submission) -> None:

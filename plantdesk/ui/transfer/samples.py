@@ -69,7 +69,7 @@ class Samples(Feature):
         details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
         details += [translated(stay)] if changed else []
         text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants - changed)
-        remove = translated(text), partial(self.context.undo_stack.take_back, change)
+        remove = translated(text), partial(self.context.undo_stack.revert, change)
         if plants == changed:
             self._hide()
         elif (remove[0], changed) != self._shown:

@@ -139,7 +139,7 @@ class EditCommands(Feature):
         )
         self._focused: QWidget | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
-        context.undo_stack.begun.connect(self._on_begun)
+        context.undo_stack.started.connect(self._on_begun)
         context.undo_stack.undone.connect(self._on_undone)
         context.undo_stack.failed.connect(context.page.toast.show_error)
         context.bridge.changed.connect(self._on_changed)
@@ -170,8 +170,8 @@ class EditCommands(Feature):
 
     def _forget(self, step: Step) -> None:
         """Offer no Undo of changes that are taken back already."""
-        if self.context.undo_stack.has_done(step):
-            self.context.undo_stack.forget(step)
+        if self.context.undo_stack.contains(step):
+            self.context.undo_stack.remove(step)
 
     @Slot()
     def _on_stack_changed(self) -> None:
