@@ -83,7 +83,7 @@ class Desktop(QObject):
         In the `background` the window is minimised, or hidden in the tray, and another is left as it is. Raises
         StuckWindowError.
         """
-        if not self._single.take():
+        if not self._single.try_lock():
             if not background and not self._single.raise_other(self._request):
                 raise StuckWindowError(self._location)
             if not self._single.is_locked:
@@ -91,11 +91,11 @@ class Desktop(QObject):
         window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
         if self._request.quick or (background and self.preferences.settings.keep_in_tray):
-            window.stay_hidden()  # if no tray appears, `Tray` shows it minimised
+            window.start_hidden()  # if no tray appears, `Tray` shows it minimised
         elif background:
-            window.show_minimised()
+            window.show_minimized()
         else:
-            window.show_as_saved()
+            window.show_restored()
         return True
 
     def show_failure(self, error: PlantDeskError) -> MessageBox:
@@ -114,7 +114,7 @@ class Desktop(QObject):
     def prepare_end(self) -> None:
         """Let closing the window end the program, instead of hiding it in the tray."""
         if self.window is not None:
-            self.window.is_ending = True
+            self.window.is_quitting = True
 
     @Slot(str)
     def open_address(self, address: str) -> None:
@@ -134,7 +134,7 @@ class Desktop(QObject):
     def leave(self) -> None:
         """Close the window, without a question, and end the event loop."""
         if self.window is not None:
-            self.window.close_at_once()
+            self.window.close_unasked()
         self._app.quit()
 
     def close(self) -> None:
@@ -172,14 +172,14 @@ class Desktop(QObject):
         session.deleteLater()
         window.clear()
         if is_same:
-            single.take()
+            single.try_lock()
         self._location, self._single = location, single
         _remember(location, self.preferences)
         self._fill_window(window, create=create)
 
     def _take(self, single: SingleWindow) -> bool:
         """Lock another store. If another window has it, raise that window and keep this one as it is."""
-        if single.take():
+        if single.try_lock():
             return True
         single.raise_other()
         return single.is_locked

@@ -153,7 +153,7 @@ def test_a_port_in_use_is_reported_with_another_one(show: Show) -> None:
 
 @pytest.mark.usefixtures("token")
 def test_a_port_that_gets_free_is_used_by_itself(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_control, "_RETRY", 50)
+    monkeypatch.setattr(server_control, "_RETRY_MS", 50)
     with socket.create_server(("127.0.0.1", 0)) as taken, show(None, taken.getsockname()[1]) as desk:
         port = taken.getsockname()[1]
         desk.until_bar(shown=True)
@@ -374,7 +374,7 @@ from plantdesk.store import location_of
 from plantdesk.ui.single_window import SingleWindow
 app = QCoreApplication([])
 single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
-assert single.take()
+assert single.try_lock()
 print("taken", flush=True)
 sys.stdin.read()
 """
@@ -473,12 +473,12 @@ def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
 ) -> None:
     store_at(tmp_path / "plants.db", "Fern")
     names: list[list[str]] = []
-    monkeypatch.setattr("plantdesk.ui.session._SERVE_LATEST_MS", MILLISECONDS)
+    monkeypatch.setattr("plantdesk.ui.session._MAX_SERVE_DELAY_MS", MILLISECONDS)
     with show(tmp_path / "plants.db") as desk:
         desk.session.bridge.server_changed.connect(lambda _state: names.append(desk.names()))
         desk.until_on()
     assert names[0] == ["Fern"]
-    monkeypatch.setattr("plantdesk.ui.session._SERVE_LATEST_MS", 0)
+    monkeypatch.setattr("plantdesk.ui.session._MAX_SERVE_DELAY_MS", 0)
     monkeypatch.setattr("plantdesk.ui.plants.browser.PlantBrowser._notify_shown", lambda _browser: None)
     with show(tmp_path / "plants.db") as desk:
         desk.until_on()
@@ -645,12 +645,12 @@ def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(sh
     with show(database) as desk:
         desk.until_on()
         second = SingleWindow(location_of(database), folder)
-        assert not second.take()
+        assert not second.try_lock()
         desk.window.close()
         answers: list[bool] = []
         errors: list[QLocalSocket.LocalSocketError] = []
         other = second.ask_other()
-        other.asked.connect(answers.append)
+        other.answered.connect(answers.append)
         other.findChildren(QLocalSocket)[0].errorOccurred.connect(errors.append)
         desk.until(lambda: bool(answers or errors))
         assert not answers

@@ -40,7 +40,7 @@ def desk(show_with_tray: Show) -> Iterator[ProgramDesk]:
     with show_with_tray() as desk:
         desk.until_on()
         yield desk
-        desk.window.is_ending = True
+        desk.window.is_quitting = True
 
 
 def make_token(desk: ProgramDesk) -> None:
@@ -222,11 +222,11 @@ def test_a_start_at_login_stays_in_the_tray(show_with_tray: Show) -> None:
         assert icon(desk) is not None
         commands(desk)["Show PlantDesk"].trigger()
         assert desk.window.isVisible()
-        desk.window.is_ending = True
+        desk.window.is_quitting = True
 
 
 def test_where_no_tray_comes_the_window_is_minimised(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plantdesk.ui.window.tray._TRAY_TIMEOUT", 10)
+    monkeypatch.setattr("plantdesk.ui.window.tray._CHECK_INTERVAL_MS", 10)
     with show(background=True, keep_in_tray=True) as desk:
         desk.until(desk.window.isMinimized)
 

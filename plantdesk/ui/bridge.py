@@ -1,8 +1,8 @@
-"""The one place where other threads reach the GUI thread: background tasks, store changes, server states.
+"""Delivers results, store changes and server states of other threads to the GUI thread.
 
 A result has a receiver, a QObject, and is dropped when the receiver has been deleted. Store changes are merged into at
-most ten signals a second, the first of a burst at once, and into fewer if the window is slow to show them: a script
-that posts thousands of plants takes at most a quarter of the GUI thread, as the user or a screen reader waits for it.
+most ten signals a second, the first one at once, and into fewer if the window is slow to show them: a script that adds
+thousands of plants takes at most a quarter of the time of the GUI thread.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 #: The least and the most seconds between two `changed` signals.
-_PAUSE, _MAX_PAUSE = 0.1, 0.5
-#: The pause between two signals is so many times as long as the GUI thread has worked since the first one.
+_MIN_PAUSE, _MAX_PAUSE = 0.1, 0.5
+#: The pause between two signals, as a multiple of the CPU time of the GUI thread since the first one.
 _WORK_FACTOR = 4
-#: With more plants than this the rows are read again.
+#: The most plants in a signal; after more changes, all rows are read again.
 _MAX_LISTED = 1000
 
 
 class Bridge(QObject):
     """Lives on the GUI thread. `notify_…`, `call` and `post` may be called on any thread.
 
-    `changed(changes)`: so much was committed since the last signal. `server_changed(state)`; `health_changed(error)`:
-    the last write of the store failed, or None. `backup_changed(error)`: of the last automatic backup, or None.
+    `changed(changes)`: what was committed since the last signal. `server_changed(state)`: the state of the API.
+    `health_changed(error)`, `backup_changed(error)`: the error of the last write, or automatic backup, or None.
     """
 
     changed = Signal(object)
@@ -54,8 +54,8 @@ class Bridge(QObject):
         super().__init__(parent)
         self._lock = threading.Lock()
         self._pending: list[Changes] = []
-        self._closed = False
-        self._unposted: list[Callable[[], object]] = []
+        self._is_closed = False
+        self._dropped: list[Callable[[], object]] = []
         self._results: deque[Callable[[], object]] = deque()
         self._signalled_at = float("-inf")
         self._cpu_at_signal = 0.0
@@ -70,7 +70,7 @@ class Bridge(QObject):
         """Signal what the store changed, soon; any thread."""
         with self._lock:
             self._pending.append(changes)
-            if len(self._pending) == 1 and not self._closed:
+            if len(self._pending) == 1 and not self._is_closed:
                 self._changes_added.emit()
 
     def notify_server_state(self, state: object) -> None:
@@ -95,13 +95,13 @@ class Bridge(QObject):
     def post(self, function: Callable[[], object]) -> None:
         """Call `function` on the GUI thread, soon; any thread. After `close` it is not called any more."""
         with self._lock:
-            if self._closed:
-                self._unposted.append(function)  # what it refers to must not be destroyed on this thread
+            if self._is_closed:
+                self._dropped.append(function)  # kept, as its objects must not be destroyed on this thread
             else:
                 self._posted.emit(function)
 
     def worker(self, name: str) -> Worker:
-        """Return a new thread for tasks in their order, whose results come through this bridge; close it."""
+        """Return a worker with a new thread, which the caller must close."""
         return Worker(self.post, name)
 
     def follow(
@@ -132,14 +132,14 @@ class Bridge(QObject):
     def close(self) -> None:
         """Drop all later results, and wait for the short task that runs; long tasks are not waited for."""
         with self._lock:
-            self._closed = True
+            self._is_closed = True
         self._pause.stop()
         self.short_tasks.close()
 
     @Slot()
     def _on_changes_added(self) -> None:
-        worked = time.thread_time() - self._cpu_at_signal  # including its painting
-        pause = min(max(_PAUSE, _WORK_FACTOR * worked), _MAX_PAUSE)
+        worked = time.thread_time() - self._cpu_at_signal  # including painting
+        pause = min(max(_MIN_PAUSE, _WORK_FACTOR * worked), _MAX_PAUSE)
         wait = self._signalled_at + pause - time.monotonic()
         if wait > 0:
             self._pause.start(ceil(wait * 1000))
@@ -150,23 +150,24 @@ class Bridge(QObject):
     def _signal_changes(self) -> None:
         with self._lock:
             burst, self._pending = self._pending, []
-        self._deliver_results()  # those of the burst: a commit has its result before it notifies the bridge
-        if burst and not self._closed:
+        self._deliver_results()  # first those of these changes: a commit sets its result, then notifies the bridge
+        if burst and not self._is_closed:
             self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
             self.changed.emit(_merged(burst))
 
     def _add_result(self, function: Callable[[], object]) -> None:
-        """Deliver the result of a write soon, and before later changes; any thread."""
+        """Deliver the result of a write soon, before the signal of its changes; any thread."""
         self._results.append(function)
         self.post(self._deliver_results)
 
     def _deliver_results(self) -> None:
-        while self._results and not self._closed:
-            self._results.popleft()()
+        while self._results and not self._is_closed:
+            deliver = self._results.popleft()
+            deliver()
 
     @Slot(object)
     def _on_posted(self, function: Callable[[], object]) -> None:
-        if not self._closed:
+        if not self._is_closed:
             function()
 
 
@@ -176,7 +177,7 @@ def _call(receiver: QObject, function: Callable[..., object], args: tuple[object
 
 
 def _merged(burst: Sequence[Changes]) -> Changes:
-    """Return changes that are signalled together, with the last state of each plant, up to the limit of a list."""
+    """Return the sum of changes, with the last state of each plant."""
     added: dict[int, PlantRow] = {}
     updated: dict[int, PlantRow] = {}
     removed: dict[int, None] = {}

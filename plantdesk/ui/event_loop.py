@@ -1,4 +1,4 @@
-"""What the event loop does besides the window: midnight, garbage collection, Unix signals."""
+"""Timers and notifiers of the event loop: midnight, garbage collection, Unix signals."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from PySide6.QtCore import QDate, QObject, QSocketNotifier, QTimer, Signal, Slot
 
 from plantdesk.platform.process import signal_socket
 
-#: Between two checks of the date: a computer may sleep, or its clock be set, so a timer until midnight is not enough.
+#: Milliseconds between two checks of the date: a timer until midnight is wrong after sleep, or if the clock is set.
 _DATE_INTERVAL_MS = 60_000
-_INTERVAL_MS = 1000
+_COLLECT_INTERVAL_MS = 1000
 
 
 class Midnight(QObject):
@@ -36,19 +36,19 @@ class Midnight(QObject):
 
 
 class GarbageCollector(QObject):
-    """Collects on a timer, by the thresholds of the automatic collector, which stays disabled."""
+    """Collects garbage by a timer on the GUI thread; the automatic collector, which uses any thread, is disabled."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
-        self._timer = QTimer(self, interval=_INTERVAL_MS)
+        self._timer = QTimer(self, interval=_COLLECT_INTERVAL_MS)
         self._timer.timeout.connect(self.collect_if_due)
 
     @Slot()
     def start(self) -> None:
-        """Collect from now on, but not the objects that exist now: checking those would take 20 to 40 ms each time.
+        """Start the timer. Objects that exist now are frozen: to check them would take 20 to 40 ms each time.
 
-        No collection comes first: 262 of 87,000 objects of a start are garbage. Those of a window of another store are.
+        After a switch to another store, the objects of the old one are collected before.
         """
         if not self._timer.isActive():
             if gc.get_freeze_count():
@@ -58,7 +58,7 @@ class GarbageCollector(QObject):
 
     @Slot()
     def collect_if_due(self) -> None:
-        """Collect the oldest generation whose threshold is exceeded, with the younger ones."""
+        """Collect the generations up to the oldest one whose threshold is exceeded."""
         counts, thresholds = gc.get_count(), gc.get_threshold()
         due = [number for number in range(3) if 0 < thresholds[number] < counts[number]]
         if due:
@@ -67,7 +67,7 @@ class GarbageCollector(QObject):
 
 @contextmanager
 def quit_on_signals(leave: Callable[[], object]) -> Iterator[None]:
-    """Let the signals call `leave` in the event loop; main thread."""
+    """Call `leave` in the event loop on SIGINT and SIGTERM; main thread."""
     with signal_socket(signal.SIGINT, signal.SIGTERM) as receiver:
         notifier = QSocketNotifier(receiver.fileno(), QSocketNotifier.Type.Read)
         notifier.activated.connect(leave)

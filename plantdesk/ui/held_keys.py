@@ -1,4 +1,4 @@
-"""Holds what is typed while a command still reads or writes what the next keys are meant for."""
+"""Holds keys while a command queries or changes the plant that they are meant for."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from typing_extensions import override
 
 from plantdesk.ui.qt import application
 
-#: Milliseconds after which the keys are dropped: what they were meant for may never come.
-_TIMEOUT = 5000
+#: Milliseconds after which the keys are dropped.
+_TIMEOUT_MS = 5000
 
 
 def _copy(event: QKeyEvent) -> QKeyEvent:
-    """Return a copy of a key event, which Qt may delete.
+    """Return a copy of a key event, which Qt deletes.
 
-    Ctrl+; loses its Shift: some keyboards need Shift for “;”, and Qt ignores that only for events of the keyboard
-    itself.
+    Without the Shift of Ctrl+;, which some keyboards need for “;”: Qt ignores it only in events of the keyboard.
     """
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     key, modifiers = event.key(), event.modifiers()
@@ -29,10 +28,9 @@ def _copy(event: QKeyEvent) -> QKeyEvent:
 
 
 class HeldKeys(QObject):
-    """Holds the keys of one window: `hold` them, then `release` them in their order, or `drop` them.
+    """Holds the keys of one window between `hold` and `release`, which sends them in their order, or `drop`.
 
-    If a key starts a command that holds again, the keys after it wait until that has ended. A click drops the
-    commands.
+    If a released key calls `hold` again, the keys after it wait. A click drops the keys of commands.
     """
 
     def __init__(self, widget: QWidget) -> None:
@@ -41,14 +39,14 @@ class HeldKeys(QObject):
         self._widget = widget
         self._keys: deque[QKeyEvent] = deque()
         self._is_holding = False
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._type)
-        self._timeout = QTimer(self, singleShot=True, interval=_TIMEOUT)
+        self._release_timer = QTimer(self, singleShot=True, interval=0)
+        self._release_timer.timeout.connect(self._send)
+        self._timeout = QTimer(self, singleShot=True, interval=_TIMEOUT_MS)
         self._timeout.timeout.connect(self.drop_commands)
 
     def hold(self) -> None:
-        """Hold the keys that follow."""
-        self._soon.stop()
+        """Hold the next keys."""
+        self._release_timer.stop()
         self._timeout.start()
         if not self._is_holding:
             self._is_holding = True
@@ -56,25 +54,25 @@ class HeldKeys(QObject):
 
     @Slot()
     def release(self) -> None:
-        """Type what is held, soon: the caller has finished then."""
+        """Send the keys when the caller has returned."""
         if self._is_holding:
-            self._soon.start()
+            self._release_timer.start()
 
     @Slot()
     def drop(self) -> None:
-        """Forget what is held."""
+        """Drop the keys."""
         if self._is_holding:
             self._end()
             self._keys.clear()
 
     @Slot()
     def drop_commands(self) -> None:
-        """Send what is held to the focused text field, but run no command; without such a field, drop the keys."""
+        """Send the keys to the focused text field, without shortcuts of commands; without such a field, drop them."""
         keys, target = list(self._keys), self._target()
         self.drop()
         if target.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled):
             for key in keys:
-                target.event(key)  # `sendEvent` looks for shortcuts
+                target.event(key)  # unlike `sendEvent`, without shortcuts
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -84,7 +82,7 @@ class HeldKeys(QObject):
         elif kind in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress} and self._is_of_window():
             if isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
                 self._keys.append(_copy(event))
-            event.accept()  # so that it is no shortcut
+            event.accept()  # else it would trigger a shortcut
             return True
         return False
 
@@ -94,15 +92,15 @@ class HeldKeys(QObject):
 
     def _end(self) -> None:
         self._is_holding = False
-        self._soon.stop()
+        self._release_timer.stop()
         self._timeout.stop()
         application().removeEventFilter(self)
 
     @Slot()
-    def _type(self) -> None:
+    def _send(self) -> None:
         self._end()
         while self._keys and not self._is_holding:
-            QApplication.sendEvent(self._target(), self._keys.popleft())  # or the shortcut that it is
+            QApplication.sendEvent(self._target(), self._keys.popleft())  # or its shortcut
 
     def _target(self) -> QWidget:
         top: QWidget = QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._widget.window()

@@ -1,13 +1,14 @@
-"""The window itself: its size, its title, its keys, and a signal of its first paint. `Workspace` fills it.
+"""The main window: geometry, title and keys. `Workspace` is its content.
 
-Separate, so that the window shows before the modules of its content are imported: these, and the enumerations that
-PySide makes for them, take as long as all of an empty window.
+It imports no module of the content, so that the window is painted before these are imported, which takes as long as
+everything before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
@@ -18,15 +19,22 @@ from typing_extensions import override
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import application, bring_to_front, fitted
 
-_SMALLEST = QSize(640, 420)
+_MIN_SIZE = QSize(640, 420)
+
+
+class _FocusState(NamedTuple):
+    """The focused widget, and its user property, such as the text of a field."""
+
+    widget: QWidget | None
+    value: object
 
 
 class MainWindow(QMainWindow):
-    """Saves its size and position, and restores them within the screens.
+    """Saves its geometry, and restores it within the screens.
 
     `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
-    `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one. `closing`: the window
-    closes, which ends the program. `geometry_changed`: it has another size or position.
+    `focus_moving`: Tab or Shift+Tab is about to move the focus. `closing`: the window closes, which ends the program.
+    `geometry_changed`: it was moved or resized.
     """
 
     shown = Signal()
@@ -40,31 +48,31 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._is_painted = False
-        #: The widget that had the focus when the window was hidden.
-        self._focused: QWidget | None = None
-        #: While Tab or F6 moves the focus: where the user was typing, also several of these keys before.
-        self.left_by_keys: QWidget | None = None
-        self._start: QWidget | None = None
-        self._arrived: tuple[QWidget | None, object] = None, None
-        #: Called when the program is to end.
+        #: The widget that had the focus when the window was hidden, and gets it back.
+        self._focus_when_hidden: QWidget | None = None
+        #: While Tab or F6 moves the focus: the widget that had it before the first of these keys. Else None.
+        self.focus_before_keys: QWidget | None = None
+        self._focus_at_start: QWidget | None = None
+        self._arrived_at = _FocusState(None, None)
+        #: Called before the program ends; returns False to keep it running.
         self.may_close: Callable[[], bool] = lambda: True
-        #: Called when the user closes the window. Returns True if it stays open, hidden or with a question.
-        self.hide_instead: Callable[[], bool] = lambda: False
-        #: Whether closing the window ends the program in any case.
-        self.is_ending = False
+        #: Called when the user closes the window; returns True if it was hidden, or the user was asked, instead.
+        self.hide_on_close: Callable[[], bool] = lambda: False
+        #: Whether closing the window ends the program, and never hides the window.
+        self.is_quitting = False
         self.set_file_name(None)
-        self.setMinimumSize(fitted(self, _SMALLEST))
+        self.setMinimumSize(fitted(self, _MIN_SIZE))
         self._restore_geometry()
 
     def set_file_name(self, name: str | None) -> None:
-        """Show the name of the store's file in the title; None: only that of the program."""
+        """Show the name of a store in the title; None: only that of the program."""
         self.setWindowTitle("PlantDesk" if name is None else f"{name} — PlantDesk")
 
     def clear(self) -> None:
-        """Remove the content, menus and status bar: those of another store follow."""
-        self.may_close, self.hide_instead = lambda: True, lambda: False
+        """Remove content, menus and status bar, before those of another store."""
+        self.may_close, self.hide_on_close = lambda: True, lambda: False
         content = self.takeCentralWidget()
-        if content is not None:  # before the bars, which the content uses
+        if content is not None:  # deleted before the bars, to which it refers
             content.deleteLater()
             QCoreApplication.sendPostedEvents(content, QEvent.Type.DeferredDelete)
         self.setMenuBar(QMenuBar())
@@ -73,55 +81,55 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def show_in_front(self, token: str = "") -> None:
-        """Raise the window if the desktop allows it: it does if the user started the program and gave it a token."""
+        """Raise the window; on Wayland this needs the activation `token` of the user's start of the program."""
         was_hidden = self.isHidden()
         bring_to_front(self, token)
-        if was_hidden and self._focused is not None and isValid(self._focused):
-            self._focused.setFocus()  # activating a hidden window moves the focus on
+        if was_hidden and self._focus_when_hidden is not None and isValid(self._focus_when_hidden):
+            self._focus_when_hidden.setFocus()  # activating a hidden window moves the focus
 
-    def show_as_saved(self) -> None:
-        """Start with the size that the window had when it was closed."""
+    def show_restored(self) -> None:
+        """Show the window, maximized if it was closed so."""
         if self._preferences.settings.window.maximized:
             self.showMaximized()
         else:
             self.show()
 
-    def show_minimised(self) -> None:
-        """Start minimised; the first paint may never come."""
-        self.stay_hidden()
+    def show_minimized(self) -> None:
+        """Show the window minimized, and emit `shown` at once, as it may never be painted."""
+        self.start_hidden()
         self.showMinimized()
 
-    def stay_hidden(self) -> None:
-        """Start without being shown; the first paint comes later, if ever."""
+    def start_hidden(self) -> None:
+        """Leave the window hidden, and emit `shown` at once, as it may never be painted."""
         if self._preferences.settings.window.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self._report_shown()
 
     @Slot()
-    def close_at_once(self) -> None:
-        """Close the window, which ends the program, without a question."""
-        self.may_close, self.is_ending = lambda: True, True
+    def close_unasked(self) -> None:
+        """Close the window without a question, which ends the program."""
+        self.may_close, self.is_quitting = lambda: True, True
         self.close()
 
     @Slot()
     def quit(self) -> None:
-        """Close the window, which ends the program, also if closing would hide it or it is hidden already."""
-        self.is_ending = True
+        """End the program, also if the window is hidden or would be hidden when it is closed."""
+        self.is_quitting = True
         if self.isVisible():
             self.close()
-        elif self._may_end():
+        elif self._prepare_to_quit():
             QApplication.quit()
         else:
             self.show_in_front()
-        self.is_ending = False
+        self.is_quitting = False
 
     def save_geometry(self) -> None:
-        """Remember size and position for the next start; Wayland does not report the position."""
+        """Save size and position for the next start; Wayland does not report the position."""
         maximized = self.isMaximized()
-        place = self.normalGeometry() if maximized or self.isMinimized() else self.geometry()
-        values: dict[str, object] = {"width": place.width(), "height": place.height(), "maximized": maximized}
+        rect = self.normalGeometry() if maximized or self.isMinimized() else self.geometry()
+        values: dict[str, object] = {"width": rect.width(), "height": rect.height(), "maximized": maximized}
         if not QApplication.platformName().startswith("wayland"):
-            values["position"] = [place.x(), place.y()]
+            values["position"] = [rect.x(), rect.y()]
         self._preferences.change(window=values)
 
     @override
@@ -138,7 +146,7 @@ class MainWindow(QMainWindow):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         if not event.spontaneous():
-            self._focused = self.focusWidget()
+            self._focus_when_hidden = self.focusWidget()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -147,7 +155,7 @@ class MainWindow(QMainWindow):
         if event.key() == Qt.Key.Key_Escape:
             self.escape_pressed.emit()
         elif event.key() == Qt.Key.Key_F6:
-            with self._focus_moves():
+            with self._moving_focus():
                 self.part_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() in ENTER_KEYS:
             press_focused_button(self)
@@ -157,23 +165,22 @@ class MainWindow(QMainWindow):
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
         self.focus_moving.emit()
-        with self._focus_moves():
+        with self._moving_focus():
             return super().focusNextPrevChild(following)
 
     @contextmanager
-    def _focus_moves(self) -> Iterator[None]:
-        """Remember where the user was typing; widgets that several such keys only pass do not count."""
-        if self._focus_state != self._arrived:
-            self._start = self.focusWidget()
-        self.left_by_keys = self._start
+    def _moving_focus(self) -> Iterator[None]:
+        """Set `focus_before_keys` while a key moves the focus; widgets that such keys have only passed do not count."""
+        if self._focus_state != self._arrived_at:
+            self._focus_at_start = self.focusWidget()
+        self.focus_before_keys = self._focus_at_start
         yield
-        self.left_by_keys, self._arrived = None, self._focus_state
+        self.focus_before_keys, self._arrived_at = None, self._focus_state
 
     @property
-    def _focus_state(self) -> tuple[QWidget | None, object]:
-        """The widget that has the focus, and its text if it has one."""
+    def _focus_state(self) -> _FocusState:
         focused: QWidget | None = self.focusWidget()
-        return focused, None if focused is None else focused.metaObject().userProperty().read(focused)
+        return _FocusState(focused, None if focused is None else focused.metaObject().userProperty().read(focused))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -181,26 +188,26 @@ class MainWindow(QMainWindow):
         self._report_shown()
 
     def _restore_geometry(self) -> None:
-        """Restore the position of the window, if its upper edge is on the present screens."""
+        """Restore the size, and the position if the upper corners of the window are on screens."""
         window = self._preferences.settings.window
         if window.position:
             x, y = window.position
-            screen, right = (QApplication.screenAt(QPoint(each, y)) for each in (x, x + window.width - 1))
-            if screen is not None and right is not None:
-                self.setScreen(screen)
-                self.setGeometry(x, y, 0, 0)  # unlike `move`, this does not count the frame
+            left_screen, right_screen = (QApplication.screenAt(QPoint(each, y)) for each in (x, x + window.width - 1))
+            if left_screen is not None and right_screen is not None:
+                self.setScreen(left_screen)
+                self.setGeometry(x, y, 0, 0)  # without the frame, unlike `move`
         self.resize(fitted(self, QSize(window.width, window.height)))
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        must_end = self.is_ending or application().isSavingSession()  # the user logs out
-        if (must_end or not self.hide_instead()) and self._may_end():
+        must_quit = self.is_quitting or application().isSavingSession()  # the user logs out
+        if (must_quit or not self.hide_on_close()) and self._prepare_to_quit():
             super().closeEvent(event)
         else:
             event.ignore()
 
-    def _may_end(self) -> bool:
-        """Return whether the program may end; if so, prepare for it."""
+    def _prepare_to_quit(self) -> bool:
+        """Save the geometry and emit `closing`, unless the program has to keep running; return whether it ends."""
         if not self.may_close():
             return False
         self.save_geometry()

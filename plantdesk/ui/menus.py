@@ -1,4 +1,4 @@
-"""The commands of the window: features add them to sections of the menu bar, or only give them a key."""
+"""The menu bar: features add commands to its sections, or commands that have only a key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Key = QKeySequence.StandardKey
 _CONTROL = Qt.KeyboardModifier.ControlModifier
-#: Keys of the commands that change the selected plants, but delete none: “Edit name”, “Edit tag”, “Duplicate plant”.
+#: Keys of the commands for the selected plants, except Delete: “Edit name”, “Edit tag”, “Duplicate plant”.
 ROW_KEYS = [
     QKeyCombination(Qt.Key.Key_F2),
     QKeyCombination(_CONTROL, Qt.Key.Key_T),
@@ -27,12 +27,12 @@ ROW_KEYS = [
 
 
 def key_text(key: QKeySequence.StandardKey) -> str:
-    """Return the first key sequence of a standard key, as it is shown to the user."""
+    """Return the first key sequence of a standard key in the notation of the platform."""
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 class Section(Enum):
-    """A part of a menu. The commands of a section are in the order in which they were added."""
+    """The sections of the menus. Commands of a section are in the order in which they were added."""
 
     FILE_PLANTS = auto()
     FILE_IMPORT = auto()
@@ -61,8 +61,8 @@ class Section(Enum):
     HELP_ABOUT = auto()
 
 
-#: Sections of commands that do nothing useful while the store cannot be reached.
-_OF_STORE = (
+#: Sections whose commands are disabled while the store cannot be reached.
+_STORE_SECTIONS = (
     Section.FILE_IMPORT,
     Section.FILE_EXPORT,
     Section.EDIT_UNDO,
@@ -74,10 +74,7 @@ _OF_STORE = (
 
 
 class Command(NamedTuple):
-    """A command with its whole text: in a submenu, the title of the submenu comes first, as in “Theme: Dark”.
-
-    It is found by other `words` as well.
-    """
+    """An entry of “Find a command”, which also finds it by `words`. The text begins with the title of a submenu."""
 
     text: str
     action: QAction
@@ -85,25 +82,26 @@ class Command(NamedTuple):
 
 
 class Menus(QObject):
-    """Fills a menu bar. Every command is an action with a slot. Its keys work in the whole window.
+    """Fills a menu bar with commands, which are actions with a slot. Their keys work in the whole window.
 
-    A command that is not `in_menu` is found by its key, by “Find a command”, and in a context menu.
+    A command that is not `in_menu` is only in context menus and in “Find a command”, and may have a key.
     """
 
     def __init__(self, bar: QMenuBar) -> None:
         super().__init__(bar)
         self._window = bar.window()
-        #: Returns the commands that are only found by “Find a command”.
-        self.others: Callable[[], list[Command]] = list
-        self._titles: dict[QAction, str] = {}
-        self._words: dict[QAction, str] = {}
-        self._ends: dict[Section, tuple[QMenu, QAction]] = {}
+        #: Returns commands that are only in “Find a command”.
+        self.extra_commands: Callable[[], list[Command]] = list
+        self._submenu_titles: dict[QAction, str] = {}
+        self._search_words: dict[QAction, str] = {}
+        #: The menu of each section, and the hidden separator after its last command.
+        self._section_ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
-        self._groups = {section: QActionGroup(self) for section in _OF_STORE}
+        self._groups = {section: QActionGroup(self) for section in _STORE_SECTIONS}
         for each in self._groups.values():
             each.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
-        for title, groups in _layout():
-            self._fill(bar.addMenu(title), groups)
+        for title, groups in _menu_layout():
+            self._fill_menu(bar.addMenu(title), groups)
 
     @property
     def actions(self) -> list[QAction]:
@@ -111,82 +109,82 @@ class Menus(QObject):
         return [action for section in Section for action in self._actions[section]]
 
     def commands(self) -> list[Command]:
-        """Return all commands that the window offers, with their present texts and states."""
+        """Return all visible commands and the extra ones, with their present texts."""
         for section in Section:
-            self._update(section)
+            self._update_section(section)
         found = []
         for action in self.actions:
-            title = self._titles.get(action)
+            title = self._submenu_titles.get(action)
             text = action.text() if title is None else f"{title}: {action.text()}"
             if action.isVisible() and text:
-                found.append(Command(_plain(text), action, self._words.get(action, "")))
-        return found + self.others()
+                found.append(Command(_plain_text(text), action, self._search_words.get(action, "")))
+        return found + self.extra_commands()
 
     def actions_of(self, section: Section) -> list[QAction]:
         """Return the commands of a section."""
         return list(self._actions[section])
 
     def set_reachable(self, *, is_reachable: bool) -> None:
-        """Enable commands that need the store, as far as their features allow it, or disable all of them."""
-        for section in _OF_STORE:
+        """Disable all commands that need the store while it is not reachable."""
+        for section in _STORE_SECTIONS:
             self._groups[section].setEnabled(is_reachable)
 
     def menu(self, section: Section) -> QMenu:
         """Return the menu of a section."""
-        menu, _ = self._ends[section]
+        menu, _ = self._section_ends[section]
         return menu
 
     def context_menu(self, parent: QWidget, *sections: Section) -> QMenu:
-        """Return a new menu of the commands of `sections` that are enabled now; the menu is deleted when it closes."""
+        """Return a menu of the enabled commands of `sections`, which is deleted when it closes."""
         from PySide6.QtWidgets import QMenu
 
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for section in sections:
-            self.menu(section).aboutToShow.emit()  # its slots enable what can be done now
+            self.menu(section).aboutToShow.emit()  # its slots enable the commands that can act now
             menu.addActions([action for action in self._actions[section] if action.isEnabled()])
             menu.addSeparator()
-            self.menu(section).aboutToHide.emit()  # and then the keys of all commands
+            self.menu(section).aboutToHide.emit()  # and these enable the keys of all commands
         return menu
 
-    def _update(self, section: Section) -> None:
-        """Let the menu of a section update its commands, as when it was opened and closed."""
+    def _update_section(self, section: Section) -> None:
+        """Let slots of a menu update the commands of a section, as if the menu was opened and closed."""
         self.menu(section).aboutToShow.emit()
         self.menu(section).aboutToHide.emit()
 
     def add(
         self, section: Section, text: str, slot: Handler, *keys: Key | str, in_menu: bool = True, words: str = ""
     ) -> QAction:
-        """Add a command; `slot` is called when it is chosen, also by one of `keys`. It is found by `words` as well."""
-        action = self._action(section, text, *keys)
-        self._words[action] = words
+        """Add a command with a slot and keys; “Find a command” also finds it by `words`."""
+        action = self._make_action(section, text, *keys)
+        self._search_words[action] = words
         action.triggered.connect(slot)
         if in_menu:
-            menu, end = self._ends[section]
+            menu, end = self._section_ends[section]
             menu.insertAction(end, action)
         else:
             self._window.addAction(action)
         return action
 
     def add_switch(self, section: Section, text: str, slot: Handler, *keys: Key | str, in_menu: bool = True) -> QAction:
-        """Add a command with a check mark; `slot` gets its new state."""
+        """Add a checkable command; `slot` gets its new state."""
         action = self.add(section, text, slot, *keys, in_menu=in_menu)
         action.setCheckable(True)
         return action
 
     def add_switches(self, section: Section, title: str, texts: Iterable[str], slot: Handler) -> list[QAction]:
-        """Add a submenu of commands with check marks; `slot` is called when one is chosen."""
-        added = [self._action(section, text) for text in texts]
+        """Add a submenu of checkable commands; `slot` is called when one is toggled."""
+        added = [self._make_action(section, text) for text in texts]
         for action in added:
             action.setCheckable(True)
             action.triggered.connect(slot)
-        self._titles |= dict.fromkeys(added, title)
-        _submenu(*self._ends[section], title).addActions(added)
+        self._submenu_titles |= dict.fromkeys(added, title)
+        _insert_submenu(*self._section_ends[section], title).addActions(added)
         return added
 
     def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Handler]]]) -> None:
-        """Add the `entries`, which are requested when the menu opens: the text of each, and its slot."""
-        menu, end = self._ends[section]
+        """Add entries, each a text and a slot, which `entries` returns when the menu opens."""
+        menu, end = self._section_ends[section]
         added: list[QAction] = []
 
         def show_entries() -> None:
@@ -211,54 +209,54 @@ class Menus(QObject):
         *,
         in_menu: bool = True,
     ) -> QActionGroup:
-        """Add a command for each text and value of `choices`, in a submenu of this title.
+        """Add a submenu with a command for each text and value of `choices`, of which one can be checked.
 
-        `slot` gets the value of the chosen one. The group checks at most one of them.
+        `slot` gets the value of the chosen one.
         """
         group = QActionGroup(self)
         group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
-        actions = [self._choice(section, group, text, value) for text, value in choices]
-        self._titles |= dict.fromkeys(actions, title)
+        actions = [self._make_choice(section, group, text, value) for text, value in choices]
+        self._submenu_titles |= dict.fromkeys(actions, title)
         if in_menu:
-            _submenu(*self._ends[section], title).addActions(actions)
+            _insert_submenu(*self._section_ends[section], title).addActions(actions)
 
         def choose(action: QAction) -> None:
-            action.setChecked(True)  # choosing the checked one would clear its mark
+            action.setChecked(True)  # else choosing the checked one unchecks it
             slot(action.data())
 
         group.triggered.connect(choose)
         return group
 
-    def _fill(self, menu: QMenu, groups: _Groups) -> None:
+    def _fill_menu(self, menu: QMenu, groups: _Groups) -> None:
         for group in groups:
             if isinstance(group, _Submenu):
-                self._fill(menu.addMenu(group.title), group.groups)
+                self._fill_menu(menu.addMenu(group.title), group.groups)
             else:
                 for section in group:
-                    self._ends[section] = menu, _hidden_separator(menu)
-            menu.addSeparator()  # not shown if nothing follows
+                    self._section_ends[section] = menu, _add_hidden_separator(menu)
+            menu.addSeparator()  # Qt hides it if nothing follows
 
-    def _choice(self, section: Section, group: QActionGroup, text: str, value: str) -> QAction:
-        action = self._action(section, text)
+    def _make_choice(self, section: Section, group: QActionGroup, text: str, value: str) -> QAction:
+        action = self._make_action(section, text)
         action.setCheckable(True)
         action.setData(value)
         group.addAction(action)
         return action
 
-    def _action(self, section: Section, text: str, *keys: Key | str) -> QAction:
+    def _make_action(self, section: Section, text: str, *keys: Key | str) -> QAction:
         action = QAction(text, self)
-        action.setIconText(action.iconText())  # for the list of keys, as the text may name plants or a change later
+        action.setIconText(action.iconText())  # for the list of keys: the text may change
         # Qt must not derive a role from a translated text: macOS then moves only actions with a given role.
         action.setMenuRole(QAction.MenuRole.NoRole)
-        action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
+        action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _key_sequences(key))))
         self._actions[section].append(action)
         if section in self._groups:
             self._groups[section].addAction(action)
         return action
 
 
-def check(group: QActionGroup, value: str) -> None:
-    """Check the choice of `value`, or none if it is not in the group."""
+def check_choice(group: QActionGroup, value: str) -> None:
+    """Check the action of a group with this value, or none."""
     for action in group.actions():
         action.setChecked(action.data() == value)
 
@@ -271,8 +269,8 @@ class _Submenu(NamedTuple):
 _Groups = Sequence[list[Section] | _Submenu]
 
 
-def _layout() -> list[tuple[str, _Groups]]:
-    """Return the titles of the menus and their sections, with a separator between the inner lists."""
+def _menu_layout() -> list[tuple[str, _Groups]]:
+    """Return the titles of the menus and their sections, with separators between the inner lists."""
     stores = [[Section.FILE_OPEN], [Section.FILE_STORE], [Section.FILE_RECENT]]
     return [
         (
@@ -309,24 +307,23 @@ def _layout() -> list[tuple[str, _Groups]]:
     ]
 
 
-def _plain(text: str) -> str:
-    """Return the text of a command without its mnemonic and the dots of a dialog."""
+def _plain_text(text: str) -> str:
+    """Return the text of a command without mnemonic and ellipsis."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").removesuffix("…")
 
 
-def _hidden_separator(menu: QMenu) -> QAction:
-    """Add the separator that marks the end of a section."""
+def _add_hidden_separator(menu: QMenu) -> QAction:
     end = menu.addSeparator()
     end.setVisible(False)
     return end
 
 
-def _submenu(menu: QMenu, before: QAction, title: str) -> QMenu:
+def _insert_submenu(menu: QMenu, before: QAction, title: str) -> QMenu:
     submenu = menu.addMenu(title)
     menu.removeAction(submenu.menuAction())
     menu.insertAction(before, submenu.menuAction())
     return submenu
 
 
-def _sequences(key: Key | str) -> list[QKeySequence]:
+def _key_sequences(key: Key | str) -> list[QKeySequence]:
     return [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)

@@ -1,4 +1,4 @@
-"""The user's settings while the window is open: each change applies at once and is saved."""
+"""The user's settings in the window. Each change applies at once and is saved."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _TEXT_STEP = 1.1
 
 
 class Preferences(QObject):
-    """The present settings. `changed`: this window changed some, or, after `follow`, another window did.
+    """The present settings. `changed`: by this window or, after `follow`, by another one.
 
-    If the file cannot be written, this is logged and the change lasts until the program ends.
-    `quarantined`: the new name of a damaged file. `are_saved`: the last write of the file succeeded.
-    `are_new`: there was no file: this is the first start of the window. `keeps_unsaved`: the last write of
-    what is typed and not saved succeeded, or its folder can be written to; it has a file of its own.
+    If the file cannot be written, this is logged, and changes last until the program ends. `quarantined` is the new
+    path of a damaged file. `are_saved`: the last write succeeded. `are_new`: there was no file at the start.
+    `keeps_unsaved`: unsaved input, which has a file of its own, can be written to disk.
     """
 
     changed = Signal()
@@ -45,7 +44,7 @@ class Preferences(QObject):
         self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
     def follow(self, window: QObject) -> None:
-        """Apply what other windows change, as long as `window` exists: they replace the file in its folder."""
+        """Apply changes of the file by other windows, as long as `window` exists."""
         if self._file is None or self._watcher is not None:
             return
         with contextlib.suppress(OSError):
@@ -57,9 +56,9 @@ class Preferences(QObject):
 
     @Slot()
     def _read_again(self) -> None:
-        """Read the file, unless something that this window could not save would be lost.
+        """Read the file, unless it lacks changes that this window could not save.
 
-        If it cannot be read, or is half edited, the settings of this window stay.
+        If it cannot be read, or is invalid, the present settings stay.
         """
         if self._file is None or not self.are_saved:
             return
@@ -76,16 +75,16 @@ class Preferences(QObject):
         self._apply(lambda settings: settings.changed(**values))
 
     def scale_text(self, steps: int) -> None:
-        """Make the text larger by so many steps, or smaller, within limits."""
+        """Enlarge the text by a number of steps, or reduce it by a negative one, within limits."""
         scale = self.settings.text_scale * _TEXT_STEP**steps
         self.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     def of_store(self, key: str) -> Mapping[str, object]:
-        """Return what is remembered for one store: a JSON object, which may hold anything."""
+        """Return the saved values of one store: a JSON object, which is not validated."""
         return {**of_store(self.settings, key), **self._unsaved.of_store(key)}
 
     def change_store(self, key: str, **values: object) -> None:
-        """Change some of what is remembered for one store."""
+        """Change saved values of one store."""
         unsaved = {name: values.pop(name) for name in KEPT if name in values}
         self._save_unsaved(key, cast("Mapping[str, Sequence[object]]", unsaved))
         values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # from an older PlantDesk
@@ -105,7 +104,7 @@ class Preferences(QObject):
             self.changed.emit()
 
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
-        """Change the settings of this window, and those in the file, as others may have changed some."""
+        """Change the present settings, and those of the file, in which other windows may have changed some."""
         changed = change(self.settings)
         if changed == self.settings and self.are_saved:
             return

@@ -1,4 +1,4 @@
-"""The server of the open store, as the window controls it. The server itself is made by a function of `desktop.py`."""
+"""Controls the API server of the open store. A function of `desktop.py` creates the server."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
 
 #: Milliseconds between two attempts to use a port that another program has.
-_RETRY = 5000
+_RETRY_MS = 5000
 
 
 class StoreServer(Protocol):
-    """What is needed of `plantdesk.api.server.Server`."""
+    """The interface of `plantdesk.api.server.Server` that is used here."""
 
     @property
     def activity(self) -> Activity:
@@ -44,7 +44,7 @@ class StoreServer(Protocol):
 
     @property
     def state(self) -> ServerState:
-        """What it is doing now."""
+        """The present state."""
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
         """Call `listener` with the present and each new state; return a function that unsubscribes it."""
@@ -53,10 +53,10 @@ class StoreServer(Protocol):
         """Start to serve on `port`."""
 
     def move(self, port: int) -> None:
-        """Serve on another port, or leave everything as it is and raise ServerError."""
+        """Serve on another port. Raises ServerError, and stays on the present port, if that fails."""
 
     def stop(self) -> None:
-        """Stop, and wait for it."""
+        """Stop, and block until that is done."""
 
 
 class ApiControl(QObject):
@@ -75,29 +75,29 @@ class ApiControl(QObject):
         bridge: Bridge,
         preferences: Preferences,
         port: int,
-        make_server: Callable[[ServedStore], StoreServer],
+        create_server: Callable[[ServedStore], StoreServer],
         save_port: Callable[[int], object],
     ) -> None:
-        """Serve on `port` until the user chooses another one, which `save_port` keeps for the next start."""
+        """Serve on `port` until the user chooses another one, which `save_port` saves."""
         super().__init__()
         self._bridge = bridge
         self._preferences = preferences
         self._save_port = save_port
         #: The port of the next start, and of the server that is on (0: any free one).
         self.port = port
-        self._make_server = make_server
+        self._create_server = create_server
         self._store: ServedStore | None = None
         self._server: StoreServer | None = None
         self._failure: ServerError | None = None
         self._worker = bridge.worker("server-control")
         self._unsubscribe: Callable[[], None] | None = None
-        self._retry = QTimer(self, interval=_RETRY)
-        self._retry.timeout.connect(self._try_port)
+        self._retry = QTimer(self, interval=_RETRY_MS)
+        self._retry.timeout.connect(self._retry_port)
         bridge.server_changed.connect(self._on_state)
 
     @property
     def state(self) -> ServerState:
-        """What the server is doing now; before it is created, what it will do."""
+        """The state of the server; before it is created, the state that it will have."""
         if self._failure is not None:
             return Failed(self._failure, self.port)
         if self._server is not None:
@@ -106,7 +106,7 @@ class ApiControl(QObject):
 
     @property
     def activity(self) -> Activity | None:
-        """The requests of the present server, on or off; None while there is none."""
+        """The activity of the server; None before it is created."""
         return None if self._server is None else self._server.activity
 
     def set_on(self, *, is_on: bool) -> None:
@@ -117,12 +117,12 @@ class ApiControl(QObject):
             self.turn_off()
 
     def turn_on(self) -> None:
-        """Start the server, without waiting; the API stays on at the next start of the program."""
+        """Start the server without waiting, also at the next starts of the program."""
         self._preferences.change(api_enabled=True)
         self._start()
 
     def turn_off(self) -> None:
-        """Stop the server, without waiting; the API stays off at the next start of the program."""
+        """Stop the server without waiting, also for the next starts of the program."""
         self._preferences.change(api_enabled=False)
         if self._server is not None:
             server = self._server
@@ -130,9 +130,9 @@ class ApiControl(QObject):
         self._signal_state()
 
     def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
-        """Serve on `port`, if the API is enabled; saved for the next start of the program.
+        """Save the port, and serve on it if the API is enabled.
 
-        A server that is on stays on its port if the other one cannot be used; `refused` then gets the ServerError.
+        If the server is on and the port cannot be used, it stays on its port, and `refused` gets the ServerError.
         """
         server = self._server
         if server is not None and isinstance(self.state, On):
@@ -149,14 +149,14 @@ class ApiControl(QObject):
         self._save_port(port)
 
     def show_no_store(self) -> None:
-        """Signal that there is no store to serve, and stop the server of one that was to come."""
+        """Show that there is no store to serve, and stop the server."""
         self._failure = NoOpenStoreError()
         if (server := self._server) is not None:
             self._worker.run(self, lambda _task: server.stop())
         self._signal_state()
 
     def serve(self, store: ServedStore) -> None:
-        """Create the server of `store` in place of the server of another store, and start it if the API is enabled."""
+        """Replace the server by one for `store`, and start it if the API is enabled."""
         before, self._server = self._server, None
         if before is not None and isinstance(before.state, On):
             self.port = before.state.port  # scripts know it
@@ -169,12 +169,12 @@ class ApiControl(QObject):
         def make(_task: Task) -> StoreServer:
             if before is not None:
                 before.stop()
-            return self._make_server(store)
+            return self._create_server(store)
 
-        self._worker.run(self, make, self._on_made, self._on_not_made)
+        self._worker.run(self, make, self._on_created, self._on_not_created)
 
     def close(self) -> None:
-        """Stop the server; returns when it has answered what it accepted."""
+        """Stop the server; block until it has answered the accepted requests."""
         if self._unsubscribe is not None:
             self._unsubscribe()
         self._worker.close()
@@ -196,20 +196,20 @@ class ApiControl(QObject):
             self._retry.start()
 
     @Slot()
-    def _try_port(self) -> None:
-        """Start if the port is free now; until then the state does not change."""
+    def _retry_port(self) -> None:
+        """Use the port if it is free now; otherwise the state stays."""
         server, port = self._server, self.port
         if server is not None and self._preferences.settings.api_enabled:
             self._worker.run(self, lambda _task: server.move(port), failed=ignore)
 
-    def _on_made(self, server: StoreServer) -> None:
+    def _on_created(self, server: StoreServer) -> None:
         self._server = server
         if self._preferences.settings.api_enabled:
             server.start(self.port)  # the first start waits for nothing; listeners must not see the server as off
         self._unsubscribe = server.subscribe(self._bridge.notify_server_state)
         self.creation_ended.emit()
 
-    def _on_not_made(self, _error: Exception) -> None:
+    def _on_not_created(self, _error: Exception) -> None:
         self._failure = ServerFailedError(Text("The server could not be started. The reason is in PlantDesk's log."))
         self._signal_state()
         self.creation_ended.emit()
@@ -219,7 +219,7 @@ class ApiControl(QObject):
 
 
 class UnreachedStore:
-    """A ServedStore on a server that does not answer yet: each request gets the reason. Also its own `tokens`."""
+    """A ServedStore for a server that does not answer: each request fails with the reason. It is its own `tokens`."""
 
     def __init__(self, reason: PlantDeskError) -> None:
         #: What is answered; any thread may read it.

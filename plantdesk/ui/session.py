@@ -1,7 +1,6 @@
-"""Store, server and content of the window, from its first paint on, for one store at a time.
+"""The session of one store in the window: it opens the store, and creates content and server.
 
-Separate from the window, which shows before these modules are imported. The store is opened in the background, and
-again after an attempt that failed.
+The window is painted before this module is imported. The store is opened in the background, and again after a failure.
 """
 
 from __future__ import annotations
@@ -31,19 +30,16 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-#: Milliseconds between two attempts to open a file.
-_RETRY_DELAY = 2000
-#: Milliseconds before each attempt to reach a server; the last one repeats.
-_SERVER_DELAYS = (1000, 2000, 4000, 8000, 15_000, 30_000)
-#: Milliseconds after which the API starts even if no rows are shown.
-_SERVE_LATEST_MS = 1000
+#: Milliseconds until a file that could not be opened is tried again.
+_FILE_RETRY_MS = 2000
+#: Milliseconds until a server is tried again, by the number of failed attempts; the last delay repeats.
+_SERVER_RETRIES_MS = (1000, 2000, 4000, 8000, 15_000, 30_000)
+#: Milliseconds after which the API starts, although no rows are shown yet.
+_MAX_SERVE_DELAY_MS = 1000
 
 
 class StoreOpener(QObject):
-    """Owns the open store.
-
-    `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError.
-    """
+    """Opens the store in the background, and owns it. `opened(store)`, `failed(error)`: the result of an attempt."""
 
     opened = Signal(object)
     failed = Signal(object)
@@ -56,12 +52,12 @@ class StoreOpener(QObject):
         self._bridge = bridge
         self._opening: Task | None = None
         self._store: PlantStore | None = None
-        self._attempts = 0
-        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
+        self._failed_attempts = 0
+        self._retry = QTimer(self, singleShot=True, interval=_FILE_RETRY_MS)
         self._retry.timeout.connect(self.open)
 
     def open(self, *, create: bool = False) -> None:
-        """Open or `create` the store in the background, unless it is open or being opened."""
+        """Open the store, or `create` it, unless it is open or being opened."""
         if not self.is_closed:
             return
         self.is_closed = False
@@ -70,48 +66,47 @@ class StoreOpener(QObject):
 
         def open_store(task: Task) -> PlantStore:
             store = location.open(create=create)
-            if task.call_unless_cancelled(partial(self._own, store)):
+            if task.call_unless_cancelled(partial(self._set_store, store)):
                 return store
-            store.close()  # the program is ending, or the user has chosen another store meanwhile
+            store.close()  # the task was cancelled: the program ends, or opens another store
             raise InterruptedError
 
         self._opening = self._bridge.long_tasks.run(self, open_store, self._on_opened, self._on_failed)
 
     def use(self, location: StoreLocation) -> None:
-        """Prepare to open another store instead of one that is not open yet."""
-        store = self._take_store()
+        """Set another location; an open store is closed in the background."""
+        store = self._release_store()
         if store is not None:
             self._bridge.long_tasks.run(self, lambda _task: store.close())
         self.location, self.is_closed = location, True
 
     def begin_closing(self) -> None:
-        """From now on, open nothing automatically, and do not wait long for a server that hangs."""
+        """Stop retrying, and let the store wait less for a server that does not answer."""
         self._retry.stop()
         if self._store is not None:
             self._store.begin_closing()
 
     def close(self) -> None:
-        """Close the store; one that is being opened is closed once it is open."""
-        store = self._take_store()
+        """Close the store; one that is being opened is closed by its own thread."""
+        store = self._release_store()
         try:
             if store is not None:
                 store.close()
         except StoreError as error:
-            _log.error("%s", error)  # there is no window any more
+            _log.error("%s", error)  # there is no window to show it
 
-    def _take_store(self) -> PlantStore | None:
-        """Cancel the opening, and return the store; one that is still being opened is closed by its own thread."""
+    def _release_store(self) -> PlantStore | None:
+        """Cancel the opening, and return the open store, which has no owner any more."""
         if self._opening is not None:
             self._opening.cancel()
         store, self._store = self._store, None
         return store
 
-    def _own(self, store: PlantStore) -> None:
-        """Own the store; on the thread of the task."""
-        self._store = store
+    def _set_store(self, store: PlantStore) -> None:
+        self._store = store  # on the thread of the task
 
     def _on_opened(self, store: PlantStore) -> None:
-        self._attempts = 0
+        self._failed_attempts = 0
         self.opened.emit(store)
 
     def _on_failed(self, error: Exception) -> None:
@@ -122,29 +117,29 @@ class StoreOpener(QObject):
         if self.location.server is None:
             self._retry.start()
         elif error.retry_after is not None:  # a refused user is not retried
-            delay = _SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)]
+            delay = _SERVER_RETRIES_MS[min(self._failed_attempts, len(_SERVER_RETRIES_MS) - 1)]
             self._retry.start(delay)
-            self._attempts += 1
+            self._failed_attempts += 1
 
 
 class _UnopenedError(PlantDeskError):
-    """A defect of PlantDesk keeps the store closed."""
+    """The store could not be opened because of a defect."""
 
     text = Text("Something unexpected happened. PlantDesk's log has the cause.")
 
 
 class StoreServices(NamedTuple):
-    """What runs on an open store."""
+    """Functions that start the services of an open store."""
 
     make_server: Callable[[ServedStore, StoreLocation], StoreServer]
-    #: Begins automatic backups, reports their outcomes, and returns a function that ends them.
+    #: Starts automatic backups, which report an error or None; returns a function that stops them.
     begin_backups: Callable[[PlantStore, Callable[[StoreError | None], object]], Callable[[], None]]
 
 
 class Session(QObject):
-    """Fills the window, opens the store for it, and serves the store; `quit_requested`: the program is to end.
+    """Fills the window, opens its store, and serves the store. `quit_requested`: the program has to end.
 
-    `store_requested(location, create)`: the user wants another store in the window, which takes another session.
+    `store_requested(location, create)`: the user wants another store in the window, which needs another session.
     """
 
     quit_requested = Signal()
@@ -155,18 +150,17 @@ class Session(QObject):
         window: MainWindow,
         preferences: Preferences,
         location: StoreLocation,
-        single: SingleWindow,
+        single_window: SingleWindow,
         port: int | None,
         services: StoreServices,
     ) -> None:
-        """Prepare to open the store at `location`, which `single` locks; the default `port` is that of the settings.
+        """Prepare to open the store at `location`, which `single_window` locks; `port` None: that of the settings.
 
-        The port that the user chooses is saved in the settings, except if another one was given for a store
-        that is not the user's own.
+        A port that the user chooses is saved with the store if `port` was given and the store is not their own.
         """
         super().__init__()
-        self._unserved: PlantStore | None = None  # until its plants are shown
-        self._is_quick = False  # only the small window for a plant is open
+        self._unserved_store: PlantStore | None = None  # the open store until its server starts
+        self._is_quick_only = False  # only the quick entry is shown
         self._window = window
         self._preferences = preferences
         self._begin_backups = services.begin_backups
@@ -185,15 +179,15 @@ class Session(QObject):
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
-        self._unreached: UnreachedStore | None = None  # served until the server of the store is reached
+        self._unreached_store: UnreachedStore | None = None  # answers requests until the store is reached
         self.workspace: Workspace | None = None
-        self._single = single
-        single.requested.connect(self.handle)
+        self._single_window = single_window
+        single_window.requested.connect(self.handle)
         window.closing.connect(self._on_closing)
 
     @property
     def location(self) -> StoreLocation:
-        """Where the store is that is shown, or will be."""
+        """The location of the store."""
         return self._opener.location
 
     def _save_port(self, port: int) -> None:
@@ -203,16 +197,15 @@ class Session(QObject):
             self._preferences.change(port=port)
 
     def fill_window(self, theme: Theme, *, create: bool = False, is_quick: bool = False) -> None:
-        """Show and paint the content of the window, then open the store.
+        """Open the store, and show and paint the content of the window; keys and clicks are handled afterwards.
 
-        Keys and clicks wait until then: the menus, and what their keys open, are visible only after the first paint.
-        With `is_quick` only the small window for a plant is wanted, and the program ends with it.
+        With `is_quick` only the quick entry is shown, and the program ends when it is closed.
         """
         # Import the models first, not on this thread and the opening one at the same time: PySide inspects each module
         # that is imported, and parts of pydantic, which they import, raise ImportError then.
         from plantdesk.domain import models, validation  # noqa: F401
 
-        self._is_quick = is_quick
+        self._is_quick_only = is_quick
         self._opener.open(create=create)
         content = self.workspace = Workspace(
             theme, self.bridge, self._preferences, self.api, self._opener.location, self._window
@@ -229,11 +222,11 @@ class Session(QObject):
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         if not is_quick:
             content.begin_tray()
-        self._single.listen()
+        self._single_window.listen()
 
     @Slot(object)
     def handle(self, request: WindowRequest) -> None:
-        """Do what a start by the user, this one or a later one, has requested."""
+        """Handle the request of this start of the program or of a later one."""
         if self.workspace is None:
             return
         if request.quick:
@@ -250,13 +243,13 @@ class Session(QObject):
             self.bridge.call(self, self.workspace.show_defect, what)
 
     def may_close_store(self) -> bool:
-        """Return whether the store can be closed; otherwise ask the user about what that would cancel."""
+        """Return whether the store can be closed now; otherwise explain why not."""
         return self.workspace is None or self.workspace.may_close_store()
 
     def close(self) -> None:
-        """Close everything, in order; return when everything that was acknowledged is in the file."""
-        self._unserved = None
-        self._single.stop_listening()
+        """Close content, server and store, in this order; block until they are closed."""
+        self._unserved_store = None
+        self._single_window.stop_listening()
         self._opener.begin_closing()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
@@ -265,11 +258,11 @@ class Session(QObject):
         self.api.close()
         self.bridge.close()
         self._opener.close()
-        self._single.release()
+        self._single_window.release()
 
     @Slot()
     def _on_closing(self) -> None:
-        self._single.stop_listening()  # a start from now on waits for the end of this program, and opens its own window
+        self._single_window.stop_listening()  # later starts wait for the end of this program
 
     @Slot()
     def _try_again(self, *, create: bool = False) -> None:
@@ -279,41 +272,43 @@ class Session(QObject):
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:
-        if not self._single.is_locked:  # the folder could not be written to before
-            single = SingleWindow(self._opener.location, paths.usable(paths.data_folder))
-            if single.take():
-                self._adopt(single)
+        if not self._single_window.is_locked:  # its folder could not be written to at the start
+            single_window = SingleWindow(self._opener.location, paths.usable(paths.data_folder))
+            if single_window.try_lock():
+                self._set_single_window(single_window)
         self._unsubscribe += [
             store.subscribe_health(self.bridge.notify_health),
             store.subscribe(self.bridge.notify_changes),
         ]
-        self._unserved = store
-        QTimer.singleShot(_SERVE_LATEST_MS, self, self._on_plants_shown)
+        self._unserved_store = store
+        QTimer.singleShot(_MAX_SERVE_DELAY_MS, self, self._on_plants_shown)
         if self.workspace is not None:
             self.workspace.set_store(store)
 
     @Slot()
     def _on_plants_shown(self) -> None:
-        """Start work that holds the interpreter for long: earlier, it would delay the rows by a tenth of a second."""
-        if self._unserved is not None and not self._is_quick:
-            self._serve(self._unserved)
+        """Serve the store; earlier, this would delay the first rows by a tenth of a second."""
+        if self._unserved_store is not None and not self._is_quick_only:
+            self._serve(self._unserved_store)
 
     def _serve(self, store: PlantStore) -> None:
-        self._unserved = None
+        self._unserved_store = None
         self._unsubscribe.append(self._begin_backups(store, self.bridge.notify_backup))
         self.api.serve(store)
 
     def _begin_services(self) -> None:
-        """Start the services that the small window alone does not need: the whole window is open now."""
-        was_quick, self._is_quick = self._is_quick, False
-        if was_quick and self.workspace is not None:
+        """Start tray and server, which the quick entry alone does not need."""
+        if not self._is_quick_only:
+            return
+        self._is_quick_only = False
+        if self.workspace is not None:
             self.workspace.begin_tray()
-        if was_quick and self._unserved is not None:
-            self._serve(self._unserved)
+        if self._unserved_store is not None:
+            self._serve(self._unserved_store)
 
     @Slot()
     def _on_quick_done(self) -> None:
-        if self._is_quick and self.may_close_store():
+        if self._is_quick_only and self.may_close_store():
             self.quit_requested.emit()
 
     @Slot(object)
@@ -322,44 +317,44 @@ class Session(QObject):
         if self.workspace is not None:
             self.workspace.show_no_store(reason)
         if self._opener.location.server is None or reason.retry_after is None:
-            self._unreached = None
+            self._unreached_store = None
             self.api.show_no_store()
-        elif self._unreached is None:
-            self._unreached = UnreachedStore(reason)
-            self.api.serve(self._unreached)
+        elif self._unreached_store is None:
+            self._unreached_store = UnreachedStore(reason)
+            self.api.serve(self._unreached_store)
         else:
-            self._unreached.reason = reason
+            self._unreached_store.reason = reason
 
     @Slot(str)
     def _on_file_chosen(self, name: str) -> None:
-        """Open another file, once this window has its lock."""
+        """Open another file in this window, after locking it."""
         location = location_of(name)
-        single = SingleWindow(location, paths.usable(paths.data_folder))
-        if single.key == self._single.key:
+        single_window = SingleWindow(location, paths.usable(paths.data_folder))
+        if single_window.key == self._single_window.key:
             self._try_again()
-        elif single.take():
-            self._use(location, single)
+        elif single_window.try_lock():
+            self._use_location(location, single_window)
         else:
-            single.ask_other().asked.connect(partial(self._on_other_asked, location, single))
-            single.setParent(self)  # kept alive until it is asked
+            single_window.ask_other().answered.connect(partial(self._on_other_answered, location, single_window))
+            single_window.setParent(self)  # kept alive until it is asked
 
-    def _use(self, location: StoreLocation, single: SingleWindow) -> None:
-        self._unserved = self._unreached = None
-        self._single.release()
-        self._adopt(single)
+    def _use_location(self, location: StoreLocation, single_window: SingleWindow) -> None:
+        self._unserved_store = self._unreached_store = None
+        self._single_window.release()
+        self._set_single_window(single_window)
         self._opener.use(location)
         if self.workspace is not None:
             self.workspace.set_location(location)
         self._try_again()
 
-    def _adopt(self, single: SingleWindow) -> None:
-        self._single = single
-        single.listen()
-        single.requested.connect(self.handle)
+    def _set_single_window(self, single_window: SingleWindow) -> None:
+        self._single_window = single_window
+        single_window.listen()
+        single_window.requested.connect(self.handle)
 
-    def _on_other_asked(self, location: StoreLocation, single: SingleWindow, answered: bool) -> None:
-        if single.is_locked:
-            self._use(location, single)
+    def _on_other_answered(self, location: StoreLocation, single_window: SingleWindow, answered: bool) -> None:
+        if single_window.is_locked:
+            self._use_location(location, single_window)
         elif answered:
             self.quit_requested.emit()
         elif self.workspace is not None:

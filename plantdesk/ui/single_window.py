@@ -1,4 +1,4 @@
-"""One window per store: a second start passes its request on to the first window, and ends."""
+"""One window per store: a second start sends its request to the first window, and ends."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _log = logging.getLogger(__name__)
 _TIMEOUT = 5000
 #: Milliseconds for which a window that is being closed may still write: a million plants take five seconds.
 _CLOSING_TIMEOUT = 15_000
-#: Milliseconds between two attempts to reach a window that does not listen yet, or any more.
+#: Milliseconds between two attempts to connect to a window that is starting or closing.
 _RETRY_DELAY = 50
-#: The request to come to the front, and nothing else.
-_RAISE = WindowRequest()
+#: The request that only raises the window.
+_RAISE_REQUEST = WindowRequest()
 
 
 class StuckWindowError(PlantDeskError):
-    """Another process has the window of this store, but does not answer."""
+    """Another process has the lock of the store, but does not answer."""
 
     text = Text(
         "“{file}” is open in another PlantDesk, which does not answer; it may be an older version. Close its window or "
@@ -51,25 +51,25 @@ class StuckWindowError(PlantDeskError):
 
 
 class SingleWindow(QObject):
-    """The lock of the only window of a store; `requested(request)` comes from a second start."""
+    """The lock of the only window of a store. `requested(request)`: a second start has sent a request."""
 
     requested = Signal(object)
 
     def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
-        """Lock in `folder`, which is local and the user's alone; None if there is no such folder: nothing is locked."""
+        """Prepare a lock file in `folder`, which must be local and private; None: lock nothing."""
         super().__init__(parent)
         self.key = window_key(store.key)
         self._name = socket_name(self.key, folder)
-        # Besides the server: two starts at once must not both find nobody listening. Qt recognises stale locks.
+        # The server alone is not enough: two starts at once would both find none. Qt recognises stale locks.
         self._lock = QLockFile(str(folder / f"window-{self.key}.lock")) if folder is not None else None
         if self._lock is not None:
             self._lock.setStaleLockTime(0)
         self._server: QLocalServer | None = None
 
-    def take(self) -> bool:
-        """Return whether no other window has the store; if so, the caller must call `listen` soon.
+    def try_lock(self) -> bool:
+        """Lock the store; return False if another window has the lock. Otherwise the caller must call `listen` soon.
 
-        A folder in which no lock can be made (read-only, full disk) must not keep the window from opening.
+        Returns True, and logs it, if no lock can be made, as in a read-only folder: the window must open anyway.
         """
         if self._lock is None or self._lock.tryLock(0):
             return True
@@ -84,7 +84,7 @@ class SingleWindow(QObject):
         return self._lock is not None and self._lock.isLocked()
 
     def listen(self) -> None:
-        """Answer later starts. Separate from `take`, because it is not needed before the window is shown."""
+        """Answer later starts; not needed before the window is shown."""
         if not self.is_locked:
             return  # the server name may be another window's
         from PySide6.QtNetwork import QLocalServer
@@ -92,31 +92,31 @@ class SingleWindow(QObject):
         QLocalServer.removeServer(self._name)  # a killed window leaves its socket behind
         server = self._server = QLocalServer(self)
         server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        server.newConnection.connect(self._on_asked)
+        server.newConnection.connect(self._on_new_connection)
         if not server.listen(self._name):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
-    def ask_other(self, request: WindowRequest = _RAISE) -> OtherWindow:
-        """Send a request to the window that has the lock, or take the lock (`is_locked`) when that window has ended.
+    def ask_other(self, request: WindowRequest = _RAISE_REQUEST) -> OtherWindow:
+        """Send a request to the window that has the lock; if that window ends, lock the store (`is_locked`).
 
         The returned object signals the result.
         """
         other = OtherWindow(self._name, request, self)
-        QTimer.singleShot(0, other, other.ask)
+        QTimer.singleShot(0, other, other.connect_to_other)
         return other
 
-    def raise_other(self, request: WindowRequest = _RAISE) -> bool:
-        """Send a request as `ask_other` does, and wait; return whether the window answered or ended."""
+    def raise_other(self, request: WindowRequest = _RAISE_REQUEST) -> bool:
+        """Send a request by `ask_other`, and run an event loop until the result, which is returned."""
         answers: list[bool] = []
         loop = QEventLoop()
         other = self.ask_other(request)
-        other.asked.connect(answers.append)
-        other.asked.connect(loop.quit)
+        other.answered.connect(answers.append)
+        other.answered.connect(loop.quit)
         loop.exec()
         return answers == [True]
 
     def stop_listening(self) -> None:
-        """Let later starts wait for `release`."""
+        """Stop answering: later starts wait until `release` is called."""
         if self._server is not None:
             self._server.close()
 
@@ -127,10 +127,10 @@ class SingleWindow(QObject):
             self._lock.unlock()
 
     @Slot()
-    def _on_asked(self) -> None:
+    def _on_new_connection(self) -> None:
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
-            connection.readyRead.connect(self._on_ready_read)  # a partial would hold it: a crash when freed
+            connection.readyRead.connect(self._on_ready_read)  # a partial would keep a reference, and crash when freed
             if not is_ours(connection.socketDescriptor()):
                 connection.abort()
             else:
@@ -159,12 +159,12 @@ class SingleWindow(QObject):
 
 
 class OtherWindow(QObject):
-    """The window of another process. `asked`: whether it answered within five seconds, or ended within some more.
+    """The window of another process. `answered(is_answered)`: it has answered or ended in time, or not.
 
-    It uses signals, because a `waitFor…` of QLocalSocket holds the GIL, which blocks every other thread.
+    It waits for signals, as the `waitFor…` methods of QLocalSocket hold the GIL.
     """
 
-    asked = Signal(bool)
+    answered = Signal(bool)
 
     def __init__(self, name: str, request: WindowRequest, single: SingleWindow) -> None:
         super().__init__(single)
@@ -181,8 +181,8 @@ class OtherWindow(QObject):
         self._retry.timeout.connect(self._connect)
 
     @Slot()
-    def ask(self) -> None:
-        """Connect; retry until the timeout, as the other may not listen yet, or is being closed."""
+    def connect_to_other(self) -> None:
+        """Connect, and try again until the timeout while the other window is starting or closing."""
         self._timeout.start(_CLOSING_TIMEOUT)
         self._connect()
 
@@ -196,25 +196,25 @@ class OtherWindow(QObject):
         if is_ours(self._socket.socketDescriptor()):
             self._socket.write(self._request.encoded())
         else:
-            self._end(answered=False)
+            self._finish(is_answered=False)
 
     @Slot()
     def _on_answer(self) -> None:
-        self._end(answered=True)
+        self._finish(is_answered=True)
 
     @Slot()
     def _on_error(self) -> None:
-        if self._single.take():
-            self._end(answered=True)
+        if self._single.try_lock():
+            self._finish(is_answered=True)
         elif self._timeout.isActive():
             self._retry.start()
 
     @Slot()
     def _on_timeout(self) -> None:
-        self._end(answered=False)
+        self._finish(is_answered=False)
 
-    def _end(self, *, answered: bool) -> None:
+    def _finish(self, *, is_answered: bool) -> None:
         self._timeout.stop()
         self._retry.stop()
         self._socket.abort()
-        self.asked.emit(answered)
+        self.answered.emit(is_answered)

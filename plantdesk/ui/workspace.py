@@ -104,7 +104,7 @@ class Workspace(Page):
         self._connect_store()
         self._connect_tray()
         self._question = CloseQuestion(window, self._context, self._features)
-        self._question.confirmed.connect(window.close_at_once)
+        self._question.confirmed.connect(window.close_unasked)
         window.may_close = self._question.may_close
         self._view_timer = QTimer(self, singleShot=True, interval=_SAVE_VIEW_MS)
         self._view_timer.timeout.connect(self._save_view)

@@ -54,7 +54,7 @@ def test_a_window_that_is_slow_to_show_changes_gets_fewer_signals(qtbot: QtBot, 
 def test_results_come_before_the_changes_of_their_commits_under_load(
     qtbot: QtBot, lone_bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bridge, "_PAUSE", 0)
+    monkeypatch.setattr(bridge, "_MIN_PAUSE", 0)
     monkeypatch.setattr(bridge, "_MAX_PAUSE", 0)
     futures = [Future[int]() for _ in range(3000)]
     results, early, last = set[int](), list[int](), list[int]()

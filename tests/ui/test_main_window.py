@@ -34,10 +34,10 @@ def test_the_window_opens_where_it_was_closed_if_that_is_on_a_screen(
         window = MainWindow(preferences)
         qtbot.addWidget(window)
         with qtbot.waitExposed(window):
-            window.show_as_saved()
+            window.show_restored()
         assert (window.geometry().topLeft() == QPoint(*position)) is is_restored
         assert window.size() == QSize(700, 500)
-        window.close_at_once()
+        window.close_unasked()
 
 
 @pytest.mark.parametrize("background", [False, True])
@@ -47,10 +47,10 @@ def test_a_window_that_was_maximised_is_again(qtbot: QtBot, tmp_path: Path, *, b
     window = MainWindow(preferences)
     qtbot.addWidget(window)
     if background:
-        window.show_minimised()
+        window.show_minimized()
         assert window.isMinimized()
         window.show_in_front()
     else:
-        window.show_as_saved()
+        window.show_restored()
     assert window.isMaximized()
     assert not window.isMinimized()

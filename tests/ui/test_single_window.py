@@ -37,7 +37,7 @@ app = QCoreApplication([])
 _MANY = f"""{_START}
 for number in range(200):
     single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
-    assert single.take()
+    assert single.try_lock()
     single.listen()
     requests = []
     single.requested.connect(requests.append)
@@ -51,7 +51,7 @@ for number in range(200):
 """
 _TAKE_AND_DIE = f"""{_START}
 single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
-assert single.take()
+assert single.try_lock()
 os._exit(1)
 """
 
@@ -60,7 +60,7 @@ os._exit(1)
 def first(tmp_path: Path) -> Iterator[SingleWindow]:
     """The window of a store, which listens."""
     first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
-    assert first.take()
+    assert first.try_lock()
     first.listen()
     yield first
     first.release()
@@ -109,9 +109,9 @@ def test_without_a_window_nobody_answers(tmp_path: Path) -> None:
 
 def test_another_store_has_a_window_of_its_own(tmp_path: Path) -> None:
     first, other = (SingleWindow(location_of(tmp_path / name), tmp_path) for name in ("plants.db", "other.db"))
-    assert first.take()
+    assert first.try_lock()
     first.listen()
-    assert other.take()
+    assert other.try_lock()
     other.listen()
     first.release()
     other.release()
@@ -122,7 +122,7 @@ def test_what_a_killed_window_leaves_behind_is_in_nobodys_way(tmp_path: Path) ->
     subprocess.run([sys.executable, "-c", _TAKE_AND_DIE, str(store), str(tmp_path)], check=False)
     assert list(tmp_path.glob("*.lock"))
     single = SingleWindow(location_of(store), tmp_path)
-    assert single.take()
+    assert single.try_lock()
     single.release()
 
 
@@ -135,7 +135,7 @@ def test_the_socket_is_in_a_folder_of_the_user_alone(tmp_path: Path, monkeypatch
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(private))
     for folder in (private, long, open_to_all):
         single = SingleWindow(location_of(tmp_path / f"{folder.name}.db"), folder)
-        assert single.take()
+        assert single.try_lock()
         single.listen()
         assert (private / f"w-{single.key}").is_socket()
         assert (private / f"w-{single.key}").stat().st_mode & 0o077 == 0
@@ -150,7 +150,7 @@ def test_a_socket_that_cannot_be_made_is_logged(
     folder = tmp_path / ("x" * 120)
     folder.mkdir()
     single = SingleWindow(location_of(tmp_path / "plants.db"), folder)
-    assert single.take()
+    assert single.try_lock()
     single.listen()
     assert "cannot bring this window to the front" in caplog.text
     single.release()
@@ -159,7 +159,7 @@ def test_a_socket_that_cannot_be_made_is_logged(
 @pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not know the user of a peer")
 def test_a_process_of_another_user_is_no_window_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
-    assert first.take()
+    assert first.try_lock()
     path = tmp_path / f"w-{first.key}"
     with socket.socket(socket.AF_UNIX) as squatter:  # it answers as a window does, but as another user
         squatter.bind(str(path))
@@ -186,12 +186,12 @@ def test_a_folder_without_room_for_a_lock_keeps_no_window_closed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     single = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path / "missing")
-    assert single.take()
+    assert single.try_lock()
     assert "cannot be locked" in caplog.text
     single.listen()
     single.release()
     nowhere = SingleWindow(location_of(tmp_path / "plants.db"), None)
-    assert nowhere.take()
+    assert nowhere.try_lock()
     nowhere.listen()
     nowhere.release()
 
@@ -200,7 +200,9 @@ def test_a_folder_without_room_for_a_lock_keeps_no_window_closed(
 def test_a_read_only_folder_is_not_another_window() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        script = _TAKE_AND_DIE.replace("assert single.take()\nos._exit(1)", "os.setuid(65534)\nassert single.take()")
+        script = _TAKE_AND_DIE.replace(
+            "assert single.try_lock()\nos._exit(1)", "os.setuid(65534)\nassert single.try_lock()"
+        )
         done = subprocess.run([sys.executable, "-c", script, f"{folder}/plants.db", folder], check=False)
         assert done.returncode == 0
         assert list(Path(folder).iterdir()) == []

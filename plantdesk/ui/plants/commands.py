@@ -19,7 +19,7 @@ from plantdesk.domain.texts import Text
 from plantdesk.transfer.formats import Format
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, PlantChanges, WindowContext
-from plantdesk.ui.menus import Section, check
+from plantdesk.ui.menus import Section, check_choice
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY, TagField
@@ -217,7 +217,7 @@ class ViewCommands(QObject):
             *((self.tr("By &tag"), "tag"), (self.tr("By &origin"), "source")),
         )
         self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Sort"), choices, browser.set_order, in_menu=False)
-        check(self.orders, "added")
+        check_choice(self.orders, "added")
         switch = partial(menus.add_switch, Section.VIEW_PLANTS, in_menu=False)
         self.compact_command = switch(self.tr("&Compact rows"), lambda on: browser.table.set_compact(compact=on))
         text = self.tr("&Keep tag for the next plant")
@@ -231,7 +231,7 @@ class ViewCommands(QObject):
         text = self.tr("New &plants (top of the list)")
         menus.add(Section.VIEW_PLANTS, text, browser.table.jump_to_top, "Ctrl+Home")
         header = browser.table.horizontalHeader()
-        header.sortIndicatorChanged.connect(lambda section: check(self.orders, Column(section).order))
+        header.sortIndicatorChanged.connect(lambda section: check_choice(self.orders, Column(section).order))
         header.customContextMenuRequested.connect(self._open_header_menu)
 
     def show_table(self) -> None:

@@ -85,7 +85,7 @@ class SettingsFeature(Feature):
         context.preferences.changed.connect(self._show_saved)
         command = context.menus.add(Section.EDIT_SETTINGS, self.tr("Sett&ings…"), self.open_dialog, "Ctrl+,")
         command.setMenuRole(QAction.MenuRole.PreferencesRole)
-        context.menus.others = self._commands
+        context.menus.extra_commands = self._commands
 
     @override
     def release_store(self) -> None:

@@ -20,7 +20,7 @@ from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.menus import Key, Section, check, key_text
+from plantdesk.ui.menus import Key, Section, check_choice, key_text
 from plantdesk.ui.qt import application, bring_to_front
 from plantdesk.ui.texts import one_line, translated
 from plantdesk.ui.undo_stack import AddedPlant, Step
@@ -59,7 +59,7 @@ class WindowCommands(Feature):
     def _apply(self) -> None:
         """Apply settings that have changed, here or in another window."""
         theme, settings = self.context.theme, self.context.preferences.settings
-        check(self._modes, settings.theme)
+        check_choice(self._modes, settings.theme)
         if theme.mode.value != settings.theme:
             theme.set_mode(ThemeMode(settings.theme))
         if theme.text_scale != settings.text_scale:

@@ -32,10 +32,10 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
 
 #: Milliseconds for which a hidden window waits for a tray, which may come later than the program at login.
-_TRAY_TIMEOUT = 30_000
-_ICON, _DOT = 64, 26
+_CHECK_INTERVAL_MS = 30_000
+_ICON_SIZE, _DOT_SIZE = 64, 26
 #: Errors that prevent saving plants until the user does something.
-_TO_ACT_ON = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
+_NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
 
 class Tray(Feature):
@@ -53,23 +53,23 @@ class Tray(Feature):
         self._icon: QSystemTrayIcon | None = None
         self._has_begun = self._has_tokens = False
         self._messages: dict[str, tuple[str, str]] = {}
-        self._today = QAction(self)
-        self._today.setEnabled(False)
-        self._timeout = QTimer(self, interval=_TRAY_TIMEOUT)
-        self._timeout.timeout.connect(self._check_tray)
+        self._today_action = QAction(self)
+        self._today_action.setEnabled(False)
+        self._check_timer = QTimer(self, interval=_CHECK_INTERVAL_MS)
+        self._check_timer.timeout.connect(self._check_tray)
         context.bridge.server_changed.connect(self._show_server)
         context.bridge.health_changed.connect(self._show_health)
         context.bridge.backup_changed.connect(self._show_backup)
-        context.preferences.changed.connect(self._apply)
+        context.preferences.changed.connect(self._update_icon)
 
     def begin(self) -> None:
         """Show the icon, and let closing hide the window from now on."""
         self._has_begun = True
-        self._window.hide_instead = self._hide_instead
+        self._window.hide_on_close = self._hide_on_close
         self._show_server(self._server.state)
-        self._apply()
+        self._update_icon()
         if self._hides_on_close and not self._window.isVisible():
-            self._timeout.start()
+            self._check_timer.start()
 
     @Slot()
     def end(self) -> None:
@@ -89,7 +89,7 @@ class Tray(Feature):
     @override
     def release_store(self) -> None:
         super().release_store()
-        self._timeout.stop()
+        self._check_timer.stop()
         self._messages.clear()
         if self._icon is not None:
             self._icon.hide()
@@ -108,7 +108,7 @@ class Tray(Feature):
     @Slot(object)
     def show_counts(self, counts: Counts) -> None:
         """Show how many plants were added today."""
-        self._today.setText(translated(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
+        self._today_action.setText(translated(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
 
     def _notify(self, name: str, title: str, error: PlantDeskError | None) -> None:
         """Show what the user must act on while the window is not seen; None: the cause is gone.
@@ -118,10 +118,10 @@ class Tray(Feature):
         message = None if error is None else (tray_text(title), tray_text(error_text(error)))
         if message is None:
             if self._messages.pop(name, None) is not None:
-                self._apply()
+                self._update_icon()
         elif self._can_show_messages and self._messages.get(name) != message and not is_seen(self._window):
             self._messages[name] = message
-            self._apply()
+            self._update_icon()
             if self._icon is not None:
                 self._icon.showMessage(*message, QSystemTrayIcon.MessageIcon.Warning)
 
@@ -133,13 +133,13 @@ class Tray(Feature):
     def _on_visibility(self, visibility: QWindow.Visibility) -> None:
         if self._messages and visibility not in {QWindow.Visibility.Hidden, QWindow.Visibility.Minimized}:
             self._messages.clear()
-            self._apply()
+            self._update_icon()
 
     @Slot()
     def _show_window(self) -> None:
         self.requested.emit(WindowRequest())
 
-    def _hide_instead(self) -> bool:
+    def _hide_on_close(self) -> bool:
         """If there is a tray, hide the window instead of closing it, or ask once whether to; False: close it."""
         is_answered = self.context.preferences.settings.tray_answered or not self.context.location.is_own
         if not QSystemTrayIcon.isSystemTrayAvailable():
@@ -160,45 +160,45 @@ class Tray(Feature):
         )
         box = MessageBox(self.context.theme, "PlantDesk", title, text, self.context.page)
         box.set_icon("sprout", "accent")
-        box.add_button(self.tr("&Quit")).clicked.connect(partial(self._answer, keeps=False))
-        box.add_button(self.tr("&Keep running")).clicked.connect(partial(self._answer, keeps=True))
+        box.add_button(self.tr("&Quit")).clicked.connect(partial(self._on_answered, keeps=False))
+        box.add_button(self.tr("&Keep running")).clicked.connect(partial(self._on_answered, keeps=True))
         box.open()
 
-    def _answer(self, _checked: bool = False, *, keeps: bool) -> None:  # noqa: FBT002  of `clicked`
+    def _on_answered(self, _checked: bool = False, *, keeps: bool) -> None:  # noqa: FBT002  of `clicked`
         self.context.preferences.change(keep_in_tray=keeps, tray_answered=True)
         self._window.close()
 
     def _hide(self) -> None:
         self._window.save_geometry()
         self._window.hide()
-        self._timeout.start()
+        self._check_timer.start()
 
     @Slot()
     def _check_tray(self) -> None:
         """Show the window minimised if it is hidden and there is no tray, or no longer one."""
         if self._window.isVisible():
-            self._timeout.stop()
+            self._check_timer.stop()
         elif not QSystemTrayIcon.isSystemTrayAvailable():
             self._window.showMinimized()
 
     @Slot()
-    def _apply(self) -> None:
+    def _update_icon(self) -> None:
         if not self._has_begun:
             return
-        is_wanted = self._hides_on_close
-        is_shown = is_wanted or bool(self._messages)
+        hides_on_close = self._hides_on_close
+        is_shown = hides_on_close or bool(self._messages)
         if is_shown and self._icon is None:
             self._icon = self._make_icon()
             self._show_state()
         if self._icon is not None:
             self._icon.setVisible(is_shown)
-        if not is_wanted and not self._window.isVisible():
+        if not hides_on_close and not self._window.isVisible():
             self._window.showMinimized()
 
     def _make_icon(self) -> QSystemTrayIcon:
         icon, menus = QSystemTrayIcon(self), self.context.menus
         menu = QMenu(self.context.page)
-        menu.addAction(self._today)
+        menu.addAction(self._today_action)
         menu.addSeparator()
         menu.addAction(self.tr("&Show PlantDesk"), partial(self.requested.emit, WindowRequest()))
         menu.addAction(self.tr("&Add a plant…"), partial(self.requested.emit, WindowRequest(quick=True)))
@@ -238,7 +238,7 @@ class Tray(Feature):
     def _show_health(self, error: StoreError | None) -> None:
         self._store_error = "" if error is None else error_text(error)
         self._show_state()
-        if error is None or isinstance(error, _TO_ACT_ON):
+        if error is None or isinstance(error, _NEEDING_ACTION):
             self._notify("store", self.tr("Plants cannot be saved"), error)
 
     @Slot(object)
@@ -250,15 +250,15 @@ class Tray(Feature):
         """Mark the icon while the user has to act on something, and show what it is."""
         if self._icon is not None:
             problem = self._store_error or self._server_error
-            self._icon.setIcon(self._marked() if problem else app_icon())
+            self._icon.setIcon(self._make_marked_icon() if problem else app_icon())
             set_tray_tip(self._icon, problem or "PlantDesk")
 
-    def _marked(self) -> QIcon:
-        pixmap = app_icon().pixmap(QSize(_ICON, _ICON))
+    def _make_marked_icon(self) -> QIcon:
+        pixmap = app_icon().pixmap(QSize(_ICON_SIZE, _ICON_SIZE))
         painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(self.context.theme.colors.color("warning"))
-        corner = round(pixmap.width() / pixmap.devicePixelRatio()) - _DOT
-        painter.drawEllipse(QRect(corner, corner, _DOT - 2, _DOT - 2))
+        corner = round(pixmap.width() / pixmap.devicePixelRatio()) - _DOT_SIZE
+        painter.drawEllipse(QRect(corner, corner, _DOT_SIZE - 2, _DOT_SIZE - 2))
         painter.end()
         return QIcon(pixmap)
