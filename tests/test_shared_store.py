@@ -535,7 +535,7 @@ def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
         assert "Not saved" not in desk.texts()
         sidebar = desk.the(SidebarView)
         assert sidebar.isEnabled()
-        desk.until(lambda: sidebar.go_to(("tag", "hall")))
+        desk.until(lambda: sidebar.set_current(("tag", "hall")))
         qtbot.keyClick(sidebar, Qt.Key.Key_F2)
         assert not sidebar.is_renaming
 

@@ -29,7 +29,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
     desk = Desk(qtbot, bare.window())
     desk.window.resize(1300, 800)
     table, view = desk.the(PlantTableView), desk.the(SidebarView)
-    qtbot.waitUntil(lambda: table.model().rowCount() == 1 and view.go_to(("tag", "hall")))
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1 and view.set_current(("tag", "hall")))
     desk.window.activateWindow()
     QGuiApplication.clipboard().setText(MEGABYTE)
     return desk
@@ -63,7 +63,7 @@ def test_into_a_cell(desk: Desk, key: Qt.Key) -> None:
 def test_into_the_name_of_a_tag(desk: Desk) -> None:
     view = desk.the(SidebarView)
     view.setFocus()
-    view.go_to(("tag", "hall"))
+    view.set_current(("tag", "hall"))
     desk.press(Qt.Key.Key_F2)
     editor = view.findChildren(QLineEdit)[0]
     assert editor.text() == "hall"

@@ -1,4 +1,4 @@
-"""The entries of the sidebar, made from counts, saved searches and the present search."""
+"""The entries of the sidebar, which follow from counts, saved searches and the present search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter, tag_of
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
 
-#: How many tags and sources are remembered, and how many saved searches.
+#: The most tags, sources and searches that are saved.
 _MAX_REMEMBERED = 200
 
 
@@ -29,7 +29,7 @@ class SavedSearch(NamedTuple):
 
     @classmethod
     def unnamed(cls, text: str, others: Iterable[SavedSearch]) -> SavedSearch:
-        """Return a search with a name that says what it searches for."""
+        """Return a search whose name describes its terms."""
         terms = parse_terms(text)
         words = " ".join(filter_text(term) for term in terms if not is_filter(term))
         filters = [filter_text(term) for term in terms if is_filter(term)]
@@ -39,22 +39,22 @@ class SavedSearch(NamedTuple):
     def from_json(cls, value: object) -> list[SavedSearch]:
         """Return the searches in a JSON list; invalid items are left out."""
         items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-        found = [(item.get("name"), item.get("text")) for item in items]
-        valid = (cls(name, text) for name, text in found if isinstance(name, str) and isinstance(text, str))
+        pairs = [(item.get("name"), item.get("text")) for item in items]
+        valid = (cls(name, text) for name, text in pairs if isinstance(name, str) and isinstance(text, str))
         return list(dict.fromkeys(valid))[:_MAX_REMEMBERED]
 
     def renamed(self, name: str, others: Iterable[SavedSearch]) -> SavedSearch:
-        """Return the search with another name, and with a number in it if one of the `others` has that name."""
+        """Return the search with another name, followed by a number if one of the `others` has the name."""
         taken = {other.name for other in others}
         names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 2)))
         return self._replace(name=next(each for each in names if each not in taken))
 
 
 class SidebarEntry(NamedTuple):
-    """An entry of the sidebar: a filter, a saved search, a heading, or all plants, which has neither.
+    """An entry of the sidebar: a filter with a term, a saved search, a heading, or “All plants”.
 
-    `plants` is their number, None while it is not known; that of a tag includes those of its `children`.
-    `is_active`: the present search contains its term, or equals it.
+    `plants` is their number, with those of the `children` of a tag; None while it is not known.
+    `is_active`: the present search has the term of a filter, or equals the saved search.
     """
 
     text: str
@@ -67,24 +67,24 @@ class SidebarEntry(NamedTuple):
 
     @property
     def tag(self) -> str | None:
-        """The tag of the entry, None for any other entry."""
+        """The tag of the entry, or None."""
         return None if self.term is None else tag_of(self.term)
 
     @property
     def key(self) -> tuple[object, str]:
-        """What identifies the entry when the counts change, even if a tag becomes a branch."""
+        """The identity of the entry, which does not depend on counts and children."""
         if self.tag is not None:
             return "tag", self.tag
         return (self.term, self.text) if self.search is None else ("search", self.search.name)
 
     @property
     def own_plants(self) -> int:
-        """The number of plants without those of the children."""
+        """The number of plants with exactly this tag."""
         return (self.plants or 0) - sum(child.plants or 0 for child in self.children)
 
     @property
     def takes_plants(self) -> bool:
-        """Whether plants can be dropped on the entry: they get its tag, or lose theirs."""
+        """Whether plants can be dropped on the entry, to get its tag or to lose their tag."""
         return isinstance(self.term, HasTag)
 
     @property
@@ -94,7 +94,7 @@ class SidebarEntry(NamedTuple):
 
     @property
     def tool_tip(self) -> str:
-        """The text of the tooltip."""
+        """The tooltip."""
         if self.search is not None:
             return f"{self.text}: {self.search.text}"
         if self.tag is None or self.plants is None:
@@ -106,15 +106,15 @@ class SidebarEntry(NamedTuple):
         return text.format(tag=tag, plants=self.count_text, own=own)
 
     @property
-    def removal_text(self) -> str:
-        """The text of the command that removes an entry which can be renamed."""
+    def removal_label(self) -> str:
+        """The label of the command that removes the tag or the search."""
         if self.search is not None:
             return translate("Sidebar", "&Delete this search")
         return translated(Text("Re&move from {count:,} plants", one="Re&move from 1 plant", count=self.plants or 0))
 
     @property
-    def spoken(self) -> str:
-        """What a screen reader says."""
+    def accessible_text(self) -> str:
+        """The text for screen readers."""
         text = one_line(self.text) if self.tag is None else tag_text(self.tag)
         if self.plants is not None:
             plants = translated(plants_text(self.plants))
@@ -123,9 +123,9 @@ class SidebarEntry(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The filters of a store, with numbers of plants; until the store is counted, the remembered ones.
+    """The filters of a store with their numbers of plants; before the first count, the saved filters without numbers.
 
-    `tags` are in their order. `shows_today`: not all plants were added today.
+    `tags` are sorted. `shows_today`: some plants were not added today.
     """
 
     tags: Mapping[str, int | None]
@@ -135,12 +135,12 @@ class Contents(NamedTuple):
 
     @classmethod
     def of(cls, counts: Counts) -> Contents:
-        """Return what a count has found; tokens of one name, one after the other, are one source."""
+        """Return the filters of a count; tokens with the same name are one source."""
         sources: dict[AddedBy, int | None] = {}
         for source, plants in sorted(counts.sources.items()):
             term = AddedBy(source.kind, source.label)
             sources[term] = (sources.get(term) or 0) + plants
-        tags = {tag: counts.tags[tag] for tag in in_order(tag for tag in counts.tags if tag is not None)}
+        tags = {tag: counts.tags[tag] for tag in sorted_tags(tag for tag in counts.tags if tag is not None)}
         return cls(tags, sources, counts.today != counts.total, counts)
 
     @classmethod
@@ -156,23 +156,26 @@ class Contents(NamedTuple):
         )
 
     def as_json(self) -> dict[str, object]:
-        """Return what is shown until the next count, limited to some filters."""
+        """Return the filters that are shown until the next count."""
         sources = [[each.kind, each.label] for each in self.sources]
         tags = list(self.tags)[:_MAX_REMEMBERED]
         return {"tags": tags, "sources": sources[:_MAX_REMEMBERED], "today": self.shows_today}
 
 
-def in_order(tags: Iterable[str]) -> list[str]:
-    """Return tags in the order of a tree: each level in natural order, below its parent."""
+def sorted_tags(tags: Iterable[str]) -> list[str]:
+    """Return tags in the order of a tree, with each level in natural order."""
     return sorted(tags, key=lambda tag: [natural_key(part) for part in levels(tag)])
 
 
 def entries_of(
-    contents: Contents, searches: Iterable[SavedSearch] = (), found: Mapping[str, int] | None = None, search: str = ""
+    contents: Contents,
+    searches: Iterable[SavedSearch] = (),
+    search_counts: Mapping[str, int] | None = None,
+    search: str = "",
 ) -> list[SidebarEntry]:
-    """Return the entries; `found` are the numbers of plants of the saved searches, by their text.
+    """Return the entries; `search_counts` are the numbers of plants by the text of a saved search.
 
-    Today is left out if all plants are from today, unless the present `search` has it.
+    “Today” is left out if all plants were added today, unless the present `search` has it.
     """
     counts, terms = contents.counts, frozenset(parse_terms(search))
     total, today, untagged = (None,) * 3 if counts is None else (counts.total, counts.today, counts.tags.get(None, 0))
@@ -182,12 +185,12 @@ def entries_of(
 
     def saved_entry(saved: SavedSearch) -> SidebarEntry:
         is_active = bool(terms) and frozenset(parse_terms(saved.text)) == terms
-        return SidebarEntry(saved.name, (found or {}).get(saved.text), search=saved, is_active=is_active)
+        return SidebarEntry(saved.name, (search_counts or {}).get(saved.text), search=saved, is_active=is_active)
 
     today_entry = [entry_of(TODAY, today)] if contents.shows_today or TODAY in terms else []
     sources = contents.sources if len(contents.sources) > 1 else {}
     sections = {
-        translate("Sidebar", "Tags"): _tag_entries(contents.tags, terms),
+        translate("Sidebar", "Tags"): _tag_tree(contents.tags, terms),
         translate("Sidebar", "From"): [entry_of(term, plants) for term, plants in sources.items()],
         translate("Sidebar", "Saved searches"): [saved_entry(each) for each in searches],
     }
@@ -198,8 +201,8 @@ def entries_of(
     return entries
 
 
-def _tag_entries(tags: Mapping[str, int | None], terms: AbstractSet[Term]) -> list[SidebarEntry]:
-    """Return the tags as a tree, including parents that no plant has as its tag."""
+def _tag_tree(tags: Mapping[str, int | None], terms: AbstractSet[Term]) -> list[SidebarEntry]:
+    """Return the entries of tags as a tree, with parents that are no tag of a plant."""
     tree: dict[str, Any] = {}
     for tag in tags:
         below = tree

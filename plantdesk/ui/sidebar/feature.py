@@ -1,4 +1,4 @@
-"""The sidebar of the window: what it shows, how that is counted, and what is done with its entries."""
+"""The sidebar: counting in the background, and the actions of its entries."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class Sidebar(Feature):
-    """Counts in the background, and shows the entries.
+    """Shows the filters of the store and the saved searches.
 
-    `filter_chosen(term, add)`: the plants of a term are requested, with `add` in addition to other filters; None: all.
-    `search_chosen(text)`: a saved search is requested. `tagging_requested(tag)`: the selected plants get a tag, or
-    none. `renamed(old, new)`: a tag has another name, or was removed (None). `counted(counts, tags)`: the counts
-    have changed; the tags are in their order.
+    `filter_chosen(term, add)`: show the plants of a term, or `add` it to the filters; None: show all plants.
+    `search_chosen(text)`: show a saved search. `tagging_requested(tag)`: give the selected plants a tag, or none.
+    `renamed(old, new)`: a tag was renamed, or removed (None). `counted(counts, tags)`: new counts, and sorted tags.
     """
 
     filter_chosen = Signal(object, bool)
@@ -46,39 +45,40 @@ class Sidebar(Feature):
         self._counters: list[RepeatedQuery] = []
         self._contents = Contents({}, {})
         self._searches: list[SavedSearch] = []
-        self._found: dict[str, int] = {}
-        self._search = ""
-        self._followed: tuple[object, str] | None = None  # the key of the entry that becomes the current one
+        self._search_counts: dict[str, int] = {}
+        self._search_text = ""
+        self._pending_key: tuple[object, str] | None = None  # of the entry that becomes current when it is shown
         self._view = SidebarView(context.theme)
-        self._tags = TagCommands(context, self)
-        self._toggle = context.menus.add(Section.VIEW_PANES, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
-        self._toggle.setCheckable(True)
-        self._save = context.menus.add(
+        self._tag_commands = TagCommands(context, self)
+        self._toggle_action = context.menus.add(Section.VIEW_PANES, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
+        self._toggle_action.setCheckable(True)
+        self._save_action = context.menus.add(
             Section.EDIT_FIND, self.tr("Sa&ve this search"), self.save_search, "Ctrl+Shift+S"
         )
-        self._save.setEnabled(False)
+        self._save_action.setEnabled(False)
         self._midnight = Midnight(self)
         self._connect()
         self._pane.set_content(self._view)
         context.page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
-        self._show_remembered()
+        self._restore()
 
-    def _show_remembered(self) -> None:
-        """Show what the sidebar of a store was, so that none appears or disappears when the store is counted."""
+    def _restore(self) -> None:
+        """Show the saved entries of the store, so that few appear or disappear after the first count."""
         remembered = self.context.preferences.of_store(self.context.location.key)
         self._contents = Contents.from_json(remembered.get("known"))
         self._searches = SavedSearch.from_json(remembered.get("searches"))
-        folded = remembered.get("folded")
-        self._view.folded = {tag for tag in folded if isinstance(tag, str)} if isinstance(folded, list) else set()
+        collapsed = remembered.get("folded")
+        tags = collapsed if isinstance(collapsed, list) else []
+        self._view.collapsed_tags = {tag for tag in tags if isinstance(tag, str)}
         self._pane.set_requested(requested=remembered.get("sidebar") is not False)
         self._show()
 
     @override
     def set_store(self, opened: OpenStore) -> None:
         super().set_store(opened)
-        self._tags.store = opened.store
-        self._allow_tags()
-        self._show_remembered()
+        self._tag_commands.store = opened.store
+        self._enable_tag_changes()
+        self._restore()
         worker, store = self.context.bridge.worker, opened.store
         self._counters = [
             RepeatedQuery(
@@ -86,7 +86,7 @@ class Sidebar(Feature):
             ),
             RepeatedQuery(worker("search-counts"), store, self._count_searches, self._on_searches_counted),
         ]
-        self._count_soon()
+        self._recount()
 
     @override
     def release_store(self) -> None:
@@ -96,20 +96,20 @@ class Sidebar(Feature):
         for counter in self._counters:
             counter.close()
         self._counters.clear()
-        self._tags.store, self._tags.counts = None, {}
+        self._tag_commands.store, self._tag_commands.counts = None, {}
         self._contents = Contents.from_json(self._contents.as_json())
-        self._found = {}
+        self._search_counts = {}
         self._show()
 
     @override
     def save_view(self) -> None:
-        if self._tags.store is not None:
+        if self._tag_commands.store is not None:
             known = {} if self._contents.counts is None else {"known": self._contents.as_json()}
-            self._remember(sidebar=self._pane.is_requested, folded=sorted(self._view.folded), **known)
+            self._save_values(sidebar=self._pane.is_requested, folded=sorted(self._view.collapsed_tags), **known)
 
     @Slot()
     def toggle(self) -> None:
-        """Show or hide the sidebar; if it covers the list, it gets the focus."""
+        """Show or hide the sidebar; a drawer gets the focus."""
         self._pane.toggle()
         if self._pane.is_drawer:
             self._view.focus_list()
@@ -117,106 +117,107 @@ class Sidebar(Feature):
     @Slot(str)
     def show_search(self, text: str) -> None:
         """Mark the entries of the present search as active."""
-        self._search = text
-        self._save.setEnabled(bool(text))
+        self._search_text = text
+        self._save_action.setEnabled(bool(text))
         self._show()
 
     @Slot()
     def save_search(self) -> None:
-        """Save the present search, and let the user name it."""
-        if not self._search or self._tags.store is None:
+        """Save the present search, and open the editor of its name."""
+        if not self._search_text or self._tag_commands.store is None:
             return
-        if not (saved := next((each for each in self._searches if each.text == self._search), None)):
-            saved = SavedSearch.unnamed(self._search, self._searches)
+        saved = next((each for each in self._searches if each.text == self._search_text), None)
+        if saved is None:
+            saved = SavedSearch.unnamed(self._search_text, self._searches)
             self._set_searches([*self._searches, saved])
         if not self._pane.isVisible():
             self._pane.toggle()
         self._view.start_renaming(("search", saved.name))
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Allow choosing filters and changing tags, or neither, for a reason."""
+        """Disable the sidebar for a reason while the store is not reachable."""
         had_focus = self._view.hasFocus()
         set_disabled_reason(self._view, "" if is_reachable else reason)
         if had_focus and not is_reachable:
             self._pane.give_up_focus()
 
     def _connect(self) -> None:
-        self._view.chosen.connect(self._on_chosen)
+        self._view.chosen.connect(self._choose_entry)
         self._view.renamed.connect(self._rename)
         self._view.removal_requested.connect(self._remove)
         self._view.menu_requested.connect(self._open_menu)
         self._view.plants_dropped.connect(self.tagging_requested)
         self._view.moved.connect(self._rename_tag)
-        self._view.folded_changed.connect(self.view_changed)
+        self._view.collapsed_tags_changed.connect(self.view_changed)
         self._view.renaming_ended.connect(self._show)
-        self._tags.renamed.connect(self._on_tag_renamed)
-        self._tags.renamed.connect(self.renamed)
-        self._midnight.passed.connect(self._count_soon)
-        self.context.theme.changed.connect(self._make_room)
+        self._tag_commands.renamed.connect(self._on_tag_renamed)
+        self._tag_commands.renamed.connect(self.renamed)
+        self._midnight.passed.connect(self._recount)
+        self.context.theme.changed.connect(self._update_needed_width)
         self._pane.changed.connect(self._on_pane_changed)
-        self.context.bridge.changed.connect(self._count_soon)
+        self.context.bridge.changed.connect(self._recount)
         self.context.bridge.health_changed.connect(self._on_health_changed)
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
-        """Count the plants of the saved searches; runs on a thread of its own, as each may read all plants."""
-        found = {}
+        """Return the numbers of plants of the saved searches; on a thread of its own, as each may read all plants."""
+        search_counts = {}
         for text in [search.text for search in self._searches]:
             task.raise_if_cancelled()
-            found[text] = reader.count_selected(parse_search(text))
-        return found
+            search_counts[text] = reader.count_selected(parse_search(text))
+        return search_counts
 
     @Slot()
-    def _count_soon(self) -> None:
+    def _recount(self) -> None:
         for counter in self._counters:
             counter.run_soon()
 
     def _on_counted(self, contents: Contents) -> None:
         self._contents = contents
-        self._tags.counts = {tag: plants or 0 for tag, plants in contents.tags.items()}
+        self._tag_commands.counts = {tag: plants or 0 for tag, plants in contents.tags.items()}
         self.counted.emit(contents.counts, list(contents.tags))
         self._show()
 
-    def _on_searches_counted(self, found: dict[str, int]) -> None:
-        self._found = found
+    def _on_searches_counted(self, search_counts: dict[str, int]) -> None:
+        self._search_counts = search_counts
         self._show()
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        self._allow_tags()
+        self._enable_tag_changes()
         if error is None:
-            self._count_soon()
+            self._recount()
 
-    def _allow_tags(self) -> None:
-        store = self._tags.store
+    def _enable_tag_changes(self) -> None:
+        store = self._tag_commands.store
         self._view.can_change_tags = not prevents_changes(None if store is None else store.change_error)
 
     @Slot()
     def _show(self) -> None:
         if self._view.is_renaming:
             return
-        self._view.show_entries(entries_of(self._contents, self._searches, self._found, self._search))
-        if self._followed is not None and self._view.go_to(self._followed):
-            self._followed = None
-        self._make_room()
+        self._view.show_entries(entries_of(self._contents, self._searches, self._search_counts, self._search_text))
+        if self._pending_key is not None and self._view.set_current(self._pending_key):
+            self._pending_key = None
+        self._update_needed_width()
 
     @Slot(str, object)
     def _on_tag_renamed(self, old: str, new: str | None) -> None:
-        """Move the focus to the new tag."""
+        """Let the new tag become the current entry, if the renamed one is."""
         current = self._view.current()
         if new is not None and current is not None and is_in_branch(current.tag or "", old):
-            self._followed = "tag", moved(current.tag or "", old, new) or new
+            self._pending_key = "tag", moved(current.tag or "", old, new) or new
 
     @Slot()
-    def _make_room(self) -> None:
+    def _update_needed_width(self) -> None:
         self._pane.set_needed_width(self._view.needed_width())
 
     @Slot()
     def _on_pane_changed(self) -> None:
-        self._toggle.setChecked(self._pane.isVisible())
+        self._toggle_action.setChecked(self._pane.isVisible())
         self.view_changed.emit()
 
     @Slot(object, bool)
-    def _on_chosen(self, entry: SidebarEntry, add: bool) -> None:
+    def _choose_entry(self, entry: SidebarEntry, add: bool) -> None:
         if entry.search is not None:
             self.search_chosen.emit(entry.search.text)
         else:
@@ -228,17 +229,17 @@ class Sidebar(Feature):
     def _open_menu(self, entry: SidebarEntry, position: QPoint) -> None:
         menu = QMenu(self._view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self.tr("&Show only these"), lambda: self._on_chosen(entry, add=False))
+        menu.addAction(self.tr("&Show only these"), lambda: self._choose_entry(entry, add=False))
         if entry.children and entry.tag is not None and entry.own_plants:
             text = self.tr("Sho&w only {tag} itself").format(tag=tag_text(entry.tag).replace("&", "&&"))
             menu.addAction(text, partial(self.filter_chosen.emit, HasTag.just(entry.tag), False))
         if entry.term is not None:
             text = self.tr("Remove from the fi&lters") if entry.is_active else self.tr("&Add to the filters")
-            menu.addAction(text, lambda: self._on_chosen(entry, add=True))
+            menu.addAction(text, lambda: self._choose_entry(entry, add=True))
         if self._view.can_rename(entry):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), partial(self._view.start_renaming, entry.key)).setShortcut("F2")
-            menu.addAction(entry.removal_text, partial(self._remove, entry)).setShortcut("Del")
+            menu.addAction(entry.removal_label, partial(self._remove, entry)).setShortcut("Del")
         menu.popup(position)
 
     @Slot(object, str)
@@ -248,13 +249,13 @@ class Sidebar(Feature):
         elif name and name != entry.search.name:
             others = [each for each in self._searches if each != entry.search]
             new = entry.search.renamed(name, others)
-            self._followed = "search", new.name
+            self._pending_key = "search", new.name
             self._set_searches([new if each == entry.search else each for each in self._searches])
 
     @Slot(str, str)
     def _rename_tag(self, tag: str, new: str) -> None:
         if self._contents.counts is not None:
-            self._tags.rename(tag, new)
+            self._tag_commands.rename(tag, new)
 
     @Slot(object)
     def _remove(self, entry: SidebarEntry) -> None:
@@ -264,14 +265,14 @@ class Sidebar(Feature):
             text = self.tr("Deleted the search {name}.").format(name=quoted(entry.search.name))
             self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(before)))
         else:
-            self._tags.remove(entry)
+            self._tag_commands.remove(entry)
 
     def _set_searches(self, searches: list[SavedSearch]) -> None:
         self._searches = searches
-        if self._tags.store is not None:
-            self._remember(searches=[search._asdict() for search in searches])
+        if self._tag_commands.store is not None:
+            self._save_values(searches=[search._asdict() for search in searches])
         self._show()
-        self._count_soon()
+        self._recount()
 
-    def _remember(self, **values: object) -> None:
+    def _save_values(self, **values: object) -> None:
         self.context.preferences.change_store(self.context.location.key, **values)

@@ -1,4 +1,4 @@
-"""What can be done with a tag of the sidebar: rename, merge, remove. Each change of plants is one undo."""
+"""The commands of a tag in the sidebar: rename, merge, remove. Each is one change of the history."""
 
 from __future__ import annotations
 
@@ -20,24 +20,22 @@ from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 
 class TagCommands(PlantChanges):
-    """Changes tags on all their plants.
-
-    `renamed(old, new)`: a tag has another name; None: it is removed.
-    """
+    """Changes tags of all their plants. `renamed(old, new)`: a tag was renamed, or removed (None)."""
 
     renamed = Signal(str, object)
 
     def __init__(self, context: WindowContext, parent: QObject) -> None:
         super().__init__(context, parent)
         self.store: PlantStore | None = None
-        #: The numbers of plants of the tags, in their order.
+        #: The numbers of plants by tag, sorted by tag.
         self.counts: Mapping[str, int] = {}
+        #: The old and the new tag, by the number of the change.
         self._renames: dict[int, tuple[str, str]] = {}
         context.undo_stack.undone.connect(self._on_undone)
 
     @Slot(str, str)
     def rename(self, tag: str, new: str) -> None:
-        """Give the plants of a branch of tags another one; if other plants have that tag already, ask first."""
+        """Rename a tag and the tags below it; ask first if other plants have the new tag already."""
         if new == tag:
             return
         from plantdesk.domain.validation import plant_fields
@@ -50,28 +48,28 @@ class TagCommands(PlantChanges):
         if not new:
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
             return
-        branch = self._branch(tag)
+        branch = self._tags_in_branch(tag)
         targets = {moved(each, tag, new) for each in branch}
-        taken = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
+        plants_with_new = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
         edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
-        if taken:
-            self._ask(edit if edit.branch else MergeTags((tag,), new), tag, new, taken)
+        if plants_with_new:
+            self._ask(edit if edit.branch else MergeTags((tag,), new), tag, new, plants_with_new)
         else:
-            self._set(edit, tag, new)
+            self._rename_unasked(edit, tag, new)
 
     def remove(self, entry: SidebarEntry) -> None:
-        """Remove a tag from its plants; if it is a branch, also the tags below it."""
+        """Remove a tag, and the tags below it, from all plants."""
         tag = entry.tag or ""
         text = Text(
             "Removed the tag {tag} from {count:,} plants.", one="Removed the tag {tag} from 1 plant.", tag=quoted(tag)
         )
         self._apply(RenameTag(tag, None, bool(entry.children)), text, lambda _change: self.renamed.emit(tag, None))
 
-    def _branch(self, tag: str) -> list[str]:
+    def _tags_in_branch(self, tag: str) -> list[str]:
         return [each for each in self.counts if is_in_branch(each, tag)]
 
-    def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, taken: int) -> None:
-        """Ask whether to give plants a tag that others have already."""
+    def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, plants_with_new: int) -> None:
+        """Ask whether to give plants a tag that other plants have already."""
         names = {"old": quoted(tag), "new": quoted(new)}
         question = Text(
             "Change the tag of {count:,} plants from {old} to {new}?",
@@ -79,18 +77,18 @@ class TagCommands(PlantChanges):
         )
         known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
         gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.").format(**names)
-        details = f"{translated(known.filled(count=taken, **names))} {gone}"
-        plants = sum(self.counts[each] for each in self._branch(tag))
+        details = f"{translated(known.filled(count=plants_with_new, **names))} {gone}"
+        plants = sum(self.counts[each] for each in self._tags_in_branch(tag))
         text = translated(question.filled(count=plants, **names))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
         button = box.add_button(self.tr("&Merge"))
-        button.clicked.connect(partial(self._set, edit, tag, new))
+        button.clicked.connect(partial(self._rename_unasked, edit, tag, new))
         box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         button.setFocus()  # it can be undone
         box.open()
 
-    def _set(self, edit: RenameTag | MergeTags, tag: str, new: str) -> None:
+    def _rename_unasked(self, edit: RenameTag | MergeTags, tag: str, new: str) -> None:
         text = Text("{count:,} plants have the tag {new} now.", one="1 plant has the tag {new} now.")
         if isinstance(edit, MergeTags) or edit.branch:
             text = Text(
@@ -98,13 +96,13 @@ class TagCommands(PlantChanges):
                 one="Changed the tag of 1 plant from {old} to {new}.",
                 old=quoted(tag),
             )
-        self._apply(edit, text.filled(new=quoted(new)), partial(self._on_set, tag, new))
+        self._apply(edit, text.filled(new=quoted(new)), partial(self._on_renamed, tag, new))
 
     def _apply(self, edit: RenameTag | MergeTags, text: Text, done: Callable[[Change | None], object]) -> None:
         if self.store is not None:
             self.apply(self.store, [edit], text, done)
 
-    def _on_set(self, tag: str, new: str, change: Change | None) -> None:
+    def _on_renamed(self, tag: str, new: str, change: Change | None) -> None:
         if change is None:
             gone = self.tr("No plant has the tag {tag} any more, so it was not renamed to {new}.")
             self._context.page.toast.show_problem(gone.format(tag=quoted(tag), new=quoted(new)))
@@ -115,7 +113,7 @@ class TagCommands(PlantChanges):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
-        """Let filters and focus follow if a renaming was undone or redone."""
+        """Report the renaming that was undone or redone."""
         rename = self._renames.get(undone.change.undoes or 0)
         if rename is not None:
             tag, new = rename

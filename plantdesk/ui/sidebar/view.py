@@ -1,6 +1,6 @@
-"""The tree of the sidebar: one tab stop, Enter and clicks choose, plants and tags can be dropped on tags.
+"""The tree view of the sidebar, and its delegate, which paints entries and edits their names.
 
-Its delegate paints the entries, and edits their names in place.
+It is one tab stop. Enter and clicks choose entries; plants and tags can be dropped on tags.
 """
 
 from __future__ import annotations
@@ -67,43 +67,43 @@ from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
 
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
-#: For text of 13 px: heights, a level's indent, the middle of the mark, the start of the text, and the end margin.
-_ITEM, _HEADING = 30, 28
-_LEVEL, _MARK, _TEXT, _END = 16, 4, 20, 11
-_DOT, _CHEVRON = 10, 12
-#: The corners of a background, and the width of the frame of the focus.
-_RADIUS, _RING = 6, 2
-#: The width of the name of the deepest tag.
-_LEAST_NAME = 64
-#: The opacity of entries that cannot be chosen now, so that the counts stay readable.
+#: For text of 13 px. Marks and texts start at the indent of the entry.
+_ROW_HEIGHT, _HEADING_HEIGHT = 30, 28
+_INDENT, _MARK_CENTER, _TEXT_START, _END_MARGIN = 16, 4, 20, 11
+_DOT_SIZE, _CHEVRON_SIZE = 10, 12
+#: The corner radius of a background, and the width of the focus frame, in pixels.
+_RADIUS, _FOCUS_WIDTH = 6, 2
+#: The least width of the name of the deepest tag, for text of 13 px.
+_MIN_NAME_WIDTH = 64
+#: The opacity of disabled entries, at which counts are readable.
 _DISABLED_OPACITY = 0.6
-#: Pixels from an edge at which the tree scrolls, and milliseconds until a branch unfolds, under what is dragged.
-_EDGE, _UNFOLD_MS = 24, 600
-_CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
+#: During a drag: pixels from an edge at which the tree scrolls, and milliseconds until a branch expands.
+_SCROLL_MARGIN, _EXPAND_DELAY_MS = 24, 600
+_CHOOSE_KEYS = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
 class EntryDelegate(QStyledItemDelegate):
-    """Paints from the leading edge, so that it mirrors."""
+    """Paints entries, mirrored in right-to-left layouts, and makes the editor of their names."""
 
     def __init__(self, theme: Theme, view: SidebarView) -> None:
         super().__init__(view)
         self._theme, self._view = theme, view
-        #: The entry on which what is dragged would be dropped.
+        #: The entry under a drag, if it accepts the drop.
         self.target = QPersistentModelIndex()
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         scaled = self._theme.metrics.scaled
-        return QSize(1, scaled(_HEADING + S if index.data(ENTRY_ROLE).is_heading else _ITEM))
+        return QSize(1, scaled(_HEADING_HEIGHT + S if index.data(ENTRY_ROLE).is_heading else _ROW_HEIGHT))
 
     def needed_width(self, entries: Sequence[SidebarEntry], depth: int) -> int:
-        """Return the width for whole names and counts, also of active entries, and a part of a name at a depth."""
+        """Return the width for the names and counts of `entries`, and for the start of a name at the depth `depth`."""
         scaled = self._theme.metrics.scaled
         names, counts = map(QFontMetrics, self._fonts(self._theme.font(), is_active=True))
         count = max((counts.horizontalAdvance(each.count_text) for each in entries), default=0)
         name = max((names.horizontalAdvance(one_line(each.text)) for each in entries), default=0)
-        name = max(name, scaled(depth * _LEVEL + _LEAST_NAME))
-        return S + scaled(_LEVEL + _TEXT) + name + S + count + scaled(_END)
+        name = max(name, scaled(depth * _INDENT + _MIN_NAME_WIDTH))
+        return S + scaled(_INDENT + _TEXT_START) + name + S + count + scaled(_END_MARGIN)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -113,7 +113,7 @@ class EntryDelegate(QStyledItemDelegate):
         if entry.is_heading:
             painter.setFont(self._theme.metrics.font(FontRole.CAPTION))
             painter.setPen(self._theme.colors.color("text_2"))
-            rect = self._placed(option, -XS, option.rect.width()).adjusted(0, S, 0, 0)
+            rect = self._rect_from_start(option, -XS, option.rect.width()).adjusted(0, S, 0, 0)
             draw_line(painter, rect, index.data(), option.direction)
         else:
             painter.setOpacity(1 if option.state & QStyle.StateFlag.State_Enabled else _DISABLED_OPACITY)
@@ -134,7 +134,7 @@ class EntryDelegate(QStyledItemDelegate):
         if isinstance(editor, QLineEdit) and not editor.isModified():
             entry: SidebarEntry = index.data(ENTRY_ROLE)
             editor.setText(entry.tag or entry.text)
-            editor.setSelection(len(editor.text()), -len(editor.text()))  # so its beginning is visible
+            editor.setSelection(len(editor.text()), -len(editor.text()))  # from the end, so that the start is visible
 
     @override
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
@@ -143,13 +143,13 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        start = self._theme.metrics.scaled(_MARK + ICON // 2) + 2  # so the mark stays visible
-        editor.setGeometry(self._placed(option, start, option.rect.width() - start - S))
+        start = self._theme.metrics.scaled(_MARK_CENTER + ICON // 2) + 2  # right of the mark
+        editor.setGeometry(self._rect_from_start(option, start, option.rect.width() - start - S))
 
     def _paint_background(
         self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, *, is_target: bool
     ) -> None:
-        """Paint the background of the whole row, including the indent of the entry."""
+        """Paint the background of the whole row, including the indent."""
         colors = self._theme.colors
         rect = QRect(0, option.rect.top(), self._view.viewport().width(), option.rect.height())
         if entry.is_active or option.state & QStyle.StateFlag.State_MouseOver:
@@ -157,43 +157,41 @@ class EntryDelegate(QStyledItemDelegate):
             painter.setBrush(colors.color("selection") if entry.is_active else colors.hover("sidebar"))
             painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
         if is_target or option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(colors.color("focus"), _RING))
+            painter.setPen(QPen(colors.color("focus"), _FOCUS_WIDTH))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
     def _paint_marks(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
-        """Paint the chevron of a branch, and the dot of a tag or an icon."""
+        """Paint the chevron of a branch, and the dot of a tag or the icon of another entry."""
         if entry.children:
-            closed = "chevron-right" if option.direction is Qt.LayoutDirection.LeftToRight else "chevron-left"
-            is_open = option.state & QStyle.StateFlag.State_Open
-            self._paint_icon(painter, option, entry, "chevron-down" if is_open else closed, (-_LEVEL // 2, _CHEVRON))
+            collapsed = "chevron-right" if option.direction is Qt.LayoutDirection.LeftToRight else "chevron-left"
+            icon = "chevron-down" if option.state & QStyle.StateFlag.State_Open else collapsed
+            self._paint_icon(painter, entry, icon, self._square_rect(option, -_INDENT // 2, _CHEVRON_SIZE))
         if entry.tag is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(dot_color(hue_of(entry.tag), self._theme.colors))
-            painter.drawEllipse(self._square(option, _MARK, _DOT))
+            painter.drawEllipse(self._square_rect(option, _MARK_CENTER, _DOT_SIZE))
         else:
             icon = "sprout" if entry.search is None else "bookmark"
-            icon = icon if entry.term is None else filter_icon(entry.term)
-            self._paint_icon(painter, option, entry, icon, (_MARK, ICON))
+            if entry.term is not None:
+                icon = filter_icon(entry.term)
+            self._paint_icon(painter, entry, icon, self._square_rect(option, _MARK_CENTER, ICON))
 
-    def _paint_icon(
-        self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, icon: str, place: tuple[int, int]
-    ) -> None:
-        rect, color = self._square(option, *place), "accent" if entry.is_active else "text_2"
-        self._theme.icons.paint(painter, rect, icon, color)
+    def _paint_icon(self, painter: QPainter, entry: SidebarEntry, icon: str, rect: QRect) -> None:
+        self._theme.icons.paint(painter, rect, icon, "accent" if entry.is_active else "text_2")
 
     def _paint_texts(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
         colors, scaled = self._theme.colors, self._theme.metrics.scaled
         font, count_font = self._fonts(option.font, is_active=entry.is_active)
-        room = option.rect.width() - scaled(_TEXT) - scaled(_END)
+        room = option.rect.width() - scaled(_TEXT_START) - scaled(_END_MARGIN)
         painter.setFont(count_font)
         painter.setPen(colors.color("text" if entry.is_active else "text_2"))
-        rect, trailing = self._placed(option, scaled(_TEXT), room), Qt.AlignmentFlag.AlignRight
+        rect, trailing = self._rect_from_start(option, scaled(_TEXT_START), room), Qt.AlignmentFlag.AlignRight
         draw_line(painter, rect, entry.count_text, option.direction, trailing)
         room -= S + painter.fontMetrics().horizontalAdvance(entry.count_text)
         painter.setFont(font)
         painter.setPen(colors.color("text"))
-        rect, middle = self._placed(option, scaled(_TEXT), room), Qt.TextElideMode.ElideMiddle
+        rect, middle = self._rect_from_start(option, scaled(_TEXT_START), room), Qt.TextElideMode.ElideMiddle
         draw_line(painter, rect, one_line(entry.text), option.direction, elided=middle)
 
     def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
@@ -203,23 +201,23 @@ class EntryDelegate(QStyledItemDelegate):
             each.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
         return fonts
 
-    def _square(self, option: QStyleOptionViewItem, middle: int, size: int) -> QRect:
+    def _square_rect(self, option: QStyleOptionViewItem, middle: int, size: int) -> QRect:
         scaled = self._theme.metrics.scaled
-        rect = self._placed(option, scaled(middle) - scaled(size) // 2, scaled(size))
+        rect = self._rect_from_start(option, scaled(middle) - scaled(size) // 2, scaled(size))
         return QRect(rect.left(), rect.center().y() - scaled(size) // 2 + 1, scaled(size), scaled(size))
 
-    def _placed(self, option: QStyleOptionViewItem, start: int, width: int) -> QRect:
+    def _rect_from_start(self, option: QStyleOptionViewItem, start: int, width: int) -> QRect:
         rect = QRect(option.rect.left() + start, option.rect.top(), width, option.rect.height())
         return QStyle.visualRect(option.direction, option.rect, rect)
 
 
 class SidebarView(QTreeView):
-    """Shows the entries.
+    """The view of the entries.
 
     `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
     `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
-    `plants_dropped(tag)`: the selected plants were dropped on a tag, or on None. `moved(tag, new)`: a tag was dropped
-    where it gets another name. `renaming_ended`: the editor of a name was closed. `folded_changed`: `folded` is new.
+    `plants_dropped(tag)`: the selected plants were dropped on a tag, or on “No tag” (None). `moved(tag, new)`: a tag
+    was dropped on another tag or a heading. `renaming_ended`: the editor was closed. `collapsed_tags_changed`.
     """
 
     chosen = Signal(object, bool)
@@ -228,17 +226,17 @@ class SidebarView(QTreeView):
     menu_requested = Signal(object, QPoint)
     plants_dropped = Signal(object)
     moved = Signal(str, str)
-    folded_changed = Signal()
+    collapsed_tags_changed = Signal()
     renaming_ended = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        #: All items, from the top: PySide would delete those below an item to which Python has no reference.
+        #: All items in their order. PySide deletes items below one that has no Python reference.
         self._items: dict[tuple[object, str], QStandardItem] = {}
         self._is_entry_pressed = False
-        #: The tags whose children are hidden.
-        self.folded: set[str] = set()
+        #: The tags whose branches are collapsed.
+        self.collapsed_tags: set[str] = set()
         #: Whether plants can be given other tags.
         self.can_change_tags = True
         self._delegate = EntryDelegate(theme, self)
@@ -254,35 +252,37 @@ class SidebarView(QTreeView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
         self.setDragDropMode(QTreeView.DragDropMode.DragDrop)
-        self.setAutoScrollMargin(_EDGE)
-        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)  # Qt's own uses the cursor's position
-        self._unfolding.timeout.connect(self._on_unfold_due)
+        self.setAutoScrollMargin(_SCROLL_MARGIN)
+        self._expand_timer = QTimer(
+            self, singleShot=True, interval=_EXPAND_DELAY_MS
+        )  # that of Qt uses the position of the cursor
+        self._expand_timer.timeout.connect(self._expand_target)
         self.clicked.connect(self._on_clicked)
-        self.expanded.connect(self._on_folded)
-        self.collapsed.connect(self._on_folded)
+        self.expanded.connect(self._on_expansion_changed)
+        self.collapsed.connect(self._on_expansion_changed)
         theme.changed.connect(self._fit)
         self._fit()
 
     @property
     def is_renaming(self) -> bool:
-        """Whether a name is being edited: Qt would discard what was typed if the entry was removed."""
+        """Whether a name is being edited; its entry must not be removed then."""
         return self.state() is QTreeView.State.EditingState
 
     def needed_width(self) -> int:
-        """Return the width for names and counts of all plants, of today and without a tag, and for the deepest tag."""
+        """Return the least width: that of the entries above the first heading, and of the deepest tag."""
         entries = [item.data(ENTRY_ROLE) for item in self._items.values()]
         first = list(takewhile(lambda entry: not entry.is_heading, entries))
         depth = max((len(levels(entry.tag)) - 1 for entry in entries if entry.tag is not None), default=0)
         return self._delegate.needed_width(first, depth) + self.verticalScrollBar().sizeHint().width()
 
     def show_entries(self, entries: Sequence[SidebarEntry]) -> None:
-        """Show other entries, without those below folded tags; entries that were there keep their indexes."""
+        """Show other entries; those with a known key keep their indexes."""
         items: dict[tuple[object, str], QStandardItem] = {}
-        _show_below(self._model, entries, items)
+        _update_children(self._model, entries, items)
         self._items = items
         for item in items.values():
             if item.hasChildren():
-                self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in self.folded)
+                self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in self.collapsed_tags)
 
     def entry(self, index: Index) -> SidebarEntry:
         """Return the entry at an index."""
@@ -290,36 +290,36 @@ class SidebarView(QTreeView):
         return entry
 
     def current(self) -> SidebarEntry | None:
-        """Return the entry that the keyboard acts on."""
+        """Return the current entry."""
         return self.entry(self.currentIndex()) if self.currentIndex().isValid() else None
 
     def can_rename(self, entry: SidebarEntry) -> bool:
-        """Return whether the user may give the entry another name now."""
+        """Return whether the entry can be renamed now."""
         return entry.search is not None or (entry.tag is not None and self.can_change_tags)
 
     def focus_list(self) -> None:
-        """Put the focus into the tree, on its first entry if it was not there before."""
+        """Move the focus to the tree, whose first entry becomes current if none is."""
         if not self.currentIndex().isValid():
             self.setCurrentIndex(self._model.index(0, 0))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def go_to(self, key: tuple[object, str]) -> bool:
-        """Make an entry the current one; return False if none has this key."""
+    def set_current(self, key: tuple[object, str]) -> bool:
+        """Make the entry with a key the current one; return whether there is one."""
         if key in self._items:
             self.setCurrentIndex(self._items[key].index())
             self.scrollTo(self.currentIndex())
         return key in self._items
 
     def start_renaming(self, key: tuple[object, str]) -> None:
-        """Let the user edit the name of an entry in place."""
+        """Open the editor of the name of an entry."""
         self.accept_renaming()
-        if self.go_to(key):
+        if self.set_current(key):
             self.edit(self.currentIndex())
             # Qt makes no accessible object for the editor of an entry, so the focus on it would not be spoken.
             announce(self, self.tr("New name of {name}").format(name=self.entry(self.currentIndex()).text))
 
     def accept_renaming(self) -> None:
-        """Take over the name that is being edited."""
+        """Close the editor, and accept its text."""
         if self.is_renaming:
             self.setFocus()
 
@@ -330,15 +330,15 @@ class SidebarView(QTreeView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle the keys of the tree before a menu does, and clicks beside an entry like clicks on it."""
+        """Handle keys of the tree before shortcuts of menus, and pass clicks on the margins to the viewport."""
         if isinstance(event, QMouseEvent):
-            place = self.viewport().mapFromParent(event.position())
-            place.setX(min(max(place.x(), 0), self.viewport().width() - 1))
+            position = self.viewport().mapFromParent(event.position())
+            position.setX(min(max(position.x(), 0), self.viewport().width() - 1))
             buttons = event.button(), event.buttons(), event.modifiers()
             return QApplication.sendEvent(
-                self.viewport(), QMouseEvent(event.type(), place, event.globalPosition(), *buttons)
+                self.viewport(), QMouseEvent(event.type(), position, event.globalPosition(), *buttons)
             )
-        keys = {Qt.Key.Key_F2, Qt.Key.Key_Delete, *_CHOOSING}
+        keys = {Qt.Key.Key_F2, Qt.Key.Key_Delete, *_CHOOSE_KEYS}
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in keys:
             event.accept()
             return True
@@ -351,7 +351,7 @@ class SidebarView(QTreeView):
             event.setAccepted(event.key() != Qt.Key.Key_F6)
         elif entry is None:
             super().keyPressEvent(event)
-        elif event.key() in _CHOOSING:
+        elif event.key() in _CHOOSE_KEYS:
             self.chosen.emit(entry, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier))
         elif event.key() == Qt.Key.Key_F2 and self.can_rename(entry):
             self.start_renaming(entry.key)
@@ -382,7 +382,7 @@ class SidebarView(QTreeView):
 
     @override
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
-        """Leave the chevron to the delegate, which paints the background first."""
+        """Paint nothing: the delegate paints chevrons, after the background."""
 
     @override
     def currentChanged(self, current: Index, previous: Index) -> None:
@@ -396,7 +396,7 @@ class SidebarView(QTreeView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Choose the entry whose action a screen reader has pressed: for Qt, that action selects the entry."""
+        """Choose an entry whose action a screen reader has triggered, which for Qt selects it."""
         self.clearSelection()
         for index in selected.indexes():
             self._on_clicked(index)
@@ -422,8 +422,8 @@ class SidebarView(QTreeView):
     @override
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         super().dragMoveEvent(event)  # scrolls at the edges
-        index, new = self._target(event)
-        self._mark(index)
+        index, new = self._drop_target(event)
+        self._set_target(index)
         text = "" if new is None else self.tr("Becomes {tag}").format(tag=tag_text(new))
         show_at_pointer(self.viewport(), event.position().toPoint(), text)
         event.setAccepted(index.isValid())
@@ -431,24 +431,24 @@ class SidebarView(QTreeView):
     @override
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         super().dragLeaveEvent(event)
-        self._mark(QModelIndex())
+        self._set_target(QModelIndex())
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        index, new = self._target(event)
+        index, new = self._drop_target(event)
         if index.isValid():
             event.acceptProposedAction()
         super().dropEvent(event)  # ends the scrolling
-        self._mark(QModelIndex())
+        self._set_target(QModelIndex())
         if new is not None:
             self.moved.emit(dragged_tag(event.mimeData()), new)
         elif index.isValid():
             self.plants_dropped.emit(self.entry(index).tag)
 
-    def _target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
-        """Return the entry under the pointer, an invalid index if nothing can be dropped, and a tag's new name.
+    def _drop_target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
+        """Return the entry that accepts the drop, or an invalid index; and the new name of a dragged tag.
 
-        The new name is below the tag of the entry, or at the top on a heading.
+        The tag moves below that of the entry, or to the top level on a heading.
         """
         index, tag = self.indexAt(event.position().toPoint()), dragged_tag(event.mimeData())
         if not index.isValid() or not self.can_change_tags:
@@ -456,30 +456,31 @@ class SidebarView(QTreeView):
         entry = self.entry(index)
         if tag is None:
             return index if entry.takes_plants and is_plants(event.mimeData()) else QModelIndex(), None
-        new = levels(tag)[-1] if entry.tag is None else f"{entry.tag}/{levels(tag)[-1]}"
+        *_, name = levels(tag)
+        new = name if entry.tag is None else f"{entry.tag}/{name}"
         if (entry.tag is None and not entry.is_heading) or is_in_branch(new, tag):
             return QModelIndex(), None
         return index, new
 
-    def _mark(self, index: QModelIndex) -> None:
-        """Show where the dragged item would be dropped; a folded branch opens there after a while."""
+    def _set_target(self, index: QModelIndex) -> None:
+        """Mark the entry that accepts the drop; a collapsed branch expands after a delay."""
         if index != self._delegate.target:
             self._delegate.target = QPersistentModelIndex(index)
             self.viewport().update()
-            self._unfolding.start()
+            self._expand_timer.start()
 
     @Slot()
-    def _on_unfold_due(self) -> None:
+    def _expand_target(self) -> None:
         target = self._delegate.target
         self.expand(self._model.index(target.row(), 0, target.parent()))
 
     @Slot(QModelIndex)
-    def _on_folded(self, index: QModelIndex) -> None:
+    def _on_expansion_changed(self, index: QModelIndex) -> None:
         tag = {self.entry(index).tag or ""}
-        folded = self.folded - tag if self.isExpanded(index) else self.folded | tag
-        if folded != self.folded:
-            self.folded = folded
-            self.folded_changed.emit()
+        collapsed = self.collapsed_tags - tag if self.isExpanded(index) else self.collapsed_tags | tag
+        if collapsed != self.collapsed_tags:
+            self.collapsed_tags = collapsed
+            self.collapsed_tags_changed.emit()
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
@@ -489,36 +490,36 @@ class SidebarView(QTreeView):
 
     @Slot()
     def _fit(self) -> None:
-        self.setIndentation(self._theme.metrics.scaled(_LEVEL))
+        self.setIndentation(self._theme.metrics.scaled(_INDENT))
         self.scheduleDelayedItemsLayout()
 
 
-def _show_below(
-    above: QStandardItemModel | QStandardItem,
+def _update_children(
+    parent: QStandardItemModel | QStandardItem,
     entries: Sequence[SidebarEntry],
     items: dict[tuple[object, str], QStandardItem],
 ) -> None:
-    """Make `entries` the rows below a model or an item, and add their items to `items`."""
-    child = above.item if isinstance(above, QStandardItemModel) else above.child
+    """Update the children of a model or an item to `entries`, and add their items to `items`."""
+    child = parent.item if isinstance(parent, QStandardItemModel) else parent.child
     keys = {entry.key for entry in entries}
-    for row in reversed(range(above.rowCount())):
+    for row in reversed(range(parent.rowCount())):
         if child(row).data(ENTRY_ROLE).key not in keys:
-            above.removeRow(row)
+            parent.removeRow(row)
     for row, entry in enumerate(entries):
-        item = child(row) if row < above.rowCount() else None
+        item = child(row) if row < parent.rowCount() else None
         if item is None or item.data(ENTRY_ROLE).key != entry.key:
             item = QStandardItem(one_line(entry.text))
             item.setEnabled(not entry.is_heading)
-            _show_entry(item, entry)
-            above.insertRow(row, item)
+            _update_item(item, entry)
+            parent.insertRow(row, item)
         elif item.data(ENTRY_ROLE) != entry:
-            _show_entry(item, entry)
+            _update_item(item, entry)
         items[entry.key] = item
-        _show_below(item, entry.children, items)
-    above.setRowCount(len(entries))
+        _update_children(item, entry.children, items)
+    parent.setRowCount(len(entries))
 
 
-def _show_entry(item: QStandardItem, entry: SidebarEntry) -> None:
+def _update_item(item: QStandardItem, entry: SidebarEntry) -> None:
     item.setData(entry, ENTRY_ROLE)
     item.setData(tool_tip(entry.tool_tip), Qt.ItemDataRole.ToolTipRole)
-    item.setData(entry.spoken, Qt.ItemDataRole.AccessibleTextRole)
+    item.setData(entry.accessible_text, Qt.ItemDataRole.AccessibleTextRole)
