@@ -157,7 +157,7 @@ class _Pictures:
         self._save(window, only or "window")
         if not only:
             _choose(window, "Tags")  # makes room for the card
-            table.keeper.seek(_SHOWN_ID)
+            table.keeper.go_to_plant(_SHOWN_ID)
             self._until(lambda: any(each.toPlainText() for each in window.findChildren(NoteEdit)))
             self._save(window, "card")
             self._take_api(window)

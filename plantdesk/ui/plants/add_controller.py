@@ -229,7 +229,7 @@ class AddPlantController(QObject):
     @Slot()
     def _on_emptied(self) -> None:
         """Restore what was put aside for a plant that was to be corrected, and list that plant again."""
-        if (postponed := self.queue.outbox.give_back()) is not None:
+        if (postponed := self.queue.outbox.restore_postponed()) is not None:
             self._form.fill(postponed.texts)
         self.queue.submit()
 

@@ -1,7 +1,4 @@
-"""Sends what is in the outbox to the store, in the background, and remembers what is not saved.
-
-The form is free while a plant is being saved.
-"""
+"""Sends the outbox to the store without blocking the form, and writes unsaved plants to disk."""
 
 from __future__ import annotations
 
@@ -21,7 +18,14 @@ from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.ui.background import StoreQueries, Task, next_free_id
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, UnansweredError, from_json
+from plantdesk.ui.plants.outbox import (
+    EnteredPlant,
+    Outbox,
+    StoreNotOpenError,
+    Submission,
+    UnansweredError,
+    submission_from_json,
+)
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.texts import error_text
 
@@ -39,9 +43,9 @@ _CLOSE_TIMEOUT = 60
 class AddQueue(QObject):
     """Sends submissions and receives the answers. Lives on the GUI thread.
 
-    `added(submission, result)`: saved; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: not saved. `changed`: the outbox has changed; emitted before anything is sent: what is
-    on disk must not list it as waiting, or the next start would add it again. `next_id_changed(next_id)`.
+    `added(submission, result)`: it is stored; the result is a PlantRow, or Applied for several plants.
+    `refused(submission)`: it is not stored. `changed`: the outbox has changed; emitted before a submission is sent, so
+    that it is on disk as sent, and the next start does not add it again. `next_id_changed(next_id)`.
     """
 
     added = Signal(object, object)
@@ -67,18 +71,18 @@ class AddQueue(QObject):
 
     @property
     def next_id(self) -> int | None:
-        """The ID that the next plant probably gets, None if unknown; those being saved get the IDs before it."""
+        """The ID that the next plant probably gets, after those that are being saved; None if unknown."""
         if self._next_id is None:
             return None
         return self._next_id + sum(entry.id is None for each in self.outbox.saving for entry in each.entries)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Save in this store, including what was submitted before it was open."""
+        """Use this store, also for what was submitted before it was open."""
         self._store, self.queries, self.outbox.error = store, queries, None
         self._query_next_id()
         self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
-        sent = [each.sent_at for each in self.outbox.sent_before]
-        if sent and not store.desk:  # a server has another clock
+        sent = [each.sent_at for each in self.outbox.sent_by_earlier_window]
+        if sent and not store.desk:  # the clock of a server may differ
             queries.run(self, partial(_added_since, time=min(sent)), self._drop_stored)
         self._send()
 
@@ -87,12 +91,12 @@ class AddQueue(QObject):
         self.changed.emit()
 
     def show_no_store(self) -> None:
-        """Let submissions wait: the store could not be opened."""
+        """Let submissions wait, as the store could not be opened."""
         self.outbox.error = StoreNotOpenError()
         self.changed.emit()
 
     def release_store(self) -> None:
-        """Save what can be saved, and wait for it; the rest waits for the next store."""
+        """Send what is due, and block until it is answered; the rest waits for the next store."""
         self._retry.stop()
         self.queries = self._next_id = None
         while self._answers:
@@ -107,24 +111,24 @@ class AddQueue(QObject):
     def _settle(self, submission: Submission, error: BaseException | None) -> None:
         del self._answers[submission]
         if error is None:
-            self.outbox.stored(submission)
+            self.outbox.mark_stored(submission)
         elif isinstance(error, Exception):
-            self.outbox.failed(submission, error)
+            self.outbox.mark_failed(submission, error)
         else:
             raise error
 
     def submit(self, *submissions: Submission) -> None:
-        """Save submissions, each after those that were submitted before it."""
+        """Add submissions to the outbox, and send what is due."""
         self.outbox.add(submissions)
         self._send()
 
     def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
-        """Try to save submissions again, on request with free IDs as one change, and with them what waits."""
+        """Send refused submissions again, with free IDs as one change if requested."""
         self.outbox.retry(submissions, with_free_ids=with_free_ids)
         self._send()
 
     def discard(self, submissions: Iterable[Submission]) -> None:
-        """Drop what was not saved."""
+        """Remove submissions that are not being saved."""
         self.outbox.discard(submissions)
         self.changed.emit()
 
@@ -134,7 +138,7 @@ class AddQueue(QObject):
         if store is None:
             self.changed.emit()
             return
-        due = self.outbox.send()
+        due = self.outbox.take_due()
         self.changed.emit()
         for submission in due:
             answer = self._answers[submission] = _add(store, submission.entries, is_single=submission.is_single)
@@ -187,13 +191,13 @@ class AddQueue(QObject):
 
 
 def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
-    """Return the plants that the form has added since a time, oldest first; of very many, the last ones."""
+    """Return the latest plants that the form has added since a time, oldest first."""
     plants = Selection.of(AddedBy(SourceKind.FORM))._replace(since=time)
     return [*reader.selected(plants, _MAX_COMPARED)][::-1]
 
 
 def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
-    """Add plants. The Future fails with InvalidPlantError for an invalid plant; the form has checked its own."""
+    """Add plants; the Future fails with InvalidPlantError if one is invalid, as copies may be."""
     from plantdesk.domain.models import NewPlant
 
     try:
@@ -215,7 +219,7 @@ def _plant(entry: EnteredPlant) -> NewPlant | Plant:
 
 
 class RememberedPlants(QObject):
-    """Saves the outbox at each change, and the form soon after a key. `saved`: it has."""
+    """Writes the outbox to disk after each change, and the form soon after a key. `saved`: after each attempt."""
 
     saved = Signal()
 
@@ -227,17 +231,17 @@ class RememberedPlants(QObject):
         queue.changed.connect(self.save)
 
     def restore(self, location: StoreLocation) -> None:
-        """Restore the form and unsaved plants of an earlier window of this store; this window's own move to it as well.
+        """Restore form and outbox of an earlier window of this store; what this window has unsaved moves to it as well.
 
-        What only waited is sent; the user adds the rest. What was sent is dropped if the store has it.
+        Waiting submissions are sent; the user decides about others, except for those that the store has already.
         """
         if location.key == self._store_key:
             return
         before, self._store_key = self._store_key, location.key
         remembered = self._preferences.of_store(location.key)
         unsaved = remembered.get("unsaved")
-        found = [from_json(each) for each in (unsaved if isinstance(unsaved, list) else [])]
-        draft = from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
+        found = [submission_from_json(each) for each in (unsaved if isinstance(unsaved, list) else [])]
+        draft = submission_from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
         if draft is not None and self._form.is_empty:
             self._form.fill(draft.texts)
         else:
@@ -248,11 +252,11 @@ class RememberedPlants(QObject):
 
     @Slot()
     def save(self) -> None:
-        """If they have changed, write what is typed and the plants that are unsaved or in doubt."""
+        """Write form and outbox to disk, unless both are empty there and here."""
         if self._store_key is not None:
             outbox, draft = self._queue.outbox, self._form.draft()
             edited = [] if outbox.edited is None or draft else [outbox.edited]
-            submissions = [each.as_json(error_text) for each in [*edited, *outbox.submissions]]
+            submissions = [each.to_json(error_text) for each in [*edited, *outbox.submissions]]
             known = self._preferences.of_store(self._store_key)
             if submissions or draft or known.get("unsaved") or known.get("draft"):
                 self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)

@@ -140,7 +140,7 @@ class PlantBrowser(QFrame):
         """Go to a plant in the table; the search is cleared if it hides the plant."""
         if takes_focus:
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-        is_found = self.table.keeper.seek(plant_id)
+        is_found = self.table.keeper.go_to_plant(plant_id)
         if not is_found or self.model.rows.state is RowsState.LOADING:  # the rows may be those of an earlier search
             self.search_bar.clear()
 
@@ -150,10 +150,10 @@ class PlantBrowser(QFrame):
         is_descending = column in {Column.ADDED, Column.ID}
         self.table.sortByColumn(column, Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder)
 
-    def copy_selection(self, form: Format | None = None) -> None:
+    def copy_selection(self, file_format: Format | None = None) -> None:
         """Put the selected rows on the clipboard, in the background, in the format of a file; None: a spreadsheet."""
         if ids := self.table.selected_ids():
-            self.copier.copy(ids, form)
+            self.copier.copy(ids, file_format)
 
     @Slot()
     def _on_page_changed(self) -> None:

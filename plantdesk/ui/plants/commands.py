@@ -25,7 +25,7 @@ from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY, TagField
 from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
-from plantdesk.ui.plants.table.columns import SIZED
+from plantdesk.ui.plants.table.columns import SIZED_COLUMNS
 from plantdesk.ui.plants.table.model import MAX_TEXT, PLANT_ROLE
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
@@ -81,8 +81,8 @@ class SelectionCommands(QObject):
             action.setAutoRepeat(False)
         copies = ((self.tr("Copy as C&SV"), Format.CSV), (self.tr("Copy as &JSON"), Format.JSON))
         self._copies = [
-            add(Section.EDIT_COPIES, text, partial(browser.copy_selection, form), in_menu=False)
-            for text, form in copies
+            add(Section.EDIT_COPIES, text, partial(browser.copy_selection, file_format), in_menu=False)
+            for text, file_format in copies
         ]
         self.show_selection(0)
         context.bridge.health_changed.connect(self._on_health_changed)
@@ -223,9 +223,9 @@ class ViewCommands(QObject):
         text = self.tr("&Keep tag for the next plant")
         self.keep_tag_command = switch(text, lambda on: tag_field.set_pinned(pinned=on))
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
-        titles, title = map(column_title, SIZED), self.tr("Col&umns")
+        titles, title = map(column_title, SIZED_COLUMNS), self.tr("Col&umns")
         columns = menus.add_switches(Section.VIEW_COLUMNS, title, titles, self._on_columns_chosen)
-        self._columns = dict(zip(SIZED, columns, strict=True))
+        self._columns = dict(zip(SIZED_COLUMNS, columns, strict=True))
         for action in self._columns.values():
             action.setChecked(True)
         text = self.tr("New &plants (top of the list)")

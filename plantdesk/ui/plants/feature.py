@@ -125,7 +125,7 @@ class Plants(Feature):
     def save_view(self) -> None:
         if self._view_key is not None:
             browser, pinned = self.browser, self._form.tag_field.is_pinned
-            values = {**browser.table.as_json(), **browser.search_bar.as_json(), "pinned": pinned}
+            values = {**browser.table.to_json(), **browser.search_bar.to_json(), "pinned": pinned}
             self.context.preferences.change_store(self._view_key, **values)
 
     def _show_view(self) -> None:
@@ -135,7 +135,7 @@ class Plants(Feature):
         self._view_key = self.context.location.key
         values = self.context.preferences.of_store(self._view_key)
         self.browser.table.restore(values)
-        self._form.make_room(self.browser.table.columns.widest_id)
+        self._form.set_widest_id(self.browser.table.columns.widest_id)
         self.browser.search_bar.restore(values)
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
@@ -329,7 +329,7 @@ class Plants(Feature):
         if error is None:
             self.browser.model.retry()
         lasting = _lasting(error)
-        self._form.allow("" if lasting is None else error_text(lasting))
+        self._form.set_refusal("" if lasting is None else error_text(lasting))
         self.context.message.setVisible(lasting is None)
 
 

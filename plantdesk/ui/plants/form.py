@@ -1,4 +1,4 @@
-"""The form: ID, name, tag, and the message line under them. It does not use the store; `AddPlantController` does."""
+"""The form for a new plant: ID, name, tag, and a message line. `AddPlantController` connects it with the store."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.offers import TagCompleter
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_disabled_reason
 
-#: Milliseconds after a key until the typed texts are saved.
-SETTLED = 500
+#: Milliseconds from a change of the texts to `draft_due`.
+DRAFT_DELAY_MS = 500
 #: Widths for text of 13 px, in a form that is wide enough, and in a narrower one.
-_WIDE = 900
+_WIDE_FORM = 900
 _ID_WIDTH, _TAG_WIDTH = 76, 184
 _NARROW_ID_WIDTH, _NARROW_TAG_WIDTH = 72, 150
 _MAX_ID_WIDTH = 150
@@ -41,11 +41,10 @@ class FieldName(StrEnum):
 
 
 class PlantForm(QFrame):
-    """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
+    """One row of fields. Enter submits; the texts stay until `start_next`. Escape closes the message, else empties it.
 
-    `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. Holding the key submits once.
-    Escape closes the message, and without a message empties the fields; without `empties_on_escape` it is left to the
-    window. `draft_due`: half a second after a text has changed; more keys do not delay it.
+    `submitted(keep_name)`: Enter, or Ctrl+Enter to keep the name for the next plant. `emptied`: by Escape.
+    `draft_due`: half a second after the first change of a text.
     """
 
     submitted = Signal(bool)
@@ -53,12 +52,12 @@ class PlantForm(QFrame):
     emptied = Signal()
 
     def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:
-        """Make an empty form with `message` under its fields."""
+        """Make a form with `message` under its fields; without `empties_on_escape` it leaves Escape to the window."""
         super().__init__()
         self.theme, self.message = theme, message
         self._empties_on_escape = empties_on_escape
         self._widest_id = ""
-        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
+        self._draft_timer = QTimer(self, singleShot=True, interval=DRAFT_DELAY_MS)
         #: Whether Enter in Name moves to Tag. Enter in Tag then adds the plant.
         self.enter_goes_to_tag = False
         self.setAccessibleName(self.tr("New plant"))
@@ -79,7 +78,7 @@ class PlantForm(QFrame):
         self._connect()
 
     def _connect(self) -> None:
-        self._settling.timeout.connect(self.draft_due)
+        self._draft_timer.timeout.connect(self.draft_due)
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
         self.name_field.returnPressed.connect(self._on_name_entered)
@@ -121,15 +120,12 @@ class PlantForm(QFrame):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was typed, not even spaces; a pinned tag was typed for the plant before."""
+        """Whether no field has text, except for a pinned tag."""
         tag = "" if self.tag_field.is_pinned else self.tag_field.text()
         return not (self._id_edit.text() or self.name_field.text() or tag)
 
     def draft(self) -> list[str]:
-        """Return what is typed, as `fill` takes it; an empty list if there is neither a name nor an ID.
-
-        The rest of a name that was filled in, and the tag filled in with it, are left out.
-        """
+        """Return the typed texts for `fill`, without completions; an empty list without a name and an ID."""
         if not (self.name_text or self.id_text):
             return []
         is_from_name = self.name_field.is_filled and self.tag_field.is_filled
@@ -140,8 +136,8 @@ class PlantForm(QFrame):
         self._id_edit.setPlaceholderText("" if plant_id is None else str(plant_id))
         self._set_widths()
 
-    def make_room(self, widest_id: str) -> None:
-        """Make ID as wide as this one needs, before the next ID is known."""
+    def set_widest_id(self, widest_id: str) -> None:
+        """Make the ID field wide enough for an id, before the next ID is known."""
         self._widest_id = widest_id
         self._set_widths()
 
@@ -152,8 +148,8 @@ class PlantForm(QFrame):
         self.close_message()
         self.focus_name()
 
-    def allow(self, reason: str) -> None:
-        """Let the user type plants, or not for a `reason`; what is typed stays."""
+    def set_refusal(self, reason: str) -> None:
+        """Disable the form for a reason, or enable it with an empty one; its texts stay."""
         if self._add_button.isEnabled() is bool(reason):
             for widget in (self._id_edit, self.name_field, self.tag_field, self._add_button):
                 set_disabled_reason(widget, reason)
@@ -163,7 +159,7 @@ class PlantForm(QFrame):
         self.tags.setStringList([tag for tag in tags if tag])
 
     def start_next(self, *, keep_name: bool = False) -> None:
-        """Empty the fields, but for a tag that is pinned, and put the cursor into Name if it is in the form."""
+        """Empty the fields, except for a pinned tag; if the form has the focus, move it to Name."""
         # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
         self._id_edit.setText("")
         if keep_name:
@@ -178,7 +174,7 @@ class PlantForm(QFrame):
             self.focus_name()
 
     def fill(self, texts: Sequence[str]) -> None:
-        """Put the texts of all fields into the form."""
+        """Set the texts of all fields."""
         for field, text in zip(self._fields().values(), texts, strict=True):
             field.setText(text[:MAX_LENGTH])
         self.clear_errors()
@@ -188,12 +184,12 @@ class PlantForm(QFrame):
         self._layout.addWidget(widget, 3, 0, 1, 4)
 
     def show_errors(self, fields: Sequence[str], text: str, *actions: MessageAction) -> None:
-        """Mark the invalid fields and show `text`, without moving the cursor."""
+        """Mark the invalid fields and show `text`; the focus stays."""
         self._mark(fields)
         self.message.show_message(Tone.ERROR, text, *actions)
 
     def focus_field(self, name: str) -> None:
-        """Put the cursor into a field and select what is in it."""
+        """Move the focus to a field and select its text."""
         field = self._fields()[FieldName(name)]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         field.selectAll()
@@ -212,7 +208,7 @@ class PlantForm(QFrame):
 
     @Slot()
     def focus_name(self) -> None:
-        """Put the cursor after the text of Name, without a selection: the next key must not delete the text."""
+        """Move the focus to the end of Name, without a selection, which the next key would replace."""
         self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self.name_field.is_filled:
             self.name_field.end(False)
@@ -258,7 +254,7 @@ class PlantForm(QFrame):
 
     def _set_widths(self) -> None:
         scaled = self.theme.metrics.scaled
-        is_narrow = self.width() < scaled(_WIDE)
+        is_narrow = self.width() < scaled(_WIDE_FORM)
         texts = (self._id_edit.placeholderText(), self._widest_id)
         widest = max(map(self._id_edit.fontMetrics().horizontalAdvance, texts))
         id_width = max(scaled(_NARROW_ID_WIDTH if is_narrow else _ID_WIDTH), widest + 2 * EDGE)
@@ -309,8 +305,8 @@ class PlantForm(QFrame):
 
     @Slot()
     def _on_changed(self) -> None:
-        if not self._settling.isActive():
-            self._settling.start()
+        if not self._draft_timer.isActive():
+            self._draft_timer.start()
 
     @Slot()
     def _on_edited(self) -> None:

@@ -1,8 +1,8 @@
-"""What is typed or copied and not in the store yet: a state machine, without Qt and without a store.
+"""The outbox: plants that are not in the store yet, as a state machine without Qt and without a store.
 
 Submissions are sent in their order, so that no plant gets an ID before an earlier one. Each is WAITING until it is due,
-SENDING until the store has answered, and gone when it is stored. What the store cannot save now waits again; what it
-refuses is REFUSED until the user corrects or discards it. A half-typed plant that was put aside is POSTPONED.
+SENDING until the store has answered, and removed when it is stored. One that the store cannot save now waits again; one
+that it refuses is REFUSED until the user corrects or discards it. A half-typed plant is POSTPONED.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EnteredPlant(NamedTuple):
 
 
 class SubmissionState(Enum):
-    """What a submission waits for: to be due, for the answer of the store, or for the user."""
+    """The states of a submission; see the module."""
 
     WAITING = auto()
     SENDING = auto()
@@ -51,11 +51,11 @@ class SubmissionState(Enum):
 
 @dataclass(eq=False)
 class Submission:
-    """The plants of one Enter, or copies; all are added, or none.
+    """Plants that were submitted together, of which all are added or none.
 
-    `texts` are those of the form (id, name, tag); empty for copies. `error` is the reason why they are not saved.
-    If it may be in the store, `sent_at` is the time of sending in milliseconds since 1970, UTC; else 0. `is_copy`:
-    copies of other plants. `is_quick`: of the small window. The `number` is the order of submission.
+    `texts` are those of the form (id, name, tag), or empty for copies of plants (`is_copy`). `error` is the reason why
+    it is not saved. `sent_at` is the time of sending in milliseconds since 1970, UTC, if the plants may be in the
+    store, else 0. `is_quick`: from the quick entry. `number` is the order of submission.
     """
 
     entries: Sequence[EnteredPlant]
@@ -69,16 +69,16 @@ class Submission:
 
     @property
     def is_single(self) -> bool:
-        """Whether it is added without a change in the history, like the plants of scripts."""
+        """Whether it is one plant without a note, which is added without a change in the history."""
         return len(self.entries) == 1 and self.entries[0].note is None
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it is not known yet if it has reached the store."""
+        """Whether it was sent, and it is not known if the store has it."""
         return self.state is SubmissionState.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
 
-    def as_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
-        """Return the submission as `from_json` takes it, with the text of its error."""
+    def to_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
+        """Return a JSON object for `submission_from_json`; `text_of` returns the text of an error."""
         error = UnansweredError() if self.state is SubmissionState.SENDING else self.error
         return {
             "waits": self.state is SubmissionState.WAITING and not self.is_unknown,
@@ -92,8 +92,8 @@ class Submission:
 class Outbox:
     """The submissions in their order.
 
-    `error` is the reason why none can be stored now. `is_lost`: the connection to the server broke. The store finds out
-    which of those that were sent it has. `edited` is in the form again, and was not submitted since.
+    `error` is the reason why none can be stored now. `is_lost`: the connection to the server is broken; the store finds
+    out which of the sent ones it has. `edited` was taken out, and is in the form again.
     """
 
     def __init__(self) -> None:
@@ -103,32 +103,32 @@ class Outbox:
         self.edited: Submission | None = None
 
     @property
-    def is_away(self) -> bool:
-        """Whether submissions wait: the store could not be opened, or its server does not answer."""
+    def is_store_away(self) -> bool:
+        """Whether submissions wait for a store that is not open, or whose server does not answer."""
         return self.is_lost or isinstance(self.error, StoreNotOpenError)
 
     @property
     def waits_for_server(self) -> bool:
-        """Whether what waits is sent as soon as the server answers."""
+        """Whether waiting submissions are sent when the server answers."""
         return isinstance(self.error, StoreUnreachableError) and self.error.retry_after is not None
 
     @property
     def can_retry(self) -> bool:
-        """Whether the user may send what waits; else it is sent automatically as soon as possible."""
+        """Whether the user can send waiting submissions; otherwise only the store or the server is missing."""
         return not (self.waits_for_server or isinstance(self.error, StoreNotOpenError))
 
     @property
     def saving(self) -> list[Submission]:
-        """What is being saved, or is sent as soon as the store is open."""
+        """The submissions that are being saved, or are sent when the store is open."""
         return [each for each in self.submissions if self._is_saving(each)]
 
     @property
     def unsaved(self) -> list[Submission]:
-        """What the user sees in the list: submissions that could not be saved, are in doubt, or were put aside."""
+        """The listed submissions: those that could not be saved, are in doubt, or were postponed."""
         return [each for each in self.submissions if not self._is_saving(each) or self.is_in_doubt(each)]
 
     def is_in_doubt(self, submission: Submission) -> bool:
-        """Return whether a submission may be in the store or not: the connection broke before the answer."""
+        """Return whether it is unknown if the store has a submission, as the connection broke before the answer."""
         return submission.is_unknown or (self.is_lost and submission.state is SubmissionState.SENDING)
 
     def _is_saving(self, submission: Submission) -> bool:
@@ -136,7 +136,7 @@ class Outbox:
         return is_due or submission.state is SubmissionState.SENDING
 
     def add(self, submissions: Iterable[Submission]) -> None:
-        """Add what was submitted, was discarded before, or is from an earlier window, each by its number."""
+        """Add submissions, in the order of their numbers."""
         self.submissions = sorted([*self.submissions, *submissions], key=lambda each: each.number)
 
     def discard(self, submissions: Iterable[Submission]) -> None:
@@ -146,12 +146,12 @@ class Outbox:
                 self.submissions.remove(each)
 
     def edit(self, submission: Submission) -> None:
-        """Take a submission out, to be corrected."""
+        """Take a submission out, to be corrected in the form."""
         self.discard([submission])
         self.edited = submission
 
-    def give_back(self) -> Submission | None:
-        """Add again, unchanged, what was taken out for editing; take out and return what was put aside for it."""
+    def restore_postponed(self) -> Submission | None:
+        """Add the edited submission again, unchanged; take out and return the postponed one that it had replaced."""
         if self.edited is None:
             return None
         postponed = [each for each in self.submissions if each.state is SubmissionState.POSTPONED][-1:]
@@ -161,7 +161,7 @@ class Outbox:
         return postponed[0] if postponed else None
 
     def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
-        """Let refused submissions be sent again; on request with the next free IDs as one submission, with one undo."""
+        """Let refused submissions wait again; with free IDs they become one submission, and so one undo."""
         refused = [each for each in self.submissions if each in submissions and each.state is SubmissionState.REFUSED]
         if with_free_ids and refused:
             first, *others = refused
@@ -171,11 +171,11 @@ class Outbox:
         for each in refused:
             each.state, each.error, each.sent_at = SubmissionState.WAITING, None, 0
 
-    def send(self) -> list[Submission]:
-        """Return what is due, which then counts as sent; nothing until the store has answered what was sent before.
+    def take_due(self) -> list[Submission]:
+        """Return the submissions to send, whose state becomes SENDING; none while others are being sent.
 
-        Plants without notes go together. If the store could not save the last one, the first goes alone: the others
-        follow when it is stored, so that none overtakes it.
+        Single plants are sent together. After a failure of the store the first one is sent alone, so that no other
+        one is stored before it.
         """
         waiting = [each for each in self.submissions if each.state is SubmissionState.WAITING]
         if not waiting or any(each.state is SubmissionState.SENDING for each in self.submissions):
@@ -186,13 +186,13 @@ class Outbox:
             each.state, each.error, each.sent_at = SubmissionState.SENDING, None, now_ms()
         return due
 
-    def stored(self, submission: Submission) -> None:
-        """Drop a submission: the store has it."""
+    def mark_stored(self, submission: Submission) -> None:
+        """Remove a submission that the store has."""
         self.submissions.remove(submission)
         self.error = None
 
-    def failed(self, submission: Submission, error: Exception) -> None:
-        """Let a submission wait if the store cannot save it now, or mark it as refused for any other reason."""
+    def mark_failed(self, submission: Submission, error: Exception) -> None:
+        """Let a submission wait after a StoreError; after any other error it is refused."""
         self.error = error if isinstance(error, StoreError) else None
         submission.state = SubmissionState.REFUSED if self.error is None else SubmissionState.WAITING
         submission.error = error
@@ -200,37 +200,37 @@ class Outbox:
             submission.sent_at = 0
 
     @property
-    def sent_before(self) -> list[Submission]:
-        """What an earlier window had sent when it was ended, and the user has not sent again."""
+    def sent_by_earlier_window(self) -> list[Submission]:
+        """The submissions that an earlier window was sending when it ended."""
         return [each for each in self.submissions if each.state is SubmissionState.REFUSED and each.sent_at]
 
     def drop_stored(self, rows: Sequence[PlantRow]) -> None:
-        """Drop what an earlier window has added, according to `rows`: the plants of the form, oldest first."""
-        for each in self.sent_before:
-            left = _without(rows, each)
-            if left is None:
+        """Remove what an earlier window has stored; `rows` are the latest plants of the form, oldest first."""
+        for each in self.sent_by_earlier_window:
+            other_rows = _without(rows, each)
+            if other_rows is None:
                 each.sent_at = 0
             else:
-                rows = left
+                rows = other_rows
                 self.submissions.remove(each)
 
 
 def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
-    """Return the rows without those of a submission; None if one is missing, as all are stored or none is."""
-    left = [*rows]
+    """Return the rows without those of a submission; None if one of them is missing, so that none is stored."""
+    others = [*rows]
     for entry in submission.entries:
-        for row in left:
+        for row in others:
             is_same = (row.name, row.tag, row.note) == (entry.name, entry.tag, entry.note)
             if is_same and entry.id in {None, row.id} and row.added_at >= submission.sent_at:
-                left.remove(row)
+                others.remove(row)
                 break
         else:
             return None
-    return left
+    return others
 
 
-def from_json(value: object) -> Submission | None:
-    """Return the submission from `Submission.as_json`; None for anything else, as settings may hold anything."""
+def submission_from_json(value: object) -> Submission | None:
+    """Return the submission from `Submission.to_json`; None for an invalid value, as a user may edit the file."""
     match value:
         case {"texts": [str(), str(), str()] | [] as texts, "plants": list(plants), "reason": str(reason), **others}:
             entries = [*filter(None, map(_entry, plants))]
@@ -242,9 +242,11 @@ def from_json(value: object) -> Submission | None:
         return Submission((), tuple(texts), SubmissionState.POSTPONED)
     if others.get("waits") is True:
         return Submission(entries, tuple(texts))
-    sent_at = sent_at if isinstance(sent_at := others.get("sent_at"), int) else 0
+    sent_at = others.get("sent_at")
     text = Text("{reason}", reason=reason) if reason else Text("PlantDesk was closed before it could be saved.")
-    return Submission(entries, tuple(texts), SubmissionState.REFUSED, PlantDeskError(text), sent_at)
+    return Submission(
+        entries, tuple(texts), SubmissionState.REFUSED, PlantDeskError(text), sent_at if isinstance(sent_at, int) else 0
+    )
 
 
 def _entry(plant: object) -> EnteredPlant | None:

@@ -72,10 +72,10 @@ class QuickEntry(Dialog):
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
         """Show the window in the upper part of the screen with the pointer; with a `refusal` nothing can be typed."""
-        hint = self.tr("The plant waits until the store can be reached.") if self._queue.outbox.is_away else ""
+        hint = self.tr("The plant waits until the store can be reached.") if self._queue.outbox.is_store_away else ""
         self._is_open = True
         self.form.set_tags(tags)
-        self.form.allow(refusal)
+        self.form.set_refusal(refusal)
         self.form.message.set_hint(refusal or hint)
         if not self.isVisible():
             self.adjustSize()

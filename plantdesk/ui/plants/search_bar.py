@@ -173,13 +173,13 @@ class SearchBar(QWidget):
         self.field.setText(text)
         self._update()
 
-    def as_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, str]:
         """Return the search, and the part of it that is in the field, as members of a JSON object."""
         return {"search": self.text, "typed": self._typed}
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Show the search that `as_json` returned; anything else is ignored."""
-        search, typed = (str(values.get(name) or "") for name in self.as_json())
+        """Show the search that `to_json` returned; anything else is ignored."""
+        search, typed = (str(values.get(name) or "") for name in self.to_json())
         if not typed or not search.endswith(typed):
             self.set_search(search)
             return

@@ -145,7 +145,7 @@ class Contents(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object) -> Contents:
-        """Return the contents that `as_json` returned; invalid items are left out."""
+        """Return the contents that `to_json` returned; invalid items are left out."""
         values = value if isinstance(value, dict) else {}
         tags, sources = (each if isinstance(each, list) else [] for each in (values.get("tags"), values.get("sources")))
         pairs = [each for each in sources if isinstance(each, list) and len(each) == 2]  # noqa: PLR2004 - kind and label
@@ -155,7 +155,7 @@ class Contents(NamedTuple):
             values.get("today") is not False,
         )
 
-    def as_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the filters that are shown until the next count."""
         sources = [[each.kind, each.label] for each in self.sources]
         tags = list(self.tags)[:_MAX_REMEMBERED]

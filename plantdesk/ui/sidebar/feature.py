@@ -97,14 +97,14 @@ class Sidebar(Feature):
             counter.close()
         self._counters.clear()
         self._tag_commands.store, self._tag_commands.counts = None, {}
-        self._contents = Contents.from_json(self._contents.as_json())
+        self._contents = Contents.from_json(self._contents.to_json())
         self._search_counts = {}
         self._show()
 
     @override
     def save_view(self) -> None:
         if self._tag_commands.store is not None:
-            known = {} if self._contents.counts is None else {"known": self._contents.as_json()}
+            known = {} if self._contents.counts is None else {"known": self._contents.to_json()}
             self._save_values(sidebar=self._pane.is_requested, folded=sorted(self._view.collapsed_tags), **known)
 
     @Slot()

@@ -46,13 +46,13 @@ class ExportDialog(Dialog):
         super().__init__(self.tr("Export"), parent)
         self._theme = theme
         self._folder = folder
-        self._plants = ComboBox(self.tr("Plants"))
+        self._plants_box = ComboBox(self.tr("Plants"))
         for text, name in choices:
-            self._plants.addItem(text, name)
-        self._plants.setCurrentIndex(chosen)
-        self._forms = ComboBox(self.tr("Format"))
-        for form, text, _ in self._formats():
-            self._forms.addItem(text, form)
+            self._plants_box.addItem(text, name)
+        self._plants_box.setCurrentIndex(chosen)
+        self._format_box = ComboBox(self.tr("Format"))
+        for file_format, text, _ in self._format_choices():
+            self._format_box.addItem(text, file_format)
         self.add_primary(self.tr("&Save as…"), self._on_save)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
@@ -65,7 +65,7 @@ class ExportDialog(Dialog):
         elif not press_focused_button(self):
             self._on_save()
 
-    def _formats(self) -> list[tuple[Format, str, str]]:
+    def _format_choices(self) -> list[tuple[Format, str, str]]:
         return [
             (Format.CSV, self.tr("CSV"), ".csv"),
             (Format.XLSX, self.tr("Excel workbook"), ".xlsx"),
@@ -77,28 +77,28 @@ class ExportDialog(Dialog):
 
     @Slot()
     def _on_save(self) -> None:
-        form, text, suffix = self._formats()[self._forms.currentIndex()]
+        file_format, text, suffix = self._format_choices()[self._format_box.currentIndex()]
         start = str(self._folder / f"{self.tr('plants')}{suffix}")
         name = FileDialog.file_to_save(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
         file = Path(name)
         if not name:
             return
-        if (named := _form_of(file, form)) is not None:
+        if (named := _format_of(file, file_format)) is not None:
             self._accept(named, file)
         elif (suffixed := file.with_name(file.name + suffix)).exists():
-            self._ask_to_replace(form, suffixed)
+            self._ask_to_replace(file_format, suffixed)
         else:
-            self._accept(form, suffixed)
+            self._accept(file_format, suffixed)
 
-    def _accept(self, form: Format, file: Path) -> None:
-        self.requested.emit(self._plants.currentData(), form, file)
+    def _accept(self, file_format: Format, file: Path) -> None:
+        self.requested.emit(self._plants_box.currentData(), file_format, file)
         self.accept()
 
-    def _ask_to_replace(self, form: Format, file: Path) -> None:
+    def _ask_to_replace(self, file_format: Format, file: Path) -> None:
         """Ask whether to replace the file: the file dialog asked only about its name without the suffix."""
         text = self.tr("{file} exists already.").format(file=quoted(file.name))
         box = MessageBox(self._theme, self.tr("Export"), text, self.tr("Its content would be replaced."), self)
-        box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, form, file))
+        box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, file_format, file))
         box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         box.open()
 
@@ -106,9 +106,9 @@ class ExportDialog(Dialog):
         grid = QGridLayout()
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(S)
-        for combo in (self._plants, self._forms):
+        for combo in (self._plants_box, self._format_box):
             combo.setMinimumWidth(_WIDTH)
-        add_labelled(grid, ((self.tr("Plants"), self._plants), (self.tr("Format"), self._forms)))
+        add_labelled(grid, ((self.tr("Plants"), self._plants_box), (self.tr("Format"), self._format_box)))
         text = self.tr(
             "All fields are written. CSV is for programs: PlantDesk reads it exactly. CSV for Excel marks cells "
             "that Excel would take for formulas with a leading '."
@@ -117,7 +117,7 @@ class ExportDialog(Dialog):
         self.setMinimumWidth(480)
 
 
-def _form_of(file: Path, chosen: Format) -> Format | None:
+def _format_of(file: Path, chosen: Format) -> Format | None:
     """Return the format of a file's suffix; `chosen` if that has the same suffix."""
     suffix = file.suffix.lower()
     found = SUFFIXES.get(suffix)
@@ -145,7 +145,7 @@ class ExportController(QObject):
         if self.running_text or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
             return
-        self._plants, selected = plants, plants.selected_ids()
+        self._shown_plants, selected = plants, plants.selected_ids()
         choices = [(self.tr("All plants"), _ALL)]
         if plants.search_text:
             choices.append(
@@ -173,14 +173,14 @@ class ExportController(QObject):
         self.deleteLater()
 
     @Slot(str, object, object)
-    def _export(self, choice: str, form: Format, file: Path) -> None:
-        selection = parse_search(self._plants.search_text) if choice == _SHOWN else Selection()
+    def _export(self, choice: str, file_format: Format, file: Path) -> None:
+        selection = parse_search(self._shown_plants.search_text) if choice == _SHOWN else Selection()
         if choice == _SELECTED:
-            selection = Selection(ids=self._plants.selected_ids())
+            selection = Selection(ids=self._shown_plants.selected_ids())
 
         def run(task: Task) -> int:
             with closing(self._store.reader()) as reader, task.interrupted_by(reader.interrupt):
-                return _write(task, reader, file, form, selection)
+                return _write(task, reader, file, file_format, selection)
 
         title = self.tr("Exporting to {file}").format(file=quoted(file.name))
         self._bar.show_state(Tone.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
@@ -218,7 +218,7 @@ class ExportController(QObject):
         self.ended.emit()
 
 
-def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection: Selection) -> int:
+def _write(task: Task, reader: PlantReader, file: Path, file_format: Format, selection: Selection) -> int:
     total = max(1, reader.count_selected(selection))
     report = Reporter(task.report)
 
@@ -226,4 +226,4 @@ def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection:
         task.raise_if_cancelled()
         report.report_rows(count, max(total, count))
 
-    return write_plants(file, form, reader, selection, progress)
+    return write_plants(file, file_format, reader, selection, progress)

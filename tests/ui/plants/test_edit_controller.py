@@ -52,7 +52,7 @@ class EditDesk(PlantsDesk):
 
     def select(self, plant_id: int) -> None:
         self.table.setFocus()
-        self.table.keeper.seek(plant_id)
+        self.table.keeper.go_to_plant(plant_id)
 
     def until_editing(self, plant_id: int, column: str = "Name") -> None:
         name = f"{column} of plant {plant_id}"

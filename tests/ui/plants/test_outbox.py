@@ -9,7 +9,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreBusyError
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
-from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, SubmissionState, from_json
+from plantdesk.ui.plants.outbox import (
+    EnteredPlant,
+    Outbox,
+    StoreNotOpenError,
+    Submission,
+    SubmissionState,
+    submission_from_json,
+)
 
 _OWNER = PlantRow(7, "Aloe", None, 0, FORM)
 _ERRORS: list[PlantDeskError] = [StoreBusyError(), OutcomeUnknownError(), IdTakenError(_OWNER)]
@@ -22,7 +29,7 @@ class OutboxMachine(RuleBasedStateMachine):
         super().__init__()
         self.outbox = Outbox()
         self.typed: list[str] = []
-        self.stored: list[str] = []
+        self.mark_stored: list[str] = []
         self.discarded: list[str] = []
 
     def names(self, submissions: list[Submission]) -> list[str]:
@@ -39,7 +46,7 @@ class OutboxMachine(RuleBasedStateMachine):
     def send(self) -> None:
         waiting = [each for each in self.outbox.submissions if each.state is SubmissionState.WAITING]
         was_sending = any(each.state is SubmissionState.SENDING for each in self.outbox.submissions)
-        due = self.outbox.send()
+        due = self.outbox.take_due()
         assert due == waiting[: len(due)], "none overtakes an earlier one"
         assert bool(due) is (bool(waiting) and not was_sending)
         assert len(due) <= 1 or all(each.is_single for each in due)
@@ -53,14 +60,14 @@ class OutboxMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def is_stored(self, data: st.DataObject) -> None:
         submission = self.sending(data)
-        self.outbox.stored(submission)
-        self.stored += self.names([submission])
+        self.outbox.mark_stored(submission)
+        self.mark_stored += self.names([submission])
 
     @precondition(lambda self: any(each.state is SubmissionState.SENDING for each in self.outbox.submissions))
     @rule(data=st.data(), error=st.sampled_from(_ERRORS))
     def fails(self, data: st.DataObject, error: PlantDeskError) -> None:
         submission = self.sending(data)
-        self.outbox.failed(submission, error)
+        self.outbox.mark_failed(submission, error)
         assert submission in self.outbox.unsaved
         assert bool(submission.sent_at) is isinstance(error, OutcomeUnknownError)
 
@@ -99,9 +106,9 @@ class OutboxMachine(RuleBasedStateMachine):
             self.outbox.add([Submission((), ("", "half", ""), SubmissionState.POSTPONED)])
 
     @rule()
-    def give_back(self) -> None:
+    def restore_postponed(self) -> None:
         edited = self.outbox.edited
-        postponed = self.outbox.give_back()
+        postponed = self.outbox.restore_postponed()
         assert postponed is None or postponed.state is SubmissionState.POSTPONED
         assert edited is None or edited in self.outbox.submissions
 
@@ -110,9 +117,9 @@ class OutboxMachine(RuleBasedStateMachine):
     def start_again(self) -> None:
         """What was sent is not sent again by itself."""
         before = self.outbox.submissions
-        kept: list[dict[str, Any]] = json.loads(json.dumps([each.as_json() for each in before]))
+        kept: list[dict[str, Any]] = json.loads(json.dumps([each.to_json() for each in before]))
         self.outbox = Outbox()
-        self.outbox.add([each for value in kept if (each := from_json(value))])
+        self.outbox.add([each for value in kept if (each := submission_from_json(value))])
         for old, new in zip(before, self.outbox.submissions, strict=True):
             assert (new.entries, new.texts) == (list(old.entries), old.texts)
             was_sent = old.state is SubmissionState.SENDING or old.is_unknown
@@ -123,7 +130,7 @@ class OutboxMachine(RuleBasedStateMachine):
     def each_plant_is_in_one_place(self) -> None:
         edited = [] if self.outbox.edited is None else [self.outbox.edited]
         here = self.names([*self.outbox.submissions, *edited])
-        assert sorted([*here, *self.stored, *self.discarded]) == sorted(self.typed)
+        assert sorted([*here, *self.mark_stored, *self.discarded]) == sorted(self.typed)
 
     @invariant()
     def each_submission_is_saved_or_shown(self) -> None:

@@ -20,7 +20,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
-from plantdesk.ui.plants.form import SETTLED
+from plantdesk.ui.plants.form import DRAFT_DELAY_MS
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.preferences import Preferences
@@ -226,7 +226,7 @@ def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
 
 def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDesk, store: Store) -> None:
     """Each key a quarter of the delay after the one before."""
-    keys = QTimer(desk.window, interval=SETTLED // 4)
+    keys = QTimer(desk.window, interval=DRAFT_DELAY_MS // 4)
     keys.timeout.connect(lambda: QTest.keyClick(desk.the(NameField), Qt.Key.Key_A))
     desk.the(NameField).setFocus()
     keys.start()

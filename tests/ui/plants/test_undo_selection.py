@@ -28,7 +28,7 @@ class UndoDesk(PlantsDesk):
         """Select neighbouring plants, the first by clicking its row."""
         self.window.activateWindow()
         self.table.setFocus()
-        self.table.keeper.seek(plant_ids[0])
+        self.table.keeper.go_to_plant(plant_ids[0])
         for _ in plant_ids[1:]:
             self.press(Qt.Key.Key_Down, SHIFT)
         assert self.selected() == list(plant_ids)

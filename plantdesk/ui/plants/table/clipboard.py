@@ -50,10 +50,10 @@ class RowCopier(QObject):
         self.store: PlantStore | None = None
         self._task: Task | None = None
 
-    def copy(self, ids: array[int], form: Format | None = None) -> None:
+    def copy(self, ids: array[int], file_format: Format | None = None) -> None:
         """Copy plants, and cancel a copy that is running.
 
-        `form` None: the columns of the table for a spreadsheet; else all data of a plant, exactly, as in a file.
+        `file_format` None: the columns of the table for a spreadsheet; else all data of a plant, exactly, as in a file.
         """
         if len(ids) > MAX_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
@@ -62,7 +62,7 @@ class RowCopier(QObject):
         self._cancel()
         if self.store is not None:
             headings = [column_title(column) for column in Column]
-            read = partial(_table, store=self.store, ids=ids, headings=headings, form=form)
+            read = partial(_table, store=self.store, ids=ids, headings=headings, file_format=file_format)
             self._task = self._bridge.long_tasks.run(self, read, self._on_read, self._on_failed)
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class RowCopier(QObject):
         self.refused.emit(error_text(error))
 
 
-def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], form: Format | None) -> _Table:
+def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], file_format: Format | None) -> _Table:
     """Return the rows as text, on the thread of the task. Raises PlantDeskError if it gets too long."""
     from plantdesk.transfer.writing import pieces
 
@@ -108,7 +108,7 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
 
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
         rows = batches(reader)
-        parts = _cells(rows, headings) if form is None else ((piece, 0) for piece in pieces(rows, form))
+        parts = _cells(rows, headings) if file_format is None else ((piece, 0) for piece in pieces(rows, file_format))
         for piece, marked in parts:
             text.write(piece)
             formulas += marked

@@ -17,11 +17,11 @@ from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, tabular
 from plantdesk.ui.theme.theme import Theme
 
 #: Widths beyond this, in digits, cannot be the user's.
-_WIDEST = 500
+_MAX_DIGITS = 500
 #: The characters of the longest id.
-_LONGEST_ID = 20
+_MAX_ID_LENGTH = 20
 #: The columns with a width of their own; the name takes the rest.
-SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
+SIZED_COLUMNS = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of the texts of tags and sources, for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 90}
 #: The width of tags of several levels, and the least width of a table that has room for them beside all columns.
@@ -49,13 +49,13 @@ class TableColumns(QObject):
         #: Whether the column of sources is shown if there is room for it.
         self.has_sources = False
         self._queries: StoreQueries | None = None
-        self._widest = ""
+        self._widest_in_store = ""
         #: Whether ids and sources of the store are known.
         self._is_read = self._is_counted = False
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
-    def as_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return what `restore` takes, as members of a JSON object."""
         return {
             "hidden": sorted(column.order for column in self.hidden),
@@ -65,13 +65,13 @@ class TableColumns(QObject):
         }
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Use from the next `fit` on what `as_json` has returned; anything invalid is ignored."""
+        """Use from the next `fit` on what `to_json` has returned; anything invalid is ignored."""
         hidden, widths, widest_id = (values.get(name) for name in ("hidden", "widths", "widest_id"))
-        self.hidden = frozenset(each for each in SIZED if isinstance(hidden, list) and each.order in hidden)
-        self.chosen_widths = dict(_valid(widths)) if isinstance(widths, dict) else {}
+        self.hidden = frozenset(each for each in SIZED_COLUMNS if isinstance(hidden, list) and each.order in hidden)
+        self.chosen_widths = dict(_valid_widths(widths)) if isinstance(widths, dict) else {}
         if isinstance(widest_id, str):
             self.has_sources = values.get("sources") is True
-            self.set_widest_id(widest_id[:_LONGEST_ID])
+            self.set_widest_id(widest_id[:_MAX_ID_LENGTH])
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
         """Show or hide a column; a narrow table hides some columns anyway."""
@@ -96,52 +96,54 @@ class TableColumns(QObject):
 
     def set_store(self, queries: StoreQueries | None) -> None:
         """Make room for the plants of another store, when these are read; None: there is no store."""
-        self._queries, self._widest, self._is_read, self._is_counted = queries, "", False, False
-        self._read()
+        self._queries, self._widest_in_store, self._is_read, self._is_counted = queries, "", False, False
+        self._query_ids()
 
     def apply(self, changes: Changes) -> None:
         """Make room for what a commit added."""
         if changes.needs_reload:
-            self._read()
-        self._add([row.id for row in changes.added])
+            self._query_ids()
+        self._add_ids([row.id for row in changes.added])
 
-    def _read(self) -> None:
+    def _query_ids(self) -> None:
         if self._queries is not None:
-            self._queries.run(self, _ends, self._on_read)
+            self._queries.run(self, _smallest_and_largest_id, self._on_read)
 
     def _on_read(self, ids: list[int]) -> None:
         self._is_read = True
-        self._add(ids)
+        self._add_ids(ids)
 
-    def _add(self, ids: Iterable[int]) -> None:
-        self._widest = max((self._widest, *map(str, ids)), key=len)
+    def _add_ids(self, ids: Iterable[int]) -> None:
+        self._widest_in_store = max((self._widest_in_store, *map(str, ids)), key=len)
         if self._is_read:
-            self.set_widest_id(self._widest)
+            self.set_widest_id(self._widest_in_store)
 
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
         name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
-        return name + sum(self._width(each) for each in SIZED if each is not Column.SOURCE and self._is_requested(each))
+        return name + sum(
+            self._width(each) for each in SIZED_COLUMNS if each is not Column.SOURCE and self._is_requested(each)
+        )
 
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        for column in SIZED:
+        for column in SIZED_COLUMNS:
             self._table.setColumnWidth(column, self._width(column))
-        shown = [column for column in SIZED if self._is_requested(column)]
+        shown = [column for column in SIZED_COLUMNS if self._is_requested(column)]
         for column, least in _NAME_WIDTHS.items():
             left = self._table.viewport().width() - sum(self._width(each) for each in shown)
             if column in shown and left < self._theme.metrics.scaled(least):
                 shown.remove(column)
-        for column in SIZED:
+        for column in SIZED_COLUMNS:
             self._table.setColumnHidden(column, column not in shown)
         self._is_fitting = False
 
     @Slot(int, int, int)
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
         """Note a width that the user chose; 0 is that of a hidden column."""
-        if not self._is_fitting and old and new and section in SIZED:
-            self.chosen_widths[Column(section)] = round((new - 2 * M) / self._digit(), 2)
+        if not self._is_fitting and old and new and section in SIZED_COLUMNS:
+            self.chosen_widths[Column(section)] = round((new - 2 * M) / self._digit_width(), 2)
 
     def _is_requested(self, column: Column) -> bool:
         return column not in self.hidden and (column is not Column.SOURCE or self.has_sources)
@@ -150,11 +152,11 @@ class TableColumns(QObject):
         """Return the width of a column when it is shown."""
         chosen = self.chosen_widths.get(column)
         if chosen is not None:
-            return round(chosen * self._digit()) + 2 * M
+            return round(chosen * self._digit_width()) + 2 * M
         return max(self._text_width(column) + 2 * M, self._heading_width(column))
 
     def _text_width(self, column: Column) -> int:
-        digits = self._digits()
+        digits = self._digit_metrics()
         if column is Column.ID:
             return digits.horizontalAdvance(self.widest_id) + _ROUNDING
         if column is Column.ADDED:
@@ -168,23 +170,23 @@ class TableColumns(QObject):
         heading = QFontMetrics(self._theme.font(FontRole.CAPTION)).horizontalAdvance(column_title(column))
         return heading + XS + self._theme.metrics.scaled(ICON) + 2 * M
 
-    def _digit(self) -> float:
+    def _digit_width(self) -> float:
         """Return the width of a digit; a width in whole pixels would be the same for several text sizes."""
-        return max(self._digits().horizontalAdvance("0" * 10), 1) / 10
+        return max(self._digit_metrics().horizontalAdvance("0" * 10), 1) / 10
 
-    def _digits(self) -> QFontMetrics:
+    def _digit_metrics(self) -> QFontMetrics:
         """Return the metrics of the theme's font: the table gets it only after the theme has changed."""
         return QFontMetrics(tabular(self._theme.font()))
 
 
-def _valid(widths: Mapping[str, object]) -> Iterator[tuple[Column, float]]:
-    for column in SIZED:
+def _valid_widths(widths: Mapping[str, object]) -> Iterator[tuple[Column, float]]:
+    for column in SIZED_COLUMNS:
         width = widths.get(column.order)
-        if isinstance(width, int | float) and not isinstance(width, bool) and 1 <= width <= _WIDEST:
+        if isinstance(width, int | float) and not isinstance(width, bool) and 1 <= width <= _MAX_DIGITS:
             yield column, width
 
 
-def _ends(reader: PlantReader, _task: Task) -> list[int]:
+def _smallest_and_largest_id(reader: PlantReader, _task: Task) -> list[int]:
     """Return the smallest and the largest id."""
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return [plant_id for ids in ends for plant_id in ids[:1]]

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal, Slot
 from typing_extensions import override
@@ -24,7 +24,7 @@ from plantdesk.domain.selections import View
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
-from plantdesk.ui.plants.table.row_order import Edit, Insertion, Query, Removal, Replacement, RowOrder, RowsState
+from plantdesk.ui.plants.table.row_order import Insertion, Query, Removal, Replacement, RowEdit, RowOrder, RowsState
 from plantdesk.ui.qt import Index
 
 #: The role under which a delegate gets the PlantRow itself, None while it is not loaded.
@@ -55,27 +55,37 @@ _TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
 _ROLES = {*_TEXTS, PLANT_ROLE}
 
 
+class _CachedRow(NamedTuple):
+    """A row, None if the store has none, and the generation of the cache in which it was requested."""
+
+    generation: int
+    row: PlantRow | None
+
+
+_UNCACHED = _CachedRow(-1, None)
+
+
 class PageCache(QObject):
-    """Rows by id. Belongs to the GUI thread. `loaded`: requested rows are loaded; `failed(error)`: or not."""
+    """A cache of rows by id. GUI thread only. `loaded`: requested rows were read; `failed(error)`: they were not."""
 
     loaded = Signal()
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: dict[int, tuple[int, PlantRow | None]] = {}  # each with the generation in which it was requested
+        self._rows: dict[int, _CachedRow] = {}
         self._generation = 0
         self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
-        self._finding: Task | None = None
+        self._name_search: Task | None = None
         self._queries = StoreQueries(bridge.worker("plant-pages"), store)
 
     def row(self, plant_id: int) -> PlantRow | None:
         """Return a row if it is loaded, with shortened texts; an expired row is returned until it is read again."""
-        return self._rows.get(plant_id, (0, None))[1]
+        return self._rows.get(plant_id, _UNCACHED).row
 
     def is_missing(self, plant_id: int) -> bool:
         """Return whether the row has to be read. A row that the store no longer has counts as loaded."""
-        return self._rows.get(plant_id, (-1, None))[0] < self._generation
+        return self._rows.get(plant_id, _UNCACHED).generation < self._generation
 
     def request(self, ids: Sequence[int]) -> None:
         """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
@@ -84,15 +94,15 @@ class PageCache(QObject):
 
     def find(self, view: View, start: str, found: Callable[[int | None], object]) -> None:
         """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
-        if self._finding is not None:
-            self._finding.cancel()
-        self._finding = self._queries.run(
+        if self._name_search is not None:
+            self._name_search.cancel()
+        self._name_search = self._queries.run(
             self, lambda reader, _task: reader.first_with_name(view, start), found, self.failed.emit
         )
 
     def put(self, rows: Iterable[PlantRow]) -> None:
         """Store rows that are known already."""
-        self._set(self._generation, {row.id: _cut(row) for row in rows})
+        self._store_rows(self._generation, {row.id: _shortened(row) for row in rows})
 
     def expire(self) -> None:
         """Read each row again when it is next needed: it may have changed."""
@@ -108,18 +118,18 @@ class PageCache(QObject):
             return {}
         ids = self._waiting.pop()
         rows = reader.rows_cut(ids, MAX_TEXT)
-        return {plant_id: _cut(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
+        return {plant_id: _shortened(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
 
     def _on_read(self, generation: int, rows: dict[int, PlantRow | None]) -> None:
         """Store a page, except for rows that became known while it was read."""
-        self._set(generation, {plant_id: row for plant_id, row in rows.items() if self.is_missing(plant_id)})
+        self._store_rows(generation, {plant_id: row for plant_id, row in rows.items() if self.is_missing(plant_id)})
         if rows:
             self.loaded.emit()
 
-    def _set(self, generation: int, rows: Mapping[int, PlantRow | None]) -> None:
+    def _store_rows(self, generation: int, rows: Mapping[int, PlantRow | None]) -> None:
         for plant_id, row in rows.items():
             self._rows.pop(plant_id, None)  # so that it becomes the newest
-            self._rows[plant_id] = (generation, row)
+            self._rows[plant_id] = _CachedRow(generation, row)
         while len(self._rows) > _MAX_CACHED:  # drop the rows that were read first
             del self._rows[next(iter(self._rows))]
 
@@ -149,7 +159,7 @@ class PlantModel(QAbstractTableModel):
         self._pause.timeout.connect(self._query_if_needed)
         self._cache: PageCache | None = None
         self._draft: PlantRow | None = None
-        self._missing: set[int] = set()
+        self._missing_rows: set[int] = set()
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
@@ -225,7 +235,7 @@ class PlantModel(QAbstractTableModel):
 
     def read(self, first: int, last: int) -> None:
         """Request rows that will be painted soon, so that most are loaded by then."""
-        self._missing.update(range(first, last + 1))
+        self._missing_rows.update(range(first, last + 1))
         self._request_page()
 
     def id_at(self, row: int) -> int:
@@ -280,7 +290,7 @@ class PlantModel(QAbstractTableModel):
     @Slot()
     def _request_page(self) -> None:
         """Request the rows that were painted without being loaded, and those around them."""
-        missing, self._missing = sorted(self._missing), set()
+        missing, self._missing_rows = sorted(self._missing_rows), set()
         if self._cache is None or not missing:
             return
         ids, cache = self.rows.ids, self._cache
@@ -335,14 +345,14 @@ class PlantModel(QAbstractTableModel):
         self.state_changed.emit()
         self.failed.emit(error)
 
-    def _apply_edits(self, edits: Iterable[Edit]) -> None:
+    def _apply_edits(self, edits: Iterable[RowEdit]) -> None:
         for edit in edits:
             self._apply_edit(edit)
         if not self._pause.isActive():
             self._query_if_needed()
         self.state_changed.emit()
 
-    def _apply_edit(self, edit: Edit) -> None:
+    def _apply_edit(self, edit: RowEdit) -> None:
         match edit:
             case Insertion(row, ids):
                 self.beginInsertRows(QModelIndex(), row, row + len(ids) - 1)
@@ -354,7 +364,7 @@ class PlantModel(QAbstractTableModel):
                 self.endRemoveRows()
             case Replacement(ids, same_query):
                 self.beginResetModel()
-                self._missing.clear()
+                self._missing_rows.clear()
                 self.rows.ids = ids
                 self.shown_query = self.shown_query if same_query else self.query
                 self.endResetModel()
@@ -370,9 +380,9 @@ class PlantModel(QAbstractTableModel):
             return None
         plant_id = self.rows.ids[row]
         if self._cache.is_missing(plant_id):
-            if not self._missing:
+            if not self._missing_rows:
                 QTimer.singleShot(0, self, self._request_page)  # after all of them are painted
-            self._missing.add(row)
+            self._missing_rows.add(row)
         is_draft = self._draft is not None and self._draft.id == plant_id
         return self._draft if is_draft else self._cache.row(plant_id)
 
@@ -388,6 +398,6 @@ def _read_order(reader: PlantReader, task: Task, view: View, *, reports_first: b
     return ids, len(ids) if view.plants.is_everything else reader.count()
 
 
-def _cut(row: PlantRow) -> PlantRow:
+def _shortened(row: PlantRow) -> PlantRow:
     tag = row.tag[:MAX_TEXT] if row.tag is not None else None
     return row._replace(name=row.name[:MAX_TEXT], tag=tag, note=None)

@@ -56,7 +56,7 @@ class Replacement(NamedTuple):
     same_query: bool
 
 
-Edit: TypeAlias = Insertion | Removal | Replacement
+RowEdit: TypeAlias = Insertion | Removal | Replacement
 
 
 class RowsState(Enum):
@@ -80,9 +80,9 @@ class RowOrder:
         self.ids: array[int] = array("q")
         self.state = RowsState.EMPTY
         self._view = View()
-        self._counted: int | None = None
+        self._total: int | None = None
         #: Ids that were added while a query runs: it may return them or not.
-        self._held: array[int] = array("q")
+        self._added_during_query: array[int] = array("q")
         #: Whether the rows may differ from those of the store by more than what a running query returns.
         self._is_outdated = False
 
@@ -106,7 +106,7 @@ class RowOrder:
     @property
     def total(self) -> int | None:
         """The number of plants in the store, None until it is known."""
-        return len(self.ids) if self.is_complete and self._view.plants.is_everything else self._counted
+        return len(self.ids) if self.is_complete and self._view.plants.is_everything else self._total
 
     def row_of(self, plant_id: int) -> int | None:
         """Return the row of a plant, None if it is not there. Takes 10 ms at a million rows."""
@@ -117,38 +117,38 @@ class RowOrder:
 
     def begin(self, state: RowsState, view: View) -> None:
         """Note that a query of `view` begins: LOADING, or REFRESHING for the same view."""
-        self._counted, self._view = self.total, view
+        self._total, self._view = self.total, view
         self.state, self._is_outdated = state, False
-        self._held = array("q")
+        self._added_during_query = array("q")
 
-    def show_first(self, ids: array[int]) -> Iterator[Edit]:
+    def show_first(self, ids: array[int]) -> Iterator[RowEdit]:
         """Show the first rows of a query."""
         self.state = RowsState.FILLING
         yield Replacement(ids, same_query=False)
 
-    def show_all(self, ids: array[int], counted: int) -> Iterator[Edit]:
+    def show_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
         """Show the answer of a query: all ids, and the number of plants in the store."""
         edit = Replacement(ids, same_query=False) if self.state is RowsState.LOADING else difference(self.ids, ids)
-        self.state, self._counted = RowsState.COMPLETE, counted
+        self.state, self._total = RowsState.COMPLETE, total
         if edit is not None:
             yield edit
-        yield from self._place(self._held)
+        yield from self._insert_added(self._added_during_query)
 
     def fail(self) -> None:
         """Note that the query failed."""
         self.state = RowsState.COMPLETE if self.is_complete else RowsState.FAILED
         self._is_outdated = True
 
-    def apply(self, changes: Changes) -> Iterator[Edit]:
+    def apply(self, changes: Changes) -> Iterator[RowEdit]:
         """Show what a commit changed."""
         self._is_outdated |= changes.needs_reload or bool(changes.updated or changes.removed)
-        yield from self._place(array("q", [row.id for row in changes.added]))
+        yield from self._insert_added(array("q", [row.id for row in changes.added]))
         if self.state is RowsState.COMPLETE and len(changes.removed) <= _MAX_LOOKED_UP:
             for plant_id in changes.removed:
                 if (row := self.row_of(plant_id)) is not None:
                     yield Removal(row, 1)
 
-    def _place(self, added: array[int]) -> Iterator[Edit]:
+    def _insert_added(self, added: array[int]) -> Iterator[RowEdit]:
         """Insert added plants where the newest are; in other orders, only the store knows their rows."""
         if not added:
             return
@@ -158,7 +158,7 @@ class RowOrder:
             self._is_outdated = True
             return
         if self.state is not RowsState.COMPLETE:
-            self._held.extend(added)
+            self._added_during_query.extend(added)
             return
         newest = {*(self.ids[:_OVERLAP] if is_first else self.ids[-_OVERLAP:])}
         # A query that has returned a plant has also returned those that were added before it.
@@ -167,12 +167,12 @@ class RowOrder:
             yield Insertion(0, new[::-1]) if is_first else Insertion(len(self.ids), new)
 
 
-def difference(old: array[int], new: array[int]) -> Edit | None:
+def difference(old: array[int], new: array[int]) -> RowEdit | None:
     """Return the edit from one order to another: one insertion or removal, else a replacement; None if equal."""
     if old == new:
         return None
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start = _common_prefix(old, new)
+    end = _common_prefix(old[start:][::-1], new[start:][::-1])
     if start + end == len(old):
         return Insertion(start, new[start : len(new) - end])
     if start + end == len(new):
@@ -180,12 +180,12 @@ def difference(old: array[int], new: array[int]) -> Edit | None:
     return Replacement(new, same_query=True)
 
 
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
+def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     """Return how many elements are equal from the start; found by bisection."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if left[low:middle] == right[low:middle]:
             low = middle
         else:
             high = middle - 1

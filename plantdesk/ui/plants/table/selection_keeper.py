@@ -1,10 +1,10 @@
-"""Keeps selection, current row and scroll position on the same plants while rows change; counts new ones above."""
+"""Keeps selection, current row and scroll position on the same plants while rows change; counts new rows above."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable
-from itertools import groupby
+from typing import NamedTuple
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QTableView
@@ -15,15 +15,20 @@ from plantdesk.ui.plants.table.row_order import RowsState
 
 _Flag = QItemSelectionModel.SelectionFlag
 _Hint = QAbstractItemView.ScrollHint
-#: A larger selection is dropped when all rows are replaced, and one of several plants when another search is shown.
+#: The most selected plants that stay selected when all rows are replaced; after another search, one.
 _MAX_RETAINED = 10_000
+
+
+class _RowRange(NamedTuple):
+    first: int
+    last: int
 
 
 class SelectionKeeper(QObject):
     """Watches a table whose vertical scroll bar counts pixels.
 
-    `selected(found)`: the plants of `select` are selected, or were not found by the query. `unseen_changed(count)`: so
-    many rows were inserted above the visible ones, and not seen yet.
+    `selected(is_found)`: the plants of `select` are selected, or not in the rows. `unseen_changed(count)`: how
+    many rows were inserted above the visible ones.
     """
 
     selected = Signal(bool)
@@ -33,16 +38,16 @@ class SelectionKeeper(QObject):
         super().__init__(table)
         self._table = table
         self._model = model
-        #: The selection before all rows were replaced, as far as it has no row yet; then the current and the top plant.
-        self._lost: frozenset[int] = frozenset()
+        #: Before all rows were replaced: the selected plants that have no row yet, the current one, and the top one.
+        self._ids_to_reselect: frozenset[int] = frozenset()
         self._current_id: int | None = None
         self._top_id: int | None = None
-        self._offset = 0  # pixels by which the top row was scrolled out
+        self._top_offset = 0  # pixels of the top row that are scrolled out
         self._requested_id: int | None = None
-        self._visible_id: int | None = None
-        self._returning: Collection[int] = ()
-        self._top = self._unseen = 0
-        self._is_holding = self._is_filling = self._has_all_selected = False
+        self._kept_visible_id: int | None = None
+        self._ids_to_select: Collection[int] = ()
+        self._top_row = self._unseen_count = 0
+        self._keeps_rows_in_place = self._is_filling = self._selects_inserted_rows = False
         model.modelAboutToBeReset.connect(self._on_about_to_reset)
         model.rows_replaced.connect(self._on_rows_replaced)
         model.state_changed.connect(self._on_state_changed)
@@ -52,38 +57,38 @@ class SelectionKeeper(QObject):
         model.rowsRemoved.connect(self._on_removed)
         table.verticalScrollBar().valueChanged.connect(self._on_scrolled)
 
-    def seek(self, plant_id: int) -> bool:
-        """Select a plant and scroll to it, now or when a query finds it; return whether it is in the rows now."""
+    def go_to_plant(self, plant_id: int) -> bool:
+        """Select a plant and scroll to it, now or when its row is loaded; return whether it has a row now."""
         row = self._model.rows.row_of(plant_id)
         is_loading = self._model.rows.state is RowsState.LOADING
         self._requested_id = plant_id if row is None or is_loading else None
         if row is not None:
-            self.go_to(row, _Hint.PositionAtCenter)
+            self.go_to_row(row, _Hint.PositionAtCenter)
         return row is not None
 
     def keep_visible(self, plant_id: int) -> None:
-        """Scroll to a plant now, and whenever its row moves while it is the current one."""
-        self._visible_id = plant_id
+        """Scroll to a plant, and again when its row moves while it is current."""
+        self._kept_visible_id = plant_id
         if (row := self._model.rows.row_of(plant_id)) is not None:
             self._table.scrollTo(self._model.index(row, 0))
 
     def select(self, plant_ids: Collection[int]) -> None:
-        """When the rows are up to date, select those plants that the query finds, and scroll to the first one."""
-        self._returning = plant_ids
-        self._select_returning()
+        """Select those plants that have a row, and scroll to the first one, once the rows are current."""
+        self._ids_to_select = plant_ids
+        self._select_requested()
 
     def select_next(self) -> None:
-        """Select the row after the last selected one, else the last one that is not selected, else none."""
+        """Select the row after the selection, else the last row that is not selected, else none."""
         ranges = self._selected_ranges()
-        row = ranges[-1][1] + 1
+        row = ranges[-1].last + 1
         if row == self._model.rowCount():
             row -= 1
-            while ranges and ranges[-1][1] == row:
-                row = ranges.pop()[0] - 1
+            while ranges and ranges[-1].last == row:
+                row = ranges.pop().first - 1
         if row < 0:
             self._table.clearSelection()
         else:
-            self.go_to(row)
+            self.go_to_row(row)
 
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
@@ -100,29 +105,29 @@ class SelectionKeeper(QObject):
     def _on_about_to_reset(self) -> None:
         current, top = self._table.currentIndex().row(), self._table.rowAt(0)
         is_searched = self._model.query.text != self._model.shown_query.text
-        most = 1 if is_searched else _MAX_RETAINED  # else several would stay selected out of sight
-        self._lost = frozenset(self.selected_ids() if self.selected_count() <= most else ())
+        most = 1 if is_searched else _MAX_RETAINED  # after a search, no invisible rows stay selected
+        self._ids_to_reselect = frozenset(self.selected_ids() if self.selected_count() <= most else ())
         self._current_id, self._top_id = self._id_at(current), self._id_at(top)
-        self._offset = -self._table.rowViewportPosition(top)
-        self._is_holding = self._holds_view()
+        self._top_offset = -self._table.rowViewportPosition(top)
+        self._keeps_rows_in_place = self._should_keep_rows()
 
     @Slot(bool)
     def _on_rows_replaced(self, same_query: bool) -> None:
         self._table.updateGeometries()
         self._is_filling = not self._model.rows.is_complete
         if not same_query:
-            self._returning = ()
-            self._set_unseen(0)
-        self._select_again()
+            self._ids_to_select = ()
+            self._set_unseen_count(0)
+        self._reselect()
         if self._go_to_requested():
             return
         current = self._table.currentIndex()
         if not same_query:
             self._go_to_selected(current)
-        elif current.isValid() and self._id_at(current.row()) == self._visible_id:
+        elif current.isValid() and self._id_at(current.row()) == self._kept_visible_id:
             self._table.scrollTo(current)
-        elif self._is_holding and (top := self._row_of(self._top_id)) is not None:
-            self._table.verticalScrollBar().setValue(top * self._table.rowHeight(0) + self._offset)
+        elif self._keeps_rows_in_place and (top := self._row_of(self._top_id)) is not None:
+            self._table.verticalScrollBar().setValue(top * self._table.rowHeight(0) + self._top_offset)
 
     @Slot()
     def _on_state_changed(self) -> None:
@@ -130,56 +135,56 @@ class SelectionKeeper(QObject):
             return
         if self._is_filling:
             self._is_filling = False
-            if self._select_again() and not self._is_scrolled():
+            if self._reselect() and not self._is_scrolled():
                 self._go_to_selected(self._table.currentIndex())
-        self._select_returning()
+        self._select_requested()
         self._go_to_requested()
 
     @Slot(QModelIndex, int, int)
     def _on_about_to_change(self, _parent: QModelIndex, first: int, _last: int) -> None:
-        self._has_all_selected = self._is_filling and first == self._model.rowCount() == self.selected_count()
-        self._top = max(self._table.rowAt(0), 0)
-        self._is_holding = self._holds_view()
+        self._selects_inserted_rows = self._is_filling and first == self._model.rowCount() == self.selected_count()
+        self._top_row = max(self._table.rowAt(0), 0)
+        self._keeps_rows_in_place = self._should_keep_rows()
 
     @Slot(QModelIndex, int, int)
     def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        if self._has_all_selected:  # Ctrl+A was pressed before all rows were read
-            self._select_ranges([(first, last)])
-        if self._is_holding and first <= self._top:
+        if self._selects_inserted_rows:  # Ctrl+A was pressed before all rows were read
+            self._select_ranges([_RowRange(first, last)])
+        if self._keeps_rows_in_place and first <= self._top_row:
             self._scroll_rows(last - first + 1)
         query = self._model.query
         is_newest_first = query.column is Column.ADDED and query.descending
-        if is_newest_first and self._is_scrolled() and first <= self._unseen:
-            self._set_unseen(self._unseen + last - first + 1)
+        if is_newest_first and self._is_scrolled() and first <= self._unseen_count:
+            self._set_unseen_count(self._unseen_count + last - first + 1)
 
     @Slot(QModelIndex, int, int)
     def _on_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
-        if first < self._top:
-            self._scroll_rows(first - min(last + 1, self._top))
-        self._set_unseen(self._unseen - max(0, min(last + 1, self._unseen) - first))
+        if first < self._top_row:
+            self._scroll_rows(first - min(last + 1, self._top_row))
+        self._set_unseen_count(self._unseen_count - max(0, min(last + 1, self._unseen_count) - first))
 
     @Slot(int)
     def _on_scrolled(self, value: int) -> None:
         if value == 0:
-            self._set_unseen(0)
+            self._set_unseen_count(0)
 
-    def _set_unseen(self, count: int) -> None:
-        if count != self._unseen:
-            self._unseen = count
+    def _set_unseen_count(self, count: int) -> None:
+        if count != self._unseen_count:
+            self._unseen_count = count
             self.unseen_changed.emit(count)
 
-    def _select_again(self) -> bool:
-        """Select again what was selected, if it has rows now; return whether one of them became the current row."""
-        row, rows = self._row_of(self._current_id), self._model.rows_of(self._lost)
+    def _reselect(self) -> bool:
+        """Select again the plants that have rows now; return whether one of them became current."""
+        row, rows = self._row_of(self._current_id), self._model.rows_of(self._ids_to_reselect)
         self._select_ranges(_ranges(sorted(rows.values())))
-        self._lost -= rows.keys()
+        self._ids_to_reselect -= rows.keys()
         if row is None or self._table.currentIndex().isValid():
             return False
         self._table.selectionModel().setCurrentIndex(self._model.index(row, 0), _Flag.NoUpdate)
         return True
 
     def _go_to_selected(self, current: QModelIndex) -> None:
-        """Scroll to the current row if it is selected and no search is shown, else to the top."""
+        """Scroll to the current row if it is selected and there is no search, else to the top."""
         if self._table.selectionModel().isSelected(current) and not self._model.query.text:
             self._table.scrollTo(current)
         else:
@@ -188,38 +193,38 @@ class SelectionKeeper(QObject):
     def _go_to_requested(self) -> bool:
         row = self._row_of(self._requested_id)
         if row is not None:
-            self.go_to(row, _Hint.PositionAtCenter)
+            self.go_to_row(row, _Hint.PositionAtCenter)
             self._requested_id = None
         return row is not None
 
-    def _select_returning(self) -> None:
-        if self._returning and self._model.rows.is_current:
-            rows = sorted(self._model.rows_of(self._returning).values())
-            self._returning = ()
+    def _select_requested(self) -> None:
+        if self._ids_to_select and self._model.rows.is_current:
+            rows = sorted(self._model.rows_of(self._ids_to_select).values())
+            self._ids_to_select = ()
             if rows:
-                self.go_to(rows[0])
+                self.go_to_row(rows[0])
                 self._select_ranges(_ranges(rows))
             self.selected.emit(bool(rows))
 
-    def _selected_ranges(self) -> list[tuple[int, int]]:
+    def _selected_ranges(self) -> list[_RowRange]:
         ranges = self._table.selectionModel().selection().toList()
-        return sorted((each.top(), each.bottom()) for each in ranges if each.left() == 0)
+        return sorted(_RowRange(each.top(), each.bottom()) for each in ranges if each.left() == 0)
 
-    def _select_ranges(self, ranges: Iterable[tuple[int, int]]) -> None:
+    def _select_ranges(self, ranges: Iterable[_RowRange]) -> None:
         selection = QItemSelection()
         last_column = self._model.columnCount() - 1
         for first, last in ranges:
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
 
-    def go_to(self, row: int, hint: _Hint = _Hint.EnsureVisible) -> None:
-        """Select a row alone, and scroll to it; `selectRow` of Qt does nothing in a mirrored table."""
+    def go_to_row(self, row: int, hint: _Hint = _Hint.EnsureVisible) -> None:
+        """Select only this row, and scroll to it; `QTableView.selectRow` does nothing in a mirrored table."""
         index = self._model.index(row, 0)
         self._table.selectionModel().setCurrentIndex(index, _Flag.ClearAndSelect | _Flag.Rows)
         self._table.scrollTo(index, hint)
 
     def _scroll_rows(self, rows: int) -> None:
-        self._table.updateGeometries()  # or the scroll bar would not reach that far yet
+        self._table.updateGeometries()  # else the scroll bar has the old range
         bar = self._table.verticalScrollBar()
         bar.setValue(bar.value() + rows * self._table.rowHeight(0))
 
@@ -229,8 +234,8 @@ class SelectionKeeper(QObject):
     def _row_of(self, plant_id: int | None) -> int | None:
         return None if plant_id is None else self._model.rows.row_of(plant_id)
 
-    def _holds_view(self) -> bool:
-        """Return whether the visible rows stay where they are; else new rows are shown at the top."""
+    def _should_keep_rows(self) -> bool:
+        """Return whether the visible rows have to stay in place; otherwise new rows are shown at the top."""
         last = self._table.rowAt(self._table.viewport().height() - 1)  # -1: all rows are visible
         is_selection_seen = any(first <= last or last < 0 for first, _ in self._selected_ranges())
         return self._is_scrolled() or is_selection_seen
@@ -239,7 +244,12 @@ class SelectionKeeper(QObject):
         return self._table.verticalScrollBar().value() > 0
 
 
-def _ranges(rows: list[int]) -> list[tuple[int, int]]:
-    """Return the runs of consecutive numbers in ascending `rows`."""
-    runs = [list(run) for _, run in groupby(enumerate(rows), lambda numbered: numbered[1] - numbered[0])]
-    return [(run[0][1], run[-1][1]) for run in runs]
+def _ranges(rows: list[int]) -> list[_RowRange]:
+    """Return the ranges of consecutive numbers in ascending `rows`."""
+    ranges: list[_RowRange] = []
+    for row in rows:
+        if ranges and row == ranges[-1].last + 1:
+            ranges[-1] = _RowRange(ranges[-1].first, row)
+        else:
+            ranges.append(_RowRange(row, row))
+    return ranges

@@ -85,20 +85,20 @@ class PlantTableView(QTableView):
         self._typed = ""
         self._typed_at = float("-inf")
         model.rows_replaced.connect(self._on_rows_replaced)
-        model.name_found.connect(self.keeper.seek)
+        model.name_found.connect(self.keeper.go_to_plant)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
 
-    def as_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return order, density and columns, as members of a JSON object."""
         query = self._plants.query
         order = {"order": query.column.order, "descending": query.descending}
-        return {**order, "compact": self.is_compact, **self.columns.as_json()}
+        return {**order, "compact": self.is_compact, **self.columns.to_json()}
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Show what `as_json` has returned; whatever is invalid in it gets its default."""
+        """Show what `to_json` has returned; whatever is invalid in it gets its default."""
         self.columns.restore(values)
         self.set_compact(compact=values.get("compact") is True)
         column = next((each for each in Column if each.order == values.get("order")), Column.ADDED)
@@ -121,7 +121,7 @@ class PlantTableView(QTableView):
         """Move the focus into the table, to the first row if none is selected; do nothing without rows."""
         if self._plants.rowCount():
             if not self.selectionModel().hasSelection():
-                self.keeper.go_to(0)
+                self.keeper.go_to_row(0)
             self.setFocus(Qt.FocusReason.TabFocusReason)
 
     def current_id(self) -> int | None:
@@ -134,7 +134,7 @@ class PlantTableView(QTableView):
         row = self.currentIndex().row()
         self._edited_id, self._edited_column = self.current_id(), column
         if not self.selectionModel().isRowSelected(row):
-            self.keeper.go_to(row)
+            self.keeper.go_to_row(row)
         self.scrollTo(self._plants.index(row, column))
         self._place_editor()
         self.editor.show()
@@ -227,7 +227,7 @@ class PlantTableView(QTableView):
     def _select_current(self) -> None:
         """Select the current row, if no row is selected."""
         if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
-            self.keeper.go_to(self.currentIndex().row())
+            self.keeper.go_to_row(self.currentIndex().row())
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -13,6 +13,6 @@ from plantdesk.ui.plants.browser import PlantBrowser
     ],
 )
 def test_what_is_not_valid_has_its_default(browser: PlantBrowser, values: Mapping[str, object]) -> None:
-    before = browser.table.as_json()
+    before = browser.table.to_json()
     browser.table.restore(values)
-    assert browser.table.as_json() == before
+    assert browser.table.to_json() == before

@@ -10,7 +10,15 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Order, View
-from plantdesk.ui.plants.table.row_order import Edit, Insertion, Removal, Replacement, RowOrder, RowsState, difference
+from plantdesk.ui.plants.table.row_order import (
+    Insertion,
+    Removal,
+    Replacement,
+    RowEdit,
+    RowOrder,
+    RowsState,
+    difference,
+)
 from tests.support.cases import cases, runs
 
 
@@ -70,7 +78,7 @@ def reads_of_additions(size: int, *, descending: bool) -> int:
     rows = RowOrder()
     rows.begin(RowsState.LOADING, View(descending=descending))
     rows.ids, rows.state = Counted("q", range(size)), RowsState.COMPLETE
-    edits: list[Edit] = []
+    edits: list[RowEdit] = []
     for plant_id in range(size, size + 100):
         edits += rows.apply(Changes((plant(plant_id),)))
     ids = [edit.ids.tolist() for edit in edits if isinstance(edit, Insertion)]
@@ -146,7 +154,7 @@ class Rows(RuleBasedStateMachine):
         ids = sorted(self.stored) if self.view.order is Order.ID else self.stored
         return [*reversed(ids)] if self.view.descending else [*ids]
 
-    def apply(self, edits: Iterable[Edit]) -> None:
+    def apply(self, edits: Iterable[RowEdit]) -> None:
         for edit in edits:
             match edit:
                 case Insertion(row, ids):

@@ -125,7 +125,7 @@ def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTabl
 
 
 def test_a_selection_far_below_hides_no_new_plant(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
-    table.keeper.seek(10)
+    table.keeper.go_to_plant(10)
     table.scrollToTop()
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
