@@ -175,7 +175,6 @@ class ColumnTable(QFrame):
 
     @Slot()
     def _place(self) -> None:
-        """Put each combo box and check box above its column."""
         table, height = self._table, self._theme.metrics.compact_row
         start = table.viewport().x() + _GAP // 2
         for at, (combo, tick) in enumerate(zip(self._combos, self._ticks, strict=True)):

@@ -41,10 +41,10 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _REFUSED_SIZE = QSize(760, 480)
-#: The rows of new plants, of those that are here already, with an ID that is taken, and that cannot be read.
-_CLASHING, _INVALID = 2, 3
+#: The icons and texts of the counts: new plants, plants that are here already, taken IDs, and invalid rows.
+_CONFLICTS, _INVALID = 2, 3
 _ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
-_WORDS = (
+_TEXTS = (
     Text("new plants", one="new plant"),
     Text("are here already and stay as they are", one="is here already and stays as it is"),
     Text("have an ID that is taken", one="has an ID that is taken"),
@@ -53,19 +53,19 @@ _WORDS = (
 _CHOICE_WIDTH = 200
 _SIZE = QSize(840, 700)
 _TAG_WIDTH = 130
-#: The most files that are named.
-_NAMED = 3
+#: The most files whose names are shown.
+_MAX_NAMES = 3
 
 
 class RefusedDialog(Dialog):
-    """`save_requested(path)`: write all invalid and conflicting rows to a file."""
+    """Lists rows that cannot be imported. `save_requested(path)`: write all of them to a file."""
 
     save_requested = Signal(object)
 
     def __init__(
         self, theme: Theme, title: str, listed: Sequence[Refused], count: int, folder: Path, parent: QWidget
     ) -> None:
-        """Show the first of `count` rows under a title."""
+        """Show `listed`, the first of `count` rows; they can be saved in `folder`."""
         super().__init__(title, parent)
         self._folder = folder
         headings = (self.tr("Line"), self.tr("Reason"), self.tr("ID"), self.tr("Name"))
@@ -104,9 +104,9 @@ class RefusedDialog(Dialog):
 
 
 class OutcomePanel(QFrame):
-    """`changed`: the user has chosen something else.
+    """The counts of an import, and what happens to conflicting and invalid rows. `changed`: by the user.
 
-    `rows_requested(invalid)`: show the invalid rows, or the conflicting.
+    `rows_requested(is_invalid)`: show the invalid rows, or the conflicting ones.
     """
 
     changed = Signal()
@@ -121,9 +121,9 @@ class OutcomePanel(QFrame):
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._buttons = {each: self._button(is_invalid=each == _INVALID) for each in (_CLASHING, _INVALID)}
+        self._buttons = {each: self._make_show_button(is_invalid=each == _INVALID) for each in (_CONFLICTS, _INVALID)}
         self._texts = [PlainLabel(wrapped=each in self._buttons) for each in range(len(_ICONS))]
-        self.conflict_choice = self._combo(
+        self.conflict_choice = self._make_combo(
             self.tr("Rows whose ID is taken"),
             (
                 (self.tr("Do not import anything"), OnConflict.REFUSE),
@@ -133,7 +133,7 @@ class OutcomePanel(QFrame):
             ),
         )
         invalid = ((self.tr("Do not import anything"), False), (self.tr("Leave them out"), True))
-        self.invalid_choice = self._combo(self.tr("Rows that are invalid"), invalid)
+        self.invalid_choice = self._make_combo(self.tr("Rows that are invalid"), invalid)
         self.conflict_choice.setCurrentIndex(1)  # this changes no existing plant; the counts show what happens
         self.invalid_choice.setCurrentIndex(1)
         self._lay_out()
@@ -141,32 +141,32 @@ class OutcomePanel(QFrame):
 
     @property
     def on_conflict(self) -> OnConflict:
-        """How to import rows with an id that is taken."""
+        """What happens to rows whose id is taken."""
         return OnConflict(self.conflict_choice.currentData())  # Qt keeps a StrEnum as a text
 
     @property
     def skip_invalid(self) -> bool:
-        """Whether to leave invalid rows out."""
+        """Whether invalid rows are left out."""
         return bool(self.invalid_choice.currentData())
 
     def show_preview(self, preview: Preview | None) -> None:
-        """Show counts; None while they are not known."""
+        """Show the counts; None while they are not known."""
         counts = [None] * len(_ICONS) if preview is None else [*preview.counts[:3], preview.invalid]
-        for label, text, count, words in zip(self._counts, self._texts, counts, _WORDS, strict=True):
+        for label, text, count, template in zip(self._counts, self._texts, counts, _TEXTS, strict=True):
             label.setText("…" if count is None else QLocale().toString(count))
-            text.setText(translated(words.filled(count=count or 0)))
+            text.setText(translated(template.filled(count=count or 0)))
         for number, button in self._buttons.items():
             button.setVisible(bool(counts[number]))
-        self.conflict_choice.setVisible(counts[_CLASHING] != 0)
+        self.conflict_choice.setVisible(counts[_CONFLICTS] != 0)
         self.invalid_choice.setVisible(counts[_INVALID] != 0)
 
-    def _button(self, *, is_invalid: bool) -> QPushButton:
+    def _make_show_button(self, *, is_invalid: bool) -> QPushButton:
         button = QPushButton(self.tr("Show"))
         button.setProperty("variant", "link")
         button.clicked.connect(lambda: self.rows_requested.emit(is_invalid))
         return button
 
-    def _combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
+    def _make_combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
         combo = ComboBox(name)
         combo.setMinimumWidth(_CHOICE_WIDTH)
         combo.setProperty("small", "true")
@@ -189,13 +189,13 @@ class OutcomePanel(QFrame):
             layout.addWidget(self._icons[row], row, 0)
             layout.addWidget(self._counts[row], row, 1)
             layout.addWidget(self._texts[row], row, 2, 1, 1 if row in self._buttons else 3)
-        for row, choice in ((_CLASHING, self.conflict_choice), (_INVALID, self.invalid_choice)):
+        for row, choice in ((_CONFLICTS, self.conflict_choice), (_INVALID, self.invalid_choice)):
             layout.addWidget(self._buttons[row], row, 3, Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(choice, row, 4)
 
 
 class ImportDialog(Dialog):
-    """`started(job)`: the user wants to import; the job is then reading or writing, and belongs to the receiver."""
+    """The preview of an import. `started(job)`: the user has started the import; the receiver owns the job."""
 
     started = Signal(object)
 
@@ -208,12 +208,12 @@ class ImportDialog(Dialog):
         folder: Path,
         tag: str = "",
     ) -> None:
-        """Read `sources`, and propose a tag for plants without one; refused rows can be saved in `folder`."""
+        """Read `sources`; `tag` is proposed for plants without one. Refused rows can be saved in `folder`."""
         super().__init__(self.tr("Import"), context.page)
         self._theme, self._bridge, self._store, self._folder = context.theme, context.bridge, store, folder
         self._sources, self._reading = sources, reading
         self._sample: Sample | None = None
-        self._sampling: Task | None = None
+        self._sample_task: Task | None = None
         self._job: ImportJob | None = None
         self._tag = tag
         self._make_widgets()
@@ -223,18 +223,18 @@ class ImportDialog(Dialog):
         self._read_sample()
 
     def _make_widgets(self) -> None:
-        self._about = PlainLabel(tone="muted", wrapped=True)
+        self._about_label = PlainLabel(tone="muted", wrapped=True)
         self._options_button = QPushButton(self.tr("Change how it is read…"))
         self._options_button.setCheckable(True)
         self._options = ReadingOptions()
         self._options.hide()
-        self._first_row = MessageLine(self._theme)
-        self._first_row.hide()
+        self._first_row_warning = MessageLine(self._theme)
+        self._first_row_warning.hide()
         self._columns = ColumnTable(self._theme)
-        self._several = QCheckBox(self.tr("Put the name together from several columns"))
-        self._codes = QCheckBox()
-        self._codes.hide()
-        self._counting = _note()
+        self._several_columns_check = QCheckBox(self.tr("Put the name together from several columns"))
+        self._codes_check = QCheckBox()
+        self._codes_check.hide()
+        self._counting_label = _make_note()
         self._outcome = OutcomePanel(self._theme)
         self._tag_edit = LineEdit()
         self._tag_edit.setPlaceholderText(self.tr("As in the file"))
@@ -250,25 +250,25 @@ class ImportDialog(Dialog):
         self._options_button.toggled.connect(self._options.setVisible)
         self._options.changed.connect(self._on_options_changed)
         self._options.header_chosen.connect(self._on_header_chosen)
-        self._columns.fields_changed.connect(self._count)
-        self._several.clicked.connect(self._columns.set_several)
-        self._codes.clicked.connect(self._on_codes_clicked)
+        self._columns.fields_changed.connect(self._start_count)
+        self._several_columns_check.clicked.connect(self._columns.set_several)
+        self._codes_check.clicked.connect(self._on_codes_clicked)
         self._tag_edit.editingFinished.connect(self._on_tag_edited)
-        self._outcome.changed.connect(self._on_choice)
+        self._outcome.changed.connect(self._show_choice)
         self._outcome.rows_requested.connect(self._show_rows)
-        self.finished.connect(self._cancel)
+        self.finished.connect(self._cancel_reading)
 
     def close_job(self) -> None:
-        """End the use of the store, and wait for that."""
+        """Cancel the job, and block until it does not use the store any more."""
         job, self._job = self._job, None
         if job is not None:
             job.disconnect(self)
             job.close()
 
     def _read_sample(self) -> None:
-        self._cancel()
+        self._cancel_reading()
         source, reading = self._sources[0], self._reading
-        self._sampling = self._bridge.long_tasks.run(
+        self._sample_task = self._bridge.long_tasks.run(
             self, lambda _task: read_sample(source, reading), self._on_sample, self._show_failure
         )
 
@@ -276,19 +276,19 @@ class ImportDialog(Dialog):
         self._sample = sample
         self._options.show_sample(sample)
         self._columns.show_sample(sample)
-        self._several.setChecked(bool(sample.layout.name_parts))
-        self._several.setVisible(len(sample.layout.names) > 1)
+        self._several_columns_check.setChecked(bool(sample.layout.name_parts))
+        self._several_columns_check.setVisible(len(sample.layout.names) > 1)
         self._show_about(None)
         self._warn_of_first_row(sample)
-        self._codes.setVisible(sample.layout.codes is not None)
+        self._codes_check.setVisible(sample.layout.codes is not None)
         if codes := sample.layout.codes:
             text = self.tr("Keep the codes of {column}, such as {code}, in the note")
             note = sample.layout.fields.get("note")
             if note is not None:
                 text = self.tr("Keep the codes of {column}, such as {code}, in the note, in place of {note}")
             shown_names = {"column": quoted(codes.column, 30), "code": quoted(codes.example, 30)}
-            self._codes.setText(text.format(**shown_names, note=quoted(sample.layout.names[note or 0], 30)))
-        self._count()
+            self._codes_check.setText(text.format(**shown_names, note=quoted(sample.layout.names[note or 0], 30)))
+        self._start_count()
 
     @Slot(bool)
     def _on_codes_clicked(self, kept: bool) -> None:
@@ -296,18 +296,19 @@ class ImportDialog(Dialog):
             self._columns.choose(codes.position, "note" if kept else "")
 
     def _warn_of_first_row(self, sample: Sample) -> None:
-        """Warn that the first row becomes a plant, unless the user has chosen that: it may be an unknown header."""
+        """Warn that the first row, which may be a header, becomes a plant, unless the user has chosen that."""
         is_doubtful = sample.has_choice_of_header and not sample.layout.has_header
         is_chosen = self._reading.columns.has_header is not None
-        self._first_row.setVisible(is_doubtful and not is_chosen)
-        self._first_row.clear()
-        if self._first_row.isHidden():
+        self._first_row_warning.setVisible(is_doubtful and not is_chosen)
+        self._first_row_warning.clear()
+        if self._first_row_warning.isHidden():
             return
-        cells = [cell for row in sample.rows[:1] for cell in row]
-        name = cells[at] if (at := sample.layout.fields.get("name", 0)) < len(cells) else None
+        first_row = sample.rows[0] if sample.rows else []
+        column = sample.layout.fields.get("name", 0)
+        name = first_row[column] if column < len(first_row) else None
         text = self.tr("Each row becomes a plant, also the first one, {name}.").format(name=quoted(name or "", 30))
         action = self.tr("First row holds the names"), self._options.choose_header
-        self._first_row.show_message(Tone.WARNING, text, action)
+        self._first_row_warning.show_message(Tone.WARNING, text, action)
 
     @Slot()
     def _on_options_changed(self) -> None:
@@ -316,19 +317,19 @@ class ImportDialog(Dialog):
 
     @Slot()
     def _on_header_chosen(self) -> None:
-        """Read the first row in the other way; the fields keep their columns."""
+        """Read the first row as header, or as plant; the fields keep their columns."""
         self._reading = self._options.reading(self._reading, self._columns.columns)
         self._read_sample()
 
     @Slot()
-    def _count(self) -> None:
-        """Read the whole files and compare them with the store."""
-        self._cancel()
+    def _start_count(self) -> None:
+        """Start a job that reads the files and compares them with the store."""
+        self._cancel_reading()
         if self._sample is None:
             return
         self._message.clear()
         fields, codes = self._columns.fields, self._sample.layout.codes
-        self._codes.setChecked(codes is not None and fields.get("note") == codes.position)
+        self._codes_check.setChecked(codes is not None and fields.get("note") == codes.position)
         if "name" not in fields:
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
             return
@@ -338,48 +339,49 @@ class ImportDialog(Dialog):
         job.progressed.connect(self._on_progress)
         job.compared.connect(self._on_compared)
         job.failed.connect(self._show_failure)
-        self._counting.setText(self.tr("Counting…"))
-        self._on_choice()
+        self._counting_label.setText(self.tr("Counting…"))
+        self._show_choice()
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:
-        self._counting.setText(progress_text(progress))
+        self._counting_label.setText(progress_text(progress))
 
     @Slot(object)
     def _on_compared(self, preview: Preview) -> None:
-        self._counting.setText(self.tr("counted over the whole file"))
+        self._counting_label.setText(self.tr("counted over the whole file"))
         self._outcome.show_preview(preview)
         self._show_about(preview)
-        self._on_choice()
+        self._show_choice()
         is_pasted = self._sources[0].path is None
-        if self.focusWidget() in {None, self._options_button} and (self._first_row.isHidden() or is_pasted):
-            self._import_button.setFocus()  # nothing was changed yet, and Enter imports no header
+        if self.focusWidget() in {None, self._options_button} and (self._first_row_warning.isHidden() or is_pasted):
+            self._import_button.setFocus()  # so that Enter imports, unless the user has begun to change something
 
     @Slot()
     def _on_tag_edited(self) -> None:
         if self._tag != self._tag_edit.text():
             self._tag = self._tag_edit.text()
-            self._count()
+            self._start_count()
 
     @Slot()
-    def _on_choice(self) -> None:
-        """Show on the button what will be imported."""
+    def _show_choice(self) -> None:
+        """Show on the button what is going to be imported, or that a choice is missing."""
         preview = None if self._job is None else self._job.preview
         if preview is None:
             self._import_button.setText(self.tr("Import"))
             self._import_button.setEnabled(self._job is not None)
             return
-        (new, _, clashing, owners), on_conflict = preview.counts, self._outcome.on_conflict
-        count = new + {OnConflict.NEW_ID: clashing, OnConflict.REPLACE: owners}.get(on_conflict, 0)
-        refused = clashing * (on_conflict is OnConflict.REFUSE) + preview.invalid * (not self._outcome.skip_invalid)
+        (new, _, conflicts, owners), on_conflict = preview.counts, self._outcome.on_conflict
+        count = new + {OnConflict.NEW_ID: conflicts, OnConflict.REPLACE: owners}.get(on_conflict, 0)
+        refuses_conflicts = conflicts > 0 and on_conflict is OnConflict.REFUSE
+        is_refused = refuses_conflicts or (preview.invalid > 0 and not self._outcome.skip_invalid)
         imports = translated(Text("Import {count:,} plants", one="Import 1 plant", count=count))
         self._import_button.setText(imports if count else self.tr("Nothing to import"))
-        self._import_button.setEnabled(count > 0 and not refused)
-        if refused:
+        self._import_button.setEnabled(count > 0 and not is_refused)
+        if is_refused:
             text = self.tr("Choose what happens to the rows that cannot be imported as they are.")
             self._message.show_message(Tone.WARNING, text)
             return
-        replaces = clashing and on_conflict is OnConflict.REPLACE
+        replaces = conflicts > 0 and on_conflict is OnConflict.REPLACE
         last = self.tr("Of several rows with one ID the last counts.")
         self._message.set_hint(last if replaces else self.tr("Can be undone in one step."))
         self._message.clear()
@@ -394,20 +396,20 @@ class ImportDialog(Dialog):
             self.accept()
 
     @Slot()
-    def _cancel(self) -> None:
-        if self._sampling is not None:
-            self._sampling.cancel()
+    def _cancel_reading(self) -> None:
+        if self._sample_task is not None:
+            self._sample_task.cancel()
         job, self._job = self._job, None
         if job is not None:
             job.disconnect(self)
             job.cancel()
-        self._counting.clear()
+        self._counting_label.clear()
         self._outcome.show_preview(None)
         self._import_button.setEnabled(False)
 
     @Slot(object)
     def _show_failure(self, error: Exception) -> None:
-        self._cancel()
+        self._cancel_reading()
         self._message.show_message(Tone.ERROR, error_text(error))
 
     @Slot(bool)
@@ -455,30 +457,30 @@ class ImportDialog(Dialog):
             if preview.blank:
                 parts.insert(1, translated(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
             parts += map(translated, differences(preview.readers))
-        self._about.setText(" · ".join(filter(None, parts)))
+        self._about_label.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
         bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, margins=(XL, M, XL, L), spacing=S)
-        header, tag = self._header(), self._tag_row()
+        header, tag = self._make_header(), self._make_tag_row()
         self.break_rows(header, tag, bottom)
-        fill(QVBoxLayout(self), (ScrollArea(self._body(header, tag)), 1), bottom, margins=0, spacing=0)
+        fill(QVBoxLayout(self), (ScrollArea(self._make_body(header, tag)), 1), bottom, margins=0, spacing=0)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_SIZE.width()), scaled(_SIZE.height())))
 
-    def _body(self, header: QHBoxLayout, tag: QHBoxLayout) -> QWidget:
+    def _make_body(self, header: QHBoxLayout, tag: QHBoxLayout) -> QWidget:
         content = QWidget()
         fill(
             QVBoxLayout(content),
             header,
             self._options,
-            self._first_row,
+            self._first_row_warning,
             S,
-            _titled(self.tr("Columns"), _note(self.tr("first rows, as they will be read"))),
+            _make_title(self.tr("Columns"), _make_note(self.tr("first rows, as they will be read"))),
             (self._columns, 1),
-            self._several,
-            self._codes,
+            self._several_columns_check,
+            self._codes_check,
             S,
-            _titled(self.tr("What will happen"), self._counting),
+            _make_title(self.tr("What will happen"), self._counting_label),
             self._outcome,
             S,
             tag,
@@ -487,14 +489,16 @@ class ImportDialog(Dialog):
         )
         return content
 
-    def _header(self) -> QHBoxLayout:
+    def _make_header(self) -> QHBoxLayout:
         icon = Icon(self._theme, "file-spreadsheet", "accent", 24)
         names = [quoted(source.name)[1:-1] for source in self._sources]
-        more = translated(Text("and {count:,} more", one="and 1 more", count=len(names[_NAMED:])))
+        more = translated(Text("and {count:,} more", one="and 1 more", count=len(names[_MAX_NAMES:])))
         texts = fill(
             QVBoxLayout(),
-            PlainLabel(" ".join([", ".join(names[:_NAMED]), *([more] if names[_NAMED:] else [])]), role="strong"),
-            self._about,
+            PlainLabel(
+                " ".join([", ".join(names[:_MAX_NAMES]), *([more] if names[_MAX_NAMES:] else [])]), role="strong"
+            ),
+            self._about_label,
             spacing=2,
         )
         return fill(
@@ -505,7 +509,7 @@ class ImportDialog(Dialog):
             spacing=M,
         )
 
-    def _tag_row(self) -> QHBoxLayout:
+    def _make_tag_row(self) -> QHBoxLayout:
         return fill(
             QHBoxLayout(),
             PlainLabel(self.tr("Tag for plants without one"), buddy=self._tag_edit),
@@ -515,9 +519,9 @@ class ImportDialog(Dialog):
         )
 
 
-def _note(text: str = "") -> PlainLabel:
+def _make_note(text: str = "") -> PlainLabel:
     return PlainLabel(text, tone="muted", alignment=Qt.AlignmentFlag.AlignRight, wrapped=True)
 
 
-def _titled(title: str, note: QWidget) -> QHBoxLayout:
+def _make_title(title: str, note: QWidget) -> QHBoxLayout:
     return fill(QHBoxLayout(), PlainLabel(title, role="caption"), (note, 1))

@@ -1,4 +1,4 @@
-"""The sample plants of an empty store: added as one import, and removed by the bar about them."""
+"""The sample plants of an empty store: added as one import, and removed by an info bar."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from plantdesk.ui.widgets.messages import Tone
 
 
 class Samples(Feature):
-    """Its bar removes the samples that the user has not changed. Once closed, it is not shown again for the store."""
+    """Adds sample plants, and shows a bar that removes the unchanged ones, until the user closes it for this store."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._task: Task | None = None
         self._bar = context.page.add_bar()
         self._bar.closed.connect(self._on_closed)
-        self._shown: tuple[str, int] | None = None  # the label of the button, and how many were changed
+        self._shown_texts: list[str] = []
 
     @override
     def release_store(self) -> None:
@@ -61,23 +61,21 @@ class Samples(Feature):
         self.opened.queries.run(self, read, partial(self._show, plants))
 
     def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
-        if found is None or not found[0].can_undo:
+        change, changed = found or (None, 0)
+        if change is None or not change.can_undo or plants == changed:
             self._hide()
             return
-        change, changed = found
         stay = Text("{count:,} that you changed stay.", one="1 that you changed stays.", count=changed)
         details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
         details += [translated(stay)] if changed else []
         text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants - changed)
-        remove = translated(text), partial(self.context.undo_stack.revert, change)
-        if plants == changed:
-            self._hide()
-        elif (remove[0], changed) != self._shown:
-            self._shown = remove[0], changed
-            self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), remove)
+        label, remove = translated(text), partial(self.context.undo_stack.revert, change)
+        if [label, *details] != self._shown_texts:
+            self._shown_texts = [label, *details]
+            self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), (label, remove))
 
     def _hide(self) -> None:
-        self._shown = None
+        self._shown_texts = []
         self._bar.clear()
 
     @Slot()
@@ -94,7 +92,7 @@ class Samples(Feature):
         self.context.page.toast.show_error(error)
 
     def _rows(self) -> list[tuple[str, str | None]]:
-        """Return names and tags; the one that is added last is the first of the list."""
+        """Return names and tags, in the order in which they are added."""
         bed_2, bed_4, frame = self.tr("bed 2"), self.tr("bed 4"), self.tr("cold frame")
         greenhouse, kitchen, living_room = self.tr("greenhouse"), self.tr("kitchen"), self.tr("living room")
         orchids, propagation = self.tr("orchids"), self.tr("propagation")
