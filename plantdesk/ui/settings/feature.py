@@ -69,7 +69,6 @@ class SettingsDialog(Dialog):
 
     @Slot()
     def _fit(self) -> None:
-        """Follow the size of the text."""
         fit_rows(self._rows, self._theme)
 
 
@@ -79,13 +78,13 @@ class SettingsFeature(Feature):
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context)
         self._server, self._other_commands = server, commands
-        self._found: list[Command] = []
+        self._cached_commands: list[Command] = []
         self._dialog: SettingsDialog | None = None
         self._rows: SettingRows | None = None
         context.preferences.changed.connect(self._show_saved)
         command = context.menus.add(Section.EDIT_SETTINGS, self.tr("Sett&ings…"), self.open_dialog, "Ctrl+,")
         command.setMenuRole(QAction.MenuRole.PreferencesRole)
-        context.menus.extra_commands = self._commands
+        context.menus.extra_commands = self._setting_commands
 
     @override
     def release_store(self) -> None:
@@ -96,13 +95,13 @@ class SettingsFeature(Feature):
     def open_dialog(self) -> SettingsDialog:
         """Open the dialog, or bring it to the front."""
         if self._dialog is None:
-            self._dialog, self._rows = dialog, _ = self._made()
+            self._dialog, self._rows = dialog, _ = self._make_dialog()
             dialog.finished.connect(self._forget)
             self._show_saved()
         bring_to_front(self._dialog)
         return self._dialog
 
-    def _made(self) -> tuple[SettingsDialog, SettingRows]:
+    def _make_dialog(self) -> tuple[SettingsDialog, SettingRows]:
         from plantdesk.ui.settings.rows import SettingRows
 
         rows = SettingRows(self.context, self._server, self._other_commands)
@@ -110,17 +109,17 @@ class SettingsFeature(Feature):
         rows.setParent(dialog)
         return dialog, rows
 
-    def _commands(self) -> list[Command]:
+    def _setting_commands(self) -> list[Command]:
         """Return a command for each setting, which opens the dialog at its row."""
-        if not self._found:
-            dialog, rows = self._made()
-            for place, section in enumerate(rows.sections):
-                for number, row in enumerate(section.rows):
+        if not self._cached_commands:
+            dialog, rows = self._make_dialog()
+            for section_index, section in enumerate(rows.sections):
+                for row_index, row in enumerate(section.rows):
                     action, title = QAction(self), f"{dialog.windowTitle()}: {section.title}: {row.label}"
-                    action.triggered.connect(partial(self._open_at, place, number))
-                    self._found.append(Command(title, action, row.words))
+                    action.triggered.connect(partial(self._open_at, section_index, row_index))
+                    self._cached_commands.append(Command(title, action, row.words))
             dialog.deleteLater()
-        return self._found
+        return self._cached_commands
 
     def _open_at(self, section: int, row: int) -> None:
         dialog = self.open_dialog()

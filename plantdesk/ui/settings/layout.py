@@ -19,8 +19,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 #: For text of 13 px.
 _LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
 #: The most lines of a hint beside the controls, and its least width if it has more than one.
-_MAX_LINES, _HINT_WIDTH = 1.8, 100
-_BESIDE, _BELOW = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+_MAX_HINT_LINES, _MIN_HINT_WIDTH = 1.8, 100
+_HORIZONTAL, _VERTICAL = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
 
 
 class SettingCommands(NamedTuple):
@@ -52,9 +52,9 @@ class SettingRow(QWidget):
         if not (isinstance(controls[0], QAbstractButton) and controls[0].text()):
             controls[0].setAccessibleName(label)
         beside = fill(QHBoxLayout(), *controls, STRETCH, margins=0, spacing=S)
-        self._line = fill(QBoxLayout(_BESIDE), beside, (self._hint, 1), margins=0, spacing=S)
-        right = fill(QVBoxLayout(), self._line, self._error, margins=0, spacing=0)
-        self._row = fill(QBoxLayout(_BESIDE, self), self._label, (right, 1), margins=0, spacing=0)
+        self._content_layout = fill(QBoxLayout(_HORIZONTAL), beside, (self._hint, 1), margins=0, spacing=S)
+        right = fill(QVBoxLayout(), self._content_layout, self._error, margins=0, spacing=0)
+        self._row_layout = fill(QBoxLayout(_HORIZONTAL, self), self._label, (right, 1), margins=0, spacing=0)
         self.setMinimumWidth(1)  # if the controls have no room beside the label, they go below it
         self._error.hide()
 
@@ -66,9 +66,11 @@ class SettingRow(QWidget):
         is_beside = controls - S <= self.width() - self._label.width()
         room = self.width() - controls - (self._label.width() if is_beside else 0)
         hint = self._hint.fontMetrics().horizontalAdvance(self._hint.text())
-        has_room = hint <= room or (hint < _MAX_LINES * room and room > self._theme.metrics.scaled(_HINT_WIDTH))
-        self._line.setDirection(_BESIDE if has_room or not hint else _BELOW)
-        self._row.setDirection(_BESIDE if is_beside else _BELOW)
+        has_room = hint <= room or (
+            hint < _MAX_HINT_LINES * room and room > self._theme.metrics.scaled(_MIN_HINT_WIDTH)
+        )
+        self._content_layout.setDirection(_HORIZONTAL if has_room or not hint else _VERTICAL)
+        self._row_layout.setDirection(_HORIZONTAL if is_beside else _VERTICAL)
 
     @property
     def focus_target(self) -> QWidget:
@@ -83,7 +85,7 @@ class SettingRow(QWidget):
     @property
     def words(self) -> str:
         """The folded texts by which it is found, also in English."""
-        texts = self._texts()
+        texts = self._search_texts()
         return searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
 
     def set_hint(self, text: str) -> None:
@@ -97,7 +99,7 @@ class SettingRow(QWidget):
         if text:
             announce(self, text)
 
-    def _texts(self) -> list[str]:
+    def _search_texts(self) -> list[str]:
         texts = [self._label.text(), self._hint.text(), self._words]
         for each in self._controls:
             if isinstance(each, QComboBox):

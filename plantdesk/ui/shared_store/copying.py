@@ -16,7 +16,7 @@ from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import fill
-from plantdesk.ui.shared_store.outcomes import PasswordField, row
+from plantdesk.ui.shared_store.outcomes import PasswordField, side_by_side
 from plantdesk.ui.texts import error_text, one_line, translated
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, FileDialog
@@ -63,7 +63,9 @@ class CopyDialog(Dialog):
         label = PlainLabel(self.tr("Copy “{name}” to").format(name=one_line(self._source.name)), role="strong")
         self._target_edit.setAccessibleName(label.text())
         target = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
-        account = row(labelled(self.tr("&User"), self._user_edit), labelled(self.tr("&Password"), self._password_edit))
+        account = side_by_side(
+            labelled(self.tr("&User"), self._user_edit), labelled(self.tr("&Password"), self._password_edit)
+        )
         texts = PlainLabel(about, tone="muted", wrapped=True)
         self.arrange(texts, label, target, account, self._message)
         self.fit_height(self._context.theme.metrics.scaled(_WIDTH))

@@ -20,7 +20,7 @@ from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import STRETCH, documents_folder, fill
-from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, row
+from plantdesk.ui.shared_store.outcomes import PasswordField, ProbeResults, SetupPanel, side_by_side
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
@@ -42,11 +42,11 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 #: For text of 13 px.
 _WIDTH, _PORT_WIDTH = 640, 96
 #: Matches the hosts and ports of one server, or of several.
-_PORTS = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
+_PORTS_PATTERN = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 #: The values of `sslmode` in the order of the choices.
-_MODES = ("verify-full", "require", "disable")
+_SSL_MODES = ("verify-full", "require", "disable")
 #: The parameters of an address that have a field of their own.
-_SHOWN = {"sslmode", "host", "port", "user", "dbname", "application_name"}
+_FIELD_PARAMETERS = {"sslmode", "host", "port", "user", "dbname", "application_name"}
 #: Lines of text for which the dialog has room in the reason of a failed test; a longer one is scrolled.
 _REASON_LINES = 2
 
@@ -71,14 +71,14 @@ class SharedStoreDialog(Dialog):
         super().__init__(self.tr("Shared store"), parent)
         self._theme, self._bridge, self._preferences = theme, bridge, preferences
         self._task: Task | None = None
-        self._tested: Probe | None = None
+        self._probe: Probe | None = None
         self._parameters: tuple[tuple[str, str], ...] = ()
         self._is_mode_chosen = False
         self._make_fields(theme)
-        self._test_button = self._button(self.tr("&Test"), self._test)
+        self._test_button = self._make_button(self.tr("&Test"), self._test)
         self._tested_label = PlainLabel(tone="muted")
-        self._outcomes = Outcomes(theme)
-        self._setup = Setup(theme)
+        self._results = ProbeResults(theme)
+        self._setup = SetupPanel(theme)
         self._setup_header = CollapsibleHeader(theme, self.tr("For the administrator"), self._setup)
         self._setup_header.set_remark(self.tr("what to run once on the server"))
         self._message = MessageLine(theme)
@@ -87,87 +87,87 @@ class SharedStoreDialog(Dialog):
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect()
-        self._computer.setText(preferences.settings.computer_name)
+        self._computer_edit.setText(preferences.settings.computer_name)
         if location is not None:
-            self._fill(location)
-        self._forget()
-        fields = (field for field in (self._host, self._user) if not field.text())
-        self._focus(next(fields, self._password))
+            self._show_location(location)
+        self._mark_untested()
+        fields = (field for field in (self._host_edit, self._user_edit) if not field.text())
+        self._focus_and_select(next(fields, self._password_edit))
 
     def _make_fields(self, theme: Theme) -> None:
         fields = (LineEdit(self, max_length=1000) for _ in range(5))
-        self._host, self._port, self._database, self._user, self._computer = fields
-        self._computer.setPlaceholderText(QSysInfo.machineHostName())
-        self._password = PasswordField(theme, self)
-        self._port.setPlaceholderText("5432")
-        self._port.setValidator(QRegularExpressionValidator(_PORTS, self))
-        self._password.setPlaceholderText(self.tr("From .pgpass or the keyring"))
-        self._mode = ComboBox(self.tr("Encryption"))
+        self._host_edit, self._port_edit, self._database_edit, self._user_edit, self._computer_edit = fields
+        self._computer_edit.setPlaceholderText(QSysInfo.machineHostName())
+        self._password_edit = PasswordField(theme, self)
+        self._port_edit.setPlaceholderText("5432")
+        self._port_edit.setValidator(QRegularExpressionValidator(_PORTS_PATTERN, self))
+        self._password_edit.setPlaceholderText(self.tr("From .pgpass or the keyring"))
+        self._mode_box = ComboBox(self.tr("Encryption"))
         encrypted = self.tr("Encrypted, certificate checked"), self.tr("Encrypted, certificate not checked")
-        self._mode.addItems([*encrypted, self.tr("Not encrypted")])
-        self._keep = QCheckBox(self.tr("&Keep the password in the keyring"))
-        self._keep.setChecked(True)
-        self._warning = PlainLabel(
+        self._mode_box.addItems([*encrypted, self.tr("Not encrypted")])
+        self._keep_check = QCheckBox(self.tr("&Keep the password in the keyring"))
+        self._keep_check.setChecked(True)
+        self._unencrypted_label = PlainLabel(
             self.tr("Names and the password can be read on the network."), tone="warning", wrapped=True
         )
 
-    def _fill(self, address: PostgresLocation) -> None:
+    def _show_location(self, address: PostgresLocation) -> None:
         """Show an address; what has no field of its own is kept."""
         given = address.conninfo
-        self._password.setText(dict(address.secrets).get("password", ""))
+        self._password_edit.setText(dict(address.secrets).get("password", ""))
         mode = dict(address.parameters).get("sslmode", "")
-        shown = _SHOWN if mode in {"", *_MODES} else _SHOWN - {"sslmode"}
+        shown = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
         self._parameters = tuple(each for each in address.parameters if each[0] not in shown)
-        for field, name in ((self._host, "host"), (self._port, "port"), (self._user, "user")):
+        for field, name in ((self._host_edit, "host"), (self._port_edit, "port"), (self._user_edit, "user")):
             field.setText(given.get(name, ""))
-        self._database.setText(given.get("dbname", ""))
-        self._computer.setText(dict(address.parameters).get("application_name", "") or self._computer.text())
-        self._is_mode_chosen = mode in _MODES
-        self._mode.setCurrentIndex(_MODES.index(mode) if mode in _MODES else self._default_mode())
-        self._forget()  # parameters without a field may have changed
+        self._database_edit.setText(given.get("dbname", ""))
+        self._computer_edit.setText(dict(address.parameters).get("application_name", "") or self._computer_edit.text())
+        self._is_mode_chosen = mode in _SSL_MODES
+        self._mode_box.setCurrentIndex(_SSL_MODES.index(mode) if mode in _SSL_MODES else self._default_mode())
+        self._mark_untested()  # parameters without a field may have changed
 
-    def _focus(self, field: QLineEdit) -> None:
+    def _focus_and_select(self, field: QLineEdit) -> None:
         """Let the next letter replace the text of a field."""
         field.setFocus()
         field.selectAll()
 
     def _default_mode(self) -> int:
-        return 2 if is_loopback(self._host.text()) and self._host.text() else 0
+        return 2 if is_loopback(self._host_edit.text()) and self._host_edit.text() else 0
 
     @property
     def _location(self) -> PostgresLocation:
         """The location in the fields, with the password. Raises StoreUnreachableError."""
-        hosts, port = self._host.text().strip(), self._port.text().strip()
+        hosts, port = self._host_edit.text().strip(), self._port_edit.text().strip()
         named = [("host", hosts), ("port", port)] if "/" in hosts or "," in hosts else []
-        chosen = _MODES[self._mode.currentIndex()]
+        chosen = _SSL_MODES[self._mode_box.currentIndex()]
         parameters = [(name, value) for name, value in named if value]
-        if self._mode.currentIndex() != self._default_mode():
+        if self._mode_box.currentIndex() != self._default_mode():
             parameters.append(("sslmode", chosen))
-        if name := self._computer.text().strip():
+        if name := self._computer_edit.text().strip():
             parameters.append(("application_name", name))
         place = ""
         if not named:
             host = f"[{hosts}]" if hosts.count(":") > 1 else hosts
             place = f"{host}:{port}" if port else host
         location = PostgresLocation(
-            self._user.text().strip(), place, self._database.text().strip(), (*parameters, *self._parameters)
+            self._user_edit.text().strip(), place, self._database_edit.text().strip(), (*parameters, *self._parameters)
         )
-        return location.with_password(self._password.text())
+        return location.with_password(self._password_edit.text())
 
     @Slot()
     def _on_host_edited(self) -> None:
         """Propose the encryption that fits the host."""
         if not self._is_mode_chosen:
-            self._mode.setCurrentIndex(self._default_mode())
+            self._mode_box.setCurrentIndex(self._default_mode())
 
     @Slot()
-    def _divide_address(self) -> bool:
+    def _split_address(self) -> bool:
         """Fill all fields with a whole address that was typed or pasted; return False if it cannot be parsed."""
-        text = self._host.text().strip()
+        text = self._host_edit.text().strip()
         if "://" not in text and "@" not in text:
             return True
         try:
-            self._fill(PostgresLocation.parse(text))
+            self._show_location(PostgresLocation.parse(text))
         except StoreUnreachableError as error:
             self._message.show_message(Tone.ERROR, error_text(error))
             return False
@@ -177,76 +177,75 @@ class SharedStoreDialog(Dialog):
     def _on_mode_chosen(self) -> None:
         self._is_mode_chosen = True
         self._parameters = tuple(each for each in self._parameters if each[0] != "sslmode")
-        self._forget()
+        self._mark_untested()
 
     @Slot()
-    def _forget(self) -> None:
+    def _mark_untested(self) -> None:
         """Show the address as untested: a field has changed."""
         if self._task is not None:
-            self._stop()
-        self._tested = None
+            self._cancel_test()
+        self._probe = None
         self._tested_label.clear()
         self._message.show_message(Tone.HINT, "")
-        self._outcomes.show_untried()
+        self._results.show_untried()
         self._setup.show_address(self._location, "")
-        is_expanded = self._mode.currentIndex() == len(_MODES) - 1
-        self._warning.setVisible(is_expanded and not is_loopback(self._host.text().strip()))
+        is_expanded = self._mode_box.currentIndex() == len(_SSL_MODES) - 1
+        self._unencrypted_label.setVisible(is_expanded and not is_loopback(self._host_edit.text().strip()))
         self._show_buttons()
 
     def _show_buttons(self) -> None:
-        found = self._tested
-        is_good = found is not None and found.failed is None
+        probe = self._probe
+        is_good = probe is not None and probe.failed is None
         self._open_button.setEnabled(is_good)
         self._file_button.setEnabled(is_good)
         if self._task is not None:
             self._test_button.setText(self.tr("Stop"))
         else:
-            self._test_button.setText(self.tr("&Test") if found is None else self.tr("&Test again"))
-        self._test_button.setEnabled(bool(self._host.text().strip() or self._parameters))
+            self._test_button.setText(self.tr("&Test") if probe is None else self.tr("&Test again"))
+        self._test_button.setEnabled(bool(self._host_edit.text().strip() or self._parameters))
 
     @Slot()
     def _test(self) -> None:
-        """Sign in once, or stop waiting for an earlier attempt."""
         if self._task is not None:
-            self._stop()
-            self._forget()
+            self._cancel_test()
+            self._mark_untested()
             return
-        if not self._divide_address():
+        if not self._split_address():
             return
-        self._forget()
+        self._mark_untested()
         location = self._location
         self._tested_label.setText(self.tr("Testing…"))
         self._task = self._bridge.long_tasks.run(
-            self, lambda _task: location.probe(), partial(self._on_tested, location), self._on_failed
+            self, lambda _task: location.probe(), partial(self._on_probed, location), self._on_failed
         )
         self._show_buttons()
 
-    def _stop(self) -> None:
+    def _cancel_test(self) -> None:
         if self._task is not None:
             self._task.cancel()
             self._task = None
 
-    def _on_tested(self, location: PostgresLocation, found: Probe) -> None:
-        self._task, self._tested = None, found
+    def _on_probed(self, location: PostgresLocation, probe: Probe) -> None:
+        self._task, self._probe = None, probe
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._tested_label.setText(self.tr("Tested at {time}").format(time=now))
-        self._outcomes.show_probe(found, location)
-        if found.error is not None:
-            client = str(found.error.text.values.get("client", ""))
+        self._results.show_probe(probe, location)
+        if probe.error is not None:
+            client = str(probe.error.text.values.get("client", ""))
             self._setup.show_address(location, client)
-            if found.needs_administrator:
+            if probe.needs_administrator:
                 self._setup_header.set_expanded(is_expanded=True)
-            announce(self, error_text(found.error))
+            announce(self, error_text(probe.error))
         self._show_buttons()
-        if found.failed is Stage.SIGN_IN:
-            self._focus(self._password)
+        if probe.failed is Stage.SIGN_IN:
+            self._focus_and_select(self._password_edit)
         else:
-            (self._open_button if found.failed is None else self._test_button).setFocus()
-        self._area.ensureWidgetVisible(self._outcomes)
+            (self._open_button if probe.failed is None else self._test_button).setFocus()
+        self._area.ensureWidgetVisible(self._results)
 
     def _on_failed(self, error: Exception) -> None:
         self._task = None
-        self._forget()
+        self._mark_untested()
         self._message.show_message(Tone.ERROR, error_text(error))
 
     @override
@@ -267,32 +266,32 @@ class SharedStoreDialog(Dialog):
     def _open(self) -> None:
         """Save the password if the user wants it, then open the store."""
         location = self._location
-        password = self._password.text()
-        if not password or not self._keep.isChecked():
-            self._request(location)
+        password = self._password_edit.text()
+        if not password or not self._keep_check.isChecked():
+            self._request_store(location)
             return
         self.setEnabled(False)
         account = location.account
         self._bridge.long_tasks.run(
             self,
             lambda _task: keep_password(account, password),
-            lambda _none: self._request(location),
+            lambda _none: self._request_store(location),
             self._on_not_kept,
         )
 
     def _on_not_kept(self, error: Exception) -> None:
         """Report that the password was not saved; opening the store again does not try it once more."""
         self.setEnabled(True)
-        self._keep.setChecked(False)
+        self._keep_check.setChecked(False)
         self._message.show_message(Tone.WARNING, error_text(error))
         self._fit()
         self._open_button.setFocus()
 
-    def _request(self, location: PostgresLocation) -> None:
-        found = self._tested
-        self._preferences.change(computer_name=self._computer.text().strip())
+    def _request_store(self, location: PostgresLocation) -> None:
+        probe = self._probe
+        self._preferences.change(computer_name=self._computer_edit.text().strip())
         self.accept()
-        self.open_requested.emit(location, found is not None and found.plants is None)
+        self.open_requested.emit(location, probe is not None and probe.plants is None)
 
     @Slot()
     def _save_file(self) -> None:
@@ -311,7 +310,7 @@ class SharedStoreDialog(Dialog):
             self._message.show_message(Tone.ERROR, text)
             return
         text = self.tr("Saved “{file}”. It holds no user and no password.").format(file=file.name)
-        if not is_loopback(self._host.text().strip()):
+        if not is_loopback(self._host_edit.text().strip()):
             self._message.show_message(Tone.OK, text)
             return
         other = self.tr("Other computers cannot use it: this address is each computer itself. Enter the server’s name.")
@@ -320,7 +319,6 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _open_file(self) -> None:
-        """Fill the fields with the content of a desk file."""
         name = FileDialog.file_to_open(
             self, self.tr("Open the file of a shared store"), str(documents_folder()), self._filter()
         )
@@ -334,24 +332,31 @@ class SharedStoreDialog(Dialog):
         except PlantDeskError as error:
             self._message.show_message(Tone.ERROR, error_text(error))
             return
-        user = location.user or self._user.text()
-        self._fill(location.with_user(user))
-        self._user.setFocus()
+        user = location.user or self._user_edit.text()
+        self._show_location(location.with_user(user))
+        self._user_edit.setFocus()
 
     def _filter(self) -> str:
         return self.tr("Shared stores (*{suffix})").format(suffix=DESK_FILE_SUFFIX)
 
     def _connect(self) -> None:
-        self._host.textEdited.connect(self._on_host_edited)
-        self._host.editingFinished.connect(self._divide_address)
-        for field in (self._host, self._port, self._database, self._computer, self._user, self._password):
-            field.textChanged.connect(self._forget)
-        self._mode.activated.connect(self._on_mode_chosen)
-        self._mode.currentIndexChanged.connect(self._forget)
+        self._host_edit.textEdited.connect(self._on_host_edited)
+        self._host_edit.editingFinished.connect(self._split_address)
+        for field in (
+            self._host_edit,
+            self._port_edit,
+            self._database_edit,
+            self._computer_edit,
+            self._user_edit,
+            self._password_edit,
+        ):
+            field.textChanged.connect(self._mark_untested)
+        self._mode_box.activated.connect(self._on_mode_chosen)
+        self._mode_box.currentIndexChanged.connect(self._mark_untested)
         self._setup_header.toggled.connect(self._fit)
         self._file_button.clicked.connect(self._save_file)
 
-    def _button(self, text: str, slot: Callable[[], object]) -> OneClickButton:
+    def _make_button(self, text: str, slot: Callable[[], object]) -> OneClickButton:
         button = OneClickButton(text)
         button.clicked.connect(slot)
         return button
@@ -365,35 +370,38 @@ class SharedStoreDialog(Dialog):
             tone="muted",
             wrapped=True,
         )
-        from_file = self._button(self.tr("Open its &file…"), self._open_file)
+        from_file = self._make_button(self.tr("Open its &file…"), self._open_file)
         test = fill(QHBoxLayout(), self._test_button, self._tested_label, STRETCH, spacing=M)
         content = QWidget()
         intro = fill(QHBoxLayout(), (about, 1), (from_file, Qt.AlignmentFlag.AlignTop), spacing=L)
-        parts = (self._outcomes, self._setup_header, self._setup, STRETCH)
-        fill(QVBoxLayout(content), intro, self._grid(), test, *parts, margins=(EDGE, L, EDGE, S), spacing=M)
+        parts = (self._results, self._setup_header, self._setup, STRETCH)
+        fill(QVBoxLayout(content), intro, self._make_grid(), test, *parts, margins=(EDGE, L, EDGE, S), spacing=M)
         self._content = content
         footer = fill(QVBoxLayout(), self._message, self.buttons, margins=(EDGE, 0, EDGE, L), spacing=S)
         self._area = ScrollArea(content, horizontal=False)
         fill(QVBoxLayout(self), (self._area, 1), footer, margins=0, spacing=0)
 
-    def _grid(self) -> QWidget:
-        """Return the fields, two in a row, each under its label."""
-        self._port.setFixedWidth(self._theme.metrics.scaled(_PORT_WIDTH))
-        address = row(labelled(self.tr("&Address"), self._host), labelled(self.tr("Po&rt"), self._port), wide=True)
-        computer = labelled(self.tr("&Name of this computer in the history"), self._computer)
-        names = row(labelled(self.tr("&Database"), self._database), computer)
-        secret = row(labelled(self.tr("&User"), self._user), labelled(self.tr("Pass&word"), self._password))
+    def _make_grid(self) -> QWidget:
+        self._port_edit.setFixedWidth(self._theme.metrics.scaled(_PORT_WIDTH))
+        address = side_by_side(
+            labelled(self.tr("&Address"), self._host_edit), labelled(self.tr("Po&rt"), self._port_edit), wide=True
+        )
+        computer = labelled(self.tr("&Name of this computer in the history"), self._computer_edit)
+        names = side_by_side(labelled(self.tr("&Database"), self._database_edit), computer)
+        secret = side_by_side(
+            labelled(self.tr("&User"), self._user_edit), labelled(self.tr("Pass&word"), self._password_edit)
+        )
         keeping = QWidget()
-        self._keep.setMinimumHeight(self._theme.metrics.control)
-        fill(QVBoxLayout(keeping), STRETCH, self._keep, margins=0)
-        connection = row(labelled(self.tr("&Encryption"), self._mode), keeping)
+        self._keep_check.setMinimumHeight(self._theme.metrics.control)
+        fill(QVBoxLayout(keeping), STRETCH, self._keep_check, margins=0)
+        connection = side_by_side(labelled(self.tr("&Encryption"), self._mode_box), keeping)
         grid = QWidget()
-        fill(QVBoxLayout(grid), address, names, secret, connection, self._warning, margins=0, spacing=M)
+        fill(QVBoxLayout(grid), address, names, secret, connection, self._unencrypted_label, margins=0, spacing=M)
         return grid
 
     @Slot()
     def _fit(self) -> None:
-        """Be as high as the content and the reason of a failed test, so that nothing moves with a test."""
+        """Make room for the content and the reason of a failed test, so that no widget moves after a test."""
         layout, footer = self._content.layout(), self.layout()
         if layout is None or footer is None:
             return

@@ -27,10 +27,10 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 #: Key of a store's settings: the user keeps its file where it is.
-_STAYS = "stays_in_folder"
+_STAYS_KEY = "stays_in_folder"
 #: Milliseconds between two reads: each computer records itself equally often.
-_INTERVAL = 30_000
-_MAX_NAME = 30
+_REFRESH_INTERVAL_MS = 30_000
+_MAX_NAME_LENGTH = 30
 #: Names of the folders of cloud services, in lower case, and the names of the services.
 _CLOUDS = {
     "dropbox": "Dropbox",
@@ -55,16 +55,16 @@ class _ServerState(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._icon = Icon(theme)
-        self._word = PlainLabel(role="strong")
-        self._server = PlainLabel()
-        fill(QHBoxLayout(self), self._icon, self._word, self._server, margins=(0, 0, L, 0), spacing=S)
+        self._state_label = PlainLabel(role="strong")
+        self._name_label = PlainLabel()
+        fill(QHBoxLayout(self), self._icon, self._state_label, self._name_label, margins=(0, 0, L, 0), spacing=S)
 
     def show_server(self, server: str, *, is_reached: bool) -> None:
         """Show whether a server is reached."""
         self._icon.show_icon("circle-check" if is_reached else "triangle-alert", "ok" if is_reached else "warning")
-        self._word.setText(self.tr("Connected") if is_reached else self.tr("Not connected"))
-        set_properties(self._word, tone="ok" if is_reached else "warning")
-        self._server.setText(server)
+        self._state_label.setText(self.tr("Connected") if is_reached else self.tr("Not connected"))
+        set_properties(self._state_label, tone="ok" if is_reached else "warning")
+        self._name_label.setText(server)
 
 
 class SharedStore(Feature):
@@ -81,18 +81,18 @@ class SharedStore(Feature):
         super().__init__(context)
         add = context.menus.add
         add(Section.FILE_STORE, self.tr("Shared s&tore…"), self.open_dialog)
-        self._own = add(Section.FILE_STORE, self.tr("&My own plants"), self.use_own_store)
+        self._own_store_action = add(Section.FILE_STORE, self.tr("&My own plants"), self.use_own_store)
         self.enable_with_store(add(Section.FILE_STORE, self.tr("Cop&y store…"), self.open_copy_dialog))
-        self._own.setVisible(not context.location.is_own)
-        self._state: _ServerState | None = None
+        self._own_store_action.setVisible(not context.location.is_own)
+        self._server_state: _ServerState | None = None
         self._computers: OtherComputers | None = None
         context.bridge.health_changed.connect(self._on_health_changed)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
         super().set_store(opened)
-        self._own.setVisible(not self.context.location.is_own)
-        self._show(opened.store.write_error)
+        self._own_store_action.setVisible(not self.context.location.is_own)
+        self._show_reached(opened.store.write_error)
         if self._computers is not None:
             self._computers.set_store(opened.queries)
         self._check_folder()
@@ -107,7 +107,7 @@ class SharedStore(Feature):
         """Check whether other computers may change the file, unless the user has decided to keep it there."""
         location = self.context.location
         folder = location.folder
-        if folder is None or self.context.preferences.of_store(location.key).get(_STAYS) is True:
+        if folder is None or self.context.preferences.of_store(location.key).get(_STAYS_KEY) is True:
             return
         check = self.context.bridge.long_tasks.run
         check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda found: self._show_folder(*found))
@@ -124,7 +124,7 @@ class SharedStore(Feature):
         )
 
         def stay() -> None:
-            self.context.preferences.change_store(self.context.location.key, **{_STAYS: True})
+            self.context.preferences.change_store(self.context.location.key, **{_STAYS_KEY: True})
             bar.clear()
 
         actions = (self.tr("Shared store…"), self.open_dialog), (self.tr("Keep it here"), stay)
@@ -133,25 +133,25 @@ class SharedStore(Feature):
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
-        self._own.setVisible(not self.context.location.is_own)
-        self._show(reason)
+        self._own_store_action.setVisible(not self.context.location.is_own)
+        self._show_reached(reason)
 
     @Slot(object)
     def _on_health_changed(self, error: PlantDeskError | None) -> None:
-        self._show(error)
+        self._show_reached(error)
 
-    def _show(self, error: PlantDeskError | None) -> None:
+    def _show_reached(self, error: PlantDeskError | None) -> None:
         """Show whether the server is reached; stores in files have no server."""
         server = self.context.location.server
         if server is None:
             return
-        if self._state is None:
-            self._state = _ServerState(self.context.theme)
-            self.context.status_bar.insertWidget(0, self._state)
+        if self._server_state is None:
+            self._server_state = _ServerState(self.context.theme)
+            self.context.status_bar.insertWidget(0, self._server_state)
             self._computers = OtherComputers()
             self.context.status_bar.insertWidget(1, self._computers)
         is_reached = not isinstance(error, StoreUnreachableError)
-        self._state.show_server(server, is_reached=is_reached)
+        self._server_state.show_server(server, is_reached=is_reached)
         self.reached.emit(is_reached)
 
     @Slot()
@@ -240,7 +240,7 @@ class OtherComputers(PlainLabel):
     def __init__(self) -> None:
         super().__init__(tone="muted")
         self._queries: StoreQueries | None = None
-        self._timer = QTimer(self, interval=_INTERVAL)
+        self._timer = QTimer(self, interval=_REFRESH_INTERVAL_MS)
         self._timer.timeout.connect(self.refresh)
         self.hide()
 
@@ -258,12 +258,12 @@ class OtherComputers(PlainLabel):
     def refresh(self) -> None:
         """Read which computers are at work; they stay as they are while the server does not answer."""
         if self._queries is not None:
-            self._queries.run(self, lambda reader, _task: reader.desks_at_work(), self._show)
+            self._queries.run(self, lambda reader, _task: reader.desks_at_work(), self._show_reached)
 
-    def _show(self, desks: list[Desk]) -> None:
+    def _show_reached(self, desks: list[Desk]) -> None:
         others = [desk for desk in desks if not desk.is_own]
         count = Text("{count:,} other computers", one="1 other computer", count=len(others))
-        name = shortened(one_line(others[0].name), _MAX_NAME) if len(others) == 1 else translated(count)
+        name = shortened(one_line(others[0].name), _MAX_NAME_LENGTH) if len(others) == 1 else translated(count)
         self.setText(name)
         self.setVisible(bool(others))
         names = [f"{one_line(each.name)} {each.version}" for each in sorted(desks, key=lambda desk: not desk.is_own)]

@@ -18,7 +18,7 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 
-class Outcomes(QFrame):
+class ProbeResults(QFrame):
     """The four lines, all always visible."""
 
     def __init__(self, theme: Theme) -> None:
@@ -30,18 +30,18 @@ class Outcomes(QFrame):
     def show_untried(self) -> None:
         """Show that nothing was tested."""
         for stage, line in self._lines.items():
-            line.show_state("circle", "text_2", self._name(stage), self.tr("not tried"))
+            line.show_state("circle", "text_2", self._stage_name(stage), self.tr("not tried"))
 
-    def show_probe(self, found: Probe, location: PostgresLocation) -> None:
+    def show_probe(self, probe: Probe, location: PostgresLocation) -> None:
         """Show the result of a test."""
         self.show_untried()
         for stage, line in self._lines.items():
-            if stage is found.failed and found.error is not None:
-                line.show_state("circle-x", "error", self._name(stage), "", error_text(found.error))
+            if stage is probe.failed and probe.error is not None:
+                line.show_state("circle-x", "error", self._stage_name(stage), "", error_text(probe.error))
                 break
-            line.show_state("circle-check", "ok", *self._success(stage, found, location))
+            line.show_state("circle-check", "ok", *self._success(stage, probe, location))
 
-    def _name(self, stage: Stage) -> str:
+    def _stage_name(self, stage: Stage) -> str:
         return {
             Stage.SERVER: self.tr("The server answers"),
             Stage.ENCRYPTION: self.tr("Encrypted"),
@@ -49,45 +49,44 @@ class Outcomes(QFrame):
             Stage.PLANTS: self.tr("Plants"),
         }[stage]
 
-    def _success(self, stage: Stage, found: Probe, location: PostgresLocation) -> tuple[str, str]:
-        """Return the title and the details of a stage that passed."""
+    def _success(self, stage: Stage, probe: Probe, location: PostgresLocation) -> tuple[str, str]:
         if stage is Stage.SERVER:
-            return self._name(stage), self._server(found)
+            return self._stage_name(stage), self._server(probe)
         if stage is Stage.ENCRYPTION:
-            return self._encryption(found, location)
+            return self._encryption(probe, location)
         if stage is Stage.SIGN_IN:
             user = self.tr("Signed in as {user}").format(user=location.user)
-            return (user if location.user else self._name(stage)), self._rights(found)
-        if found.plants is None:
+            return (user if location.user else self._stage_name(stage)), self._rights(probe)
+        if probe.plants is None:
             return self.tr("The database is empty"), self.tr("Opening makes it a store.")
-        details = self._use(found) if found.refusal is None else error_text(found.refusal)
-        return translated(plants_text(found.plants)), details
+        details = self._use(probe) if probe.refusal is None else error_text(probe.refusal)
+        return translated(plants_text(probe.plants)), details
 
-    def _server(self, found: Probe) -> str:
-        if not found.server:
+    def _server(self, probe: Probe) -> str:
+        if not probe.server:
             return ""
         template = self.tr("PostgreSQL {version}, {milliseconds} ms away")
-        time = QLocale().toString(max(1, round(found.milliseconds)))
-        return template.format(version=found.server.split(" ")[0], milliseconds=time)
+        time = QLocale().toString(max(1, round(probe.milliseconds)))
+        return template.format(version=probe.server.split(" ")[0], milliseconds=time)
 
-    def _encryption(self, found: Probe, location: PostgresLocation) -> tuple[str, str]:
-        if not (found.is_encrypted if found.server else location.is_encrypted):
+    def _encryption(self, probe: Probe, location: PostgresLocation) -> tuple[str, str]:
+        if not (probe.is_encrypted if probe.server else location.is_encrypted):
             return self.tr("Not encrypted"), self.tr("as chosen, or on this computer")
         is_checked = dict(location.parameters).get("sslmode", "verify-full").startswith("verify")
         details = self.tr("certificate checked") if is_checked else self.tr("certificate not checked")
-        return self._name(Stage.ENCRYPTION), details
+        return self._stage_name(Stage.ENCRYPTION), details
 
-    def _rights(self, found: Probe) -> str:
-        if found.plants is None:
+    def _rights(self, probe: Probe) -> str:
+        if probe.plants is None:
             return ""
-        if found.can_change:
+        if probe.can_change:
             return self.tr("may read, add and change")
-        return self.tr("may read and add, but not change") if found.can_add else self.tr("may read, but not add")
+        return self.tr("may read and add, but not change") if probe.can_add else self.tr("may read, but not add")
 
-    def _use(self, found: Probe) -> str:
-        if not found.desks:
+    def _use(self, probe: Probe) -> str:
+        if not probe.desks:
             return ""
-        return self.tr("used today by {desks}").format(desks=QLocale().createSeparatedList(list(found.desks)))
+        return self.tr("used today by {desks}").format(desks=QLocale().createSeparatedList(list(probe.desks)))
 
 
 class _Line(QWidget):
@@ -113,7 +112,7 @@ class _Line(QWidget):
         self._reason.setVisible(bool(reason))
 
 
-class Setup(QWidget):
+class SetupPanel(QWidget):
     """The SQL and the line of pg_hba.conf for an administrator, without a password."""
 
     def __init__(self, theme: Theme) -> None:
@@ -160,7 +159,7 @@ class PasswordField(ButtonField):
         self.setEchoMode(QLineEdit.EchoMode.Normal if is_shown else QLineEdit.EchoMode.Password)
 
 
-def row(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
+def side_by_side(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
     """Return two labelled fields beside each other, equally wide, or with the first one `wide`: as wide as possible."""
     both = QWidget()
     fill(QHBoxLayout(both), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)

@@ -16,7 +16,7 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.feature import cloud_of, is_network, is_remote
-from plantdesk.ui.shared_store.outcomes import Outcomes, Setup
+from plantdesk.ui.shared_store.outcomes import ProbeResults, SetupPanel
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.fields import ComboBox
@@ -47,7 +47,7 @@ class StoreDesk(Desk):
             self.type(self.field("Address"), url)
         self.qtbot.keyClick(self.field("Address"), Qt.Key.Key_Return)
         self.until(lambda: any(text.startswith("Tested at") for text in self.texts()))
-        return Desk(self.qtbot, self.the(Outcomes)).texts()
+        return Desk(self.qtbot, self.the(ProbeResults)).texts()
 
     def opens(self) -> bool:
         return self.button("Open this store").isEnabled()
@@ -149,7 +149,7 @@ def test_a_change_of_a_field_makes_the_test_worthless(desk: StoreDesk, postgres:
     assert desk.opens()
     desk.qtbot.keyClicks(desk.field("Database"), "x")
     assert not desk.opens()
-    assert Desk(desk.qtbot, desk.the(Outcomes)).texts().count("not tried") == 4
+    assert Desk(desk.qtbot, desk.the(ProbeResults)).texts().count("not tried") == 4
 
 
 def test_the_encryption_fits_the_host_until_it_is_chosen(desk: StoreDesk) -> None:
@@ -180,7 +180,7 @@ def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password
 def test_what_an_administrator_runs_names_user_and_database_and_no_password(desk: StoreDesk) -> None:
     desk.type(desk.field("Address"), "postgresql://Anna:s3cret@plants.example/my garden")
     desk.field("Address").editingFinished.emit()
-    sql, line = (text for text in Desk(desk.qtbot, desk.the(Setup)).texts() if " " in text)
+    sql, line = (text for text in Desk(desk.qtbot, desk.the(SetupPanel)).texts() if " " in text)
     assert 'CREATE ROLE "Anna" LOGIN' in sql
     assert 'CREATE DATABASE "my garden" OWNER "Anna"' in sql
     assert line == 'hostssl  "my garden"  Anna  samenet  scram-sha-256'
