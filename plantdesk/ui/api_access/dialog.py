@@ -416,7 +416,6 @@ class ApiDialog(Dialog):
         self.accept()
 
     def _fit(self) -> None:
-        """Resize the dialog to the height of its content, within the screen."""
         width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
         height = needed_height(self._content_layout, width) + self.buttons.sizeHint().height()
         self.resize_to_fit(QSize(width, height))

@@ -178,7 +178,6 @@ class DuplicateModel(RowModel[GroupItem]):
         return ", ".join([*parts, self._outcome_text(group)])
 
     def _outcome_text(self, group: int) -> str:
-        """Return which plant of a group is kept, and why."""
         if not self.is_merged(group):
             return translate("Duplicates", "left as they are")
         if group in self._chosen_ids:
@@ -317,7 +316,6 @@ class DuplicateTable(PlainTable):
 
     @Slot(QModelIndex, int, int)
     def _span_headings(self, _parent: QModelIndex, first: int, last: int) -> None:
-        """Let a heading take all columns."""
         for row in filter(self._duplicates.is_heading, range(first, last + 1)):
             self.setSpan(row, 0, 1, len(_Column))
         self.resizeColumnToContents(_Column.ID)

@@ -304,7 +304,7 @@ class TagsPage(CleanUpPage):
     @Slot()
     def start(self) -> None:
         likeness = Likeness(*(box.isChecked() for box in self._likeness_checks))
-        self._opened.queries.run(self, partial(_find, likeness=likeness), self._on_found)
+        self._opened.queries.run(self, partial(_find_similar_tags, likeness=likeness), self._on_found)
 
     def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
         self._tags, groups = found
@@ -329,7 +329,6 @@ class TagsPage(CleanUpPage):
         self._show_counts()
 
     def _make_groups(self, groups: list[dict[str, int]]) -> list[TagGroup]:
-        """Return a widget for each group, with the choices made in the present ones."""
         kept = {group.kept_tag for group in self._groups}
         ticks = {tag: is_ticked for group in self._groups for tag, is_ticked in group.ticks.items()}
         widgets = [TagGroup(self._context.theme, group) for group in groups]
@@ -375,7 +374,8 @@ class TagsPage(CleanUpPage):
         super().apply()
 
 
-def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[str, int], list[dict[str, int]]]:
-    """Return the numbers of plants by tag, and the groups of similar tags."""
+def _find_similar_tags(
+    reader: PlantReader, _task: Task, likeness: Likeness
+) -> tuple[dict[str, int], list[dict[str, int]]]:
     tags = reader.tag_counts()
     return tags, similar_groups(tags, likeness)

@@ -148,7 +148,6 @@ class RewritingPage(CleanUpPage):
 
     @property
     def _rule(self) -> Rule | None:
-        """The rule that the user chose; None while it is incomplete."""
         checks = self._names_check, self._notes_check
         fields = tuple(field for field, check in zip(FIELDS, checks, strict=True) if check.isChecked())
         find, new = self._find_edit.text(), self._new_edit.text()
@@ -175,7 +174,6 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _show_action(self) -> None:
-        """Show the fields of the chosen action."""
         action = self._action
         self._new_texts[self._shown_action] = self._new_edit.text()
         self._shown_action = action

@@ -222,7 +222,7 @@ def detail_text(entry: HistoryEntry) -> str:
 
 
 def _undone_text(change: Change, undo: Change) -> str:
-    """Return when a change was undone, and by whom if another computer or a program did it."""
+    """Return when a change was undone, and by which other computer or program."""
     by = one_line(undo.desk) if undo.desk != change.desk else ""
     if not by and undo.source != change.source and undo.source.kind is not SourceKind.FORM:
         by = source_text(undo.source)
@@ -335,7 +335,6 @@ class ChangeList(PlainTable):
 
     @Slot(QModelIndex, int, int)
     def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        """Let the heading of a day take all columns, and only one line."""
         for row in range(first, last + 1):
             if self._history.entry_at(row) is None:
                 self.setRowHeight(row, self._theme.metrics.control)

@@ -70,7 +70,6 @@ class PagePreview(QFrame):
         self.update()
 
     def _page_rect(self, job: Job) -> QRect:
-        """Return the rectangle of the page on the widget."""
         size = job.sheet.page_size.scaled(
             self.width() - 2 * _PAGE_MARGIN, self.height() - 2 * _PAGE_MARGIN, Qt.AspectRatioMode.KeepAspectRatio
         )

@@ -241,7 +241,6 @@ class EditController(QObject):
             self._close()
 
     def _compare(self, draft: _Draft) -> None:
-        """Read the current state of the plant, and let the user choose if it conflicts with what the draft changes."""
         if (opened := self._plants.opened) is not None:
             self._question.read(opened.queries, draft.row, self._mine(draft), partial(self._on_compared, draft))
 

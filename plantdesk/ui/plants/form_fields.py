@@ -46,7 +46,7 @@ class NameField(LineEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self._typed = ""
+        self._typed_text = ""
         #: Whether a part of the text was filled in.
         self.is_filled = False
         self._can_fill = False
@@ -64,17 +64,17 @@ class NameField(LineEdit):
     @property
     def name(self) -> str:
         """The name without the quantity and without spaces around it."""
-        return self.text()[_start(self.text()) :].strip()
+        return self.text()[_name_start(self.text()) :].strip()
 
     @property
     def typed_text(self) -> str:
         """The text without what was filled in."""
-        return self._typed if self.is_filled else self.text()
+        return self._typed_text if self.is_filled else self.text()
 
     @property
     def typed_name(self) -> str:
         """The part of the name that was typed."""
-        return self._typed[_start(self._typed) :]
+        return self._typed_text[_name_start(self._typed_text) :]
 
     @property
     def is_fill_seen(self) -> bool:
@@ -87,40 +87,40 @@ class NameField(LineEdit):
 
         Only if it begins with exactly what was typed, the cursor is at the end, and no completion is being removed.
         """
-        at_end = self._can_fill and self.cursorPosition() == len(self._typed)
+        at_end = self._can_fill and self.cursorPosition() == len(self._typed_text)
         return at_end and name != self.typed_name and name.startswith(self.typed_name)
 
     def fill(self, name: str) -> None:
         """Append the rest of `name`. It is selected, so that the next key replaces it."""
         if name != self._filled_name:
             self._filled_at = time.monotonic()
-        super().setText(self._typed + name[len(self.typed_name) :])
-        self.setSelection(len(self._typed), len(self.text()) - len(self._typed))
+        super().setText(self._typed_text + name[len(self.typed_name) :])
+        self.setSelection(len(self._typed_text), len(self.text()) - len(self._typed_text))
         self.is_filled, self._filled_name = True, name
 
     def choose(self, name: str) -> None:
         """Replace what was typed with `name`: the user has chosen it."""
-        super().setText(self._typed[: _start(self._typed)] + name)
+        super().setText(self._typed_text[: _name_start(self._typed_text)] + name)
         self.is_filled, self._filled_name = True, name
         self._filled_at = self._typed_at = float("-inf")
 
     def take_fill(self) -> None:
         """Keep what was filled in, as if it was typed."""
-        self._typed = self.text()
+        self._typed_text = self.text()
         self._forget_fill()
         self.deselect()
 
     def refuse_fill(self) -> None:
         """Remove what was filled in."""
         if self.is_filled:
-            super().setText(self._typed)
+            super().setText(self._typed_text)
         self._forget_fill()
         self._can_fill = False
 
     @override
     def setText(self, text: str | None) -> None:
         super().setText(text)
-        self._typed = self.text()
+        self._typed_text = self.text()
         self._forget_fill()
 
     @override
@@ -207,12 +207,11 @@ class NameField(LineEdit):
 
     @Slot(str)
     def _on_edited(self, text: str) -> None:
-        self._typed, self.is_filled = text, False
+        self._typed_text, self.is_filled = text, False
         self._typed_at = time.monotonic()
 
 
-def _start(text: str) -> int:
-    """Return the position at which the name starts, after a quantity."""
+def _name_start(text: str) -> int:
     found = _QUANTITY.match(text)
     return found.end() if found else 0
 

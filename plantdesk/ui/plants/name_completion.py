@@ -35,7 +35,7 @@ _PAUSE, _MAX_SIMILAR = 300, 3
 _LISTED, _SIMILAR = 0, -1
 MAX_OFFERS = 6
 #: For text of 13 px: distance from the right edge to the end of the pill.
-_COUNT = 68
+_COUNT_WIDTH = 68
 _MIN_WIDTH = 360
 
 
@@ -56,13 +56,13 @@ class NameCompletion(QObject):
         """
         super().__init__(form)
         self._theme, self._queue, self._below = form.theme, queue, below
-        self._name, self._tag = form.name_field, form.tag_field
-        name = self._name
+        self._name_field, self._tag_field = form.name_field, form.tag_field
+        name = self._name_field
         self._offers: Sequence[KnownName] = ()
-        self._current = -1
+        self._current_offer = -1
         self._recent: list[tuple[str, str | None]] = []
         self._recalled = 0
-        self._names = names
+        self._read_names_list = names
         self._task: Task | None = None
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
         self._pause.timeout.connect(self._query_similar)
@@ -87,41 +87,41 @@ class NameCompletion(QObject):
 
     def settle(self) -> None:
         """Keep what was filled in if the user chose it or had time to see it, else remove it."""
-        if self._name.is_filled and not self._name.is_fill_seen:
+        if self._name_field.is_filled and not self._name_field.is_fill_seen:
             self._refuse()
         else:
             self._take()
 
     def _take(self) -> None:
-        self._name.take_fill()
-        self._tag.take_fill()
+        self._name_field.take_fill()
+        self._tag_field.take_fill()
         self._hide()
 
     @Slot()
     def _on_typed(self) -> None:
         self._recalled = 0
         self._pause.stop()
-        if self._tag.is_filled:
-            self._tag.fill(None)
+        if self._tag_field.is_filled:
+            self._tag_field.fill(None)
         if self._queue.queries is None:
             return
         if self._task is not None:
             self._task.cancel()
-        start = self._name.typed_name
+        start = self._name_field.typed_name
         if start.strip():
-            find = partial(_offers, start=start, names=self._names)
+            find = partial(_offers, start=start, names=self._read_names_list)
             self._task = self._queue.queries.run(self, find, partial(self._on_found, start))
         else:
             self._hide()
 
     def _on_found(self, start: str, offers: list[KnownName]) -> None:
-        if start != self._name.typed_name or not self._name.hasFocus():
+        if start != self._name_field.typed_name or not self._name_field.hasFocus():
             return
         self._show([offer for offer in offers if offer.plants or offer.name != start], start)
         if not offers:
             self._pause.start()
         if all(offer.name != start.strip() for offer in offers) and self._may_fill(start):
-            self._name.fill(self._offers[0].name)
+            self._name_field.fill(self._offers[0].name)
             self._show_filled(0)
 
     def _may_fill(self, start: str) -> bool:
@@ -133,18 +133,18 @@ class NameCompletion(QObject):
             return False
         offer = self._offers[0]
         is_within_word = not start.endswith(" ") and offer.name[len(start) :][:1].isalnum()
-        return offer.plants > 0 and is_within_word and self._name.can_fill(offer.name)
+        return offer.plants > 0 and is_within_word and self._name_field.can_fill(offer.name)
 
     def _show(self, offers: Sequence[KnownName], typed: str) -> None:
         """Offer names; `typed` is the typed part of them. Enter still adds what is typed."""
-        self._offers, self._current = offers, -1
-        self._name.is_offering = bool(offers)
+        self._offers, self._current_offer = offers, -1
+        self._name_field.is_offering = bool(offers)
         self._delegate.offers = offers
-        self._list.offer([offer.name for offer in offers], typed, self._place() if offers else QRect())
+        self._list.offer([offer.name for offer in offers], typed, self._list_rect() if offers else QRect())
 
-    def _place(self) -> QRect:
+    def _list_rect(self) -> QRect:
         """Return the rectangle, in pixels from the field, below which the list is shown; above it without room."""
-        field, window = self._name, self._name.window()
+        field, window = self._name_field, self._name_field.window()
         width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
         if self._below is not None:
             frame = self._below.frameGeometry().adjusted(0, -S, 0, S)
@@ -154,48 +154,47 @@ class NameCompletion(QObject):
     @Slot()
     def _query_similar(self) -> None:
         """Query similar names: the typed one is neither a plant's nor in the list."""
-        start = self._name.typed_name
+        start = self._name_field.typed_name
         if self._queue.queries is not None:
             find = partial(_similar_names, name=start)
             self._task = self._queue.queries.run(self, find, partial(self._on_similar, start))
 
     def _on_similar(self, start: str, offers: list[KnownName]) -> None:
-        if offers and start == self._name.typed_name and self._name.hasFocus():
+        if offers and start == self._name_field.typed_name and self._name_field.hasFocus():
             self._show(offers, "")
-            announce(self._name, ", ".join((_number(offers[0]), *(one_line(offer.name) for offer in offers))))
+            announce(self._name_field, ", ".join((_count_text(offers[0]), *(one_line(offer.name) for offer in offers))))
 
     def _choose(self, position: int) -> None:
-        self._name.choose(self._offers[position].name)
+        self._name_field.choose(self._offers[position].name)
         self._show_filled(position)
 
     def _show_filled(self, position: int) -> None:
         """Show the tag of an offer whose name is in the field, and mark it."""
-        offer, self._current = self._offers[position], position
+        offer, self._current_offer = self._offers[position], position
         self._pause.stop()
-        if not self._tag.is_pinned and (self._tag.is_filled or not self._tag.text()):
-            self._tag.fill(offer.tag)
+        if not self._tag_field.is_pinned and (self._tag_field.is_filled or not self._tag_field.text()):
+            self._tag_field.fill(offer.tag)
         self._list.view.setCurrentIndex(self._list.completionModel().index(position, 0))
-        words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
-        announce(self._name, ", ".join(words))
+        words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _count_text(offer)]
+        announce(self._name_field, ", ".join(words))
 
     @Slot(int)
     def _on_recall_requested(self, step: int) -> None:
-        if not self._name.text() or self._recalled:
+        if not self._name_field.text() or self._recalled:
             self._recall(self._recalled - step)
 
     def _recall(self, position: int) -> None:
         """Fill in the plant that was added `position` plants ago; 0: none."""
         self._recalled = max(0, min(position, len(self._recent)))
         name, tag = self._recent[self._recalled - 1] if self._recalled else ("", None)
-        self._name.setText(name)
-        self._name.selectAll()
-        if not self._tag.is_pinned:
-            self._tag.fill(tag)
+        self._name_field.setText(name)
+        self._name_field.selectAll()
+        if not self._tag_field.is_pinned:
+            self._tag_field.fill(tag)
 
     @Slot(QModelIndex)
     def _on_highlighted(self, index: QModelIndex) -> None:
-        """Fill in what the user has gone to by a key."""
-        if index.isValid() and index.row() != self._current:
+        if index.isValid() and index.row() != self._current_offer:
             self._choose(index.row())
 
     @Slot(QModelIndex)
@@ -205,9 +204,9 @@ class NameCompletion(QObject):
 
     @Slot()
     def _refuse(self) -> None:
-        self._name.refuse_fill()
-        if self._tag.is_filled:
-            self._tag.fill(None)
+        self._name_field.refuse_fill()
+        if self._tag_field.is_filled:
+            self._tag_field.fill(None)
         self._hide()
 
     def _hide(self) -> None:
@@ -260,8 +259,10 @@ class NameDelegate(OfferDelegate):
         painter.setPen(self._theme.colors.color("text_2"))
         number = row.adjusted(0, 0, -M, 0)
         place = QStyle.visualRect(option.direction, row, number)
-        painter.drawText(place, QStyle.visualAlignment(option.direction, _TRAILING), _number(offer))
-        room = max(self._theme.metrics.scaled(_COUNT), painter.fontMetrics().horizontalAdvance(_number(offer)) + M)
+        painter.drawText(place, QStyle.visualAlignment(option.direction, _TRAILING), _count_text(offer))
+        room = max(
+            self._theme.metrics.scaled(_COUNT_WIDTH), painter.fontMetrics().horizontalAdvance(_count_text(offer)) + M
+        )
         end = number.right() - room
         if offer.tag is None:
             return end
@@ -271,7 +272,7 @@ class NameDelegate(OfferDelegate):
         return pill.left()
 
 
-def _number(offer: KnownName) -> str:
+def _count_text(offer: KnownName) -> str:
     if offer.plants in {_LISTED, _SIMILAR}:
         near, in_list = translate("NameOffers", "Did you mean?"), translate("NameOffers", "in the list")
         return near if offer.plants == _SIMILAR else in_list

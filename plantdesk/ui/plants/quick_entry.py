@@ -133,7 +133,6 @@ class QuickEntry(Dialog):
 
     @Slot()
     def _remember(self) -> None:
-        """Remember what is typed, for the next time."""
         texts = [] if self.form.is_empty else list(self.form.texts)
         preferences, key = self._context.preferences, self._context.location.key
         if texts != (preferences.of_store(key).get("quick") or []):

@@ -72,7 +72,7 @@ class FilterChips(QToolBar):
 
     @Slot()
     def _show(self) -> None:
-        focused, size = self._focused(), self._theme.metrics.scaled(ICON)
+        focused, size = self._focused_index(), self._theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
         for action in self.actions():
             self.removeAction(action)
@@ -106,13 +106,12 @@ class FilterChips(QToolBar):
         button.setMinimumWidth(button.sizeHint().width())  # else Qt would shorten its text to nothing
         return action
 
-    def _focused(self) -> int | None:
-        """Return the position of the filter that has the focus."""
+    def _focused_index(self) -> int | None:
         return next((at for at, each in enumerate(self.actions()) if self.widgetForAction(each).hasFocus()), None)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        focused = self._focused()
+        focused = self._focused_index()
         if focused is not None and event.key() in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
             self.removed.emit(self._filters[focused])
         else:
@@ -152,7 +151,7 @@ class SearchBar(QWidget):
         self._set_up_buttons()
         self._lay_out()
         self.field.textChanged.connect(self._update)
-        self.field.returnPressed.connect(self._on_return)
+        self.field.returnPressed.connect(self._make_chips)
         self.field.scanned.connect(self.clear)  # what is scanned replaces the search
         self.field.last_filter_unwanted.connect(lambda: self.set_filters(self.filters[:-1]))
         self._completer = SearchCompleter(self.field)
@@ -338,8 +337,7 @@ class SearchBar(QWidget):
         self._show_search((*self.filters, term), rest)
 
     @Slot()
-    def _on_return(self) -> None:
-        """Make chips of the terms that were typed."""
+    def _make_chips(self) -> None:
         if self._completer.is_choosing:
             return
         if any(map(is_filter, parse_terms(self.field.text()))):

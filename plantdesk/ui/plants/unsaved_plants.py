@@ -35,7 +35,6 @@ def plants_of(submissions: Sequence[Submission]) -> int:
 
 
 def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
-    """Return the label of an action for one submission, or for several of them."""
     return one if len(submissions) == 1 else translated(several.filled(count=len(submissions)))
 
 

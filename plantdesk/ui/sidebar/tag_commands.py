@@ -69,7 +69,6 @@ class TagCommands(PlantChanges):
         return [each for each in self.counts if is_in_branch(each, tag)]
 
     def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, plants_with_new: int) -> None:
-        """Ask whether to give plants a tag that other plants have already."""
         names = {"old": quoted(tag), "new": quoted(new)}
         question = Text(
             "Change the tag of {count:,} plants from {old} to {new}?",
@@ -113,7 +112,6 @@ class TagCommands(PlantChanges):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
-        """Report the renaming that was undone or redone."""
         rename = self._renames.get(undone.change.undoes or 0)
         if rename is not None:
             tag, new = rename

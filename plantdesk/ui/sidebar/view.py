@@ -162,7 +162,6 @@ class EntryDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
     def _paint_marks(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
-        """Paint the chevron of a branch, and the dot of a tag or the icon of another entry."""
         if entry.children:
             collapsed = "chevron-right" if option.direction is Qt.LayoutDirection.LeftToRight else "chevron-left"
             icon = "chevron-down" if option.state & QStyle.StateFlag.State_Open else collapsed

@@ -150,7 +150,6 @@ def _screen_ratio() -> float:
 
 
 def _tinted(pixmap: QPixmap, color: QColor) -> QPixmap:
-    """Return a pixmap in another colour."""
     result = QPixmap(pixmap)
     painter = QPainter(result)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)

@@ -168,7 +168,6 @@ class Message(QFrame):
             self._focus_before.setFocus()
 
     def _fit(self) -> None:
-        """Fit text and buttons into the present width."""
         self._fit_into(self.width())
 
     def _fit_into(self, width: int) -> None:
@@ -428,7 +427,6 @@ class Toast(Message):
 
     @override
     def _fit(self) -> None:
-        """Take the room that the message needs, and report what it covers."""
         if self._area.isEmpty():
             return
         self.ensurePolished()  # or its margins would be missing

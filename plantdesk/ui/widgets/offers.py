@@ -121,7 +121,6 @@ class CompleterPopup(QObject):
         return False
 
     def _follow(self, field: QWidget | None) -> None:
-        """Watch a field and its window while the list is shown."""
         before, self._field = self._field, field
         if before is not None:
             before.removeEventFilter(self)

@@ -186,8 +186,8 @@ class EditCommands(Feature):
         for message in (self.context.page.toast, self.context.message):
             if {self.tr("Undo"), self.tr("Redo")}.intersection(message.labels):
                 message.clear()
-        self._undo.setText(_titled(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
-        self._redo.setText(_titled(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
+        self._undo.setText(_with_title(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
+        self._redo.setText(_with_title(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
 
     @Slot(bool)
     def _on_begun(self, is_redo: bool) -> None:
@@ -223,7 +223,7 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_menu_opens(self) -> None:
-        commands = self._commands()
+        commands = self._possible_commands()
         for name, action in (*self._actions.items(), (_UNDO, self._undo), (_REDO, self._redo)):
             action.setEnabled(name in commands)
 
@@ -234,15 +234,14 @@ class EditCommands(Feature):
             action.setEnabled(True)
 
     def _run(self, name: str) -> None:
-        command = self._commands().get(name)
+        command = self._possible_commands().get(name)
         if command is not None:
             command()
         elif name == _UNDO:
             text = self.tr("There is nothing to undo here. Other changes are in the history.")
             self.context.page.toast.show_message(text, (self.tr("History…"), self.history_requested.emit))
 
-    def _commands(self) -> dict[str, Callable[[], object]]:
-        """Return what can be done now."""
+    def _possible_commands(self) -> dict[str, Callable[[], object]]:
         stack = self.context.undo_stack
         commands: dict[str, Callable[[], object]] = {}
         if stack.next_undo is not None or stack.is_pending:
@@ -252,22 +251,22 @@ class EditCommands(Feature):
         text = QGuiApplication.clipboard().text()
         if text and not isinstance(self._focused, QLineEdit):
             commands[_PASTE] = partial(self.text_pasted.emit, text)
-        return commands | self._commands_of_focus()
+        return commands | self._commands_of_focused_widget()
 
-    def _commands_of_focus(self) -> dict[str, Callable[[], object]]:
+    def _commands_of_focused_widget(self) -> dict[str, Callable[[], object]]:
         """Return what can be done with the widget that has the focus."""
         widget = self._focused
         if widget is None or not isValid(widget):
             return {}
         if isinstance(widget, QLineEdit | QPlainTextEdit):
-            return _of_field(widget)
+            return _commands_of_field(widget)
         if isinstance(widget, PlainLabel):
             copy = partial(QGuiApplication.clipboard().setText, widget.selectedText())
             return {_COPY: copy} if widget.hasSelectedText() else {}
-        return _of_view(widget) if isinstance(widget, QAbstractItemView) else {}
+        return _commands_of_view(widget) if isinstance(widget, QAbstractItemView) else {}
 
 
-def _of_view(view: QAbstractItemView) -> dict[str, Callable[[], object]]:
+def _commands_of_view(view: QAbstractItemView) -> dict[str, Callable[[], object]]:
     commands: dict[str, Callable[[], object]] = {}
     if view.selectionModel().hasSelection():
         commands[_COPY] = partial(_press_copy, view)
@@ -281,7 +280,7 @@ def _press_copy(view: QAbstractItemView) -> None:
     QApplication.sendEvent(view, event)
 
 
-def _of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
+def _commands_of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
     typed: QLineEdit | QTextDocument
     if isinstance(field, QLineEdit):
         typed, selected, is_empty = field, field.hasSelectedText(), not field.text()
@@ -299,7 +298,7 @@ def _of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], objec
     return {name: command for name, (possible, command) in commands.items() if possible}
 
 
-def _titled(command: str, titled: str, change: Step | None) -> str:
+def _with_title(command: str, titled: str, change: Step | None) -> str:
     """Return the text of a command with the title of the change that it takes back, if there is a change."""
     if change is None:
         return command
@@ -307,6 +306,5 @@ def _titled(command: str, titled: str, change: Step | None) -> str:
 
 
 def _is_undone(reader: PlantReader, _task: Task, number: int) -> bool:
-    """Return whether a change of this number is undone."""
     entry = next(iter(reader.history_entries(1, number + 1)), None)
     return entry is not None and entry.change.number == number and entry.change.is_undone

@@ -382,7 +382,6 @@ def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
 
 
 def _key_caps(keys: str) -> QWidget:
-    """Return a cap for each key of a combination such as “Ctrl++”."""
     caps = QWidget()
     caps.setAccessibleName(keys)
     layout = fill(QHBoxLayout(caps), margins=0, spacing=XS)

@@ -163,7 +163,6 @@ class StoreNotice(Feature):
             self._show_health(self.opened.store.write_error)
 
     def _unsaved_text(self) -> str:
-        """Return a sentence that says where plants added meanwhile wait."""
         if self.context.preferences.keeps_unsaved:
             text = self.tr("Plants that you add wait in the file “{file}”, also when this window is closed.")
             return text.format(file=unsaved_file.NAME)

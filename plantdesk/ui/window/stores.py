@@ -187,7 +187,6 @@ def _entry_text(url: str) -> str:
 
 
 def _folder_text(location: StoreLocation) -> str:
-    """Return the folder of a store as the system writes it."""
     return one_line(QDir.toNativeSeparators(str(location.folder)))
 
 

@@ -142,7 +142,6 @@ def _as_text(cell: str) -> str:
 
 
 def _value(row: PlantRow, column: Column) -> str:
-    """Return the whole text of a cell for a spreadsheet, with times in a format that it recognises."""
     match column:
         case Column.NAME:
             return row.name

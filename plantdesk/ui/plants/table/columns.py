@@ -122,17 +122,17 @@ class TableColumns(QObject):
         """Return the width at which Name has enough room while the source is hidden."""
         name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
         return name + sum(
-            self._width(each) for each in SIZED_COLUMNS if each is not Column.SOURCE and self._is_requested(each)
+            self._column_width(each) for each in SIZED_COLUMNS if each is not Column.SOURCE and self._is_requested(each)
         )
 
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
         for column in SIZED_COLUMNS:
-            self._table.setColumnWidth(column, self._width(column))
+            self._table.setColumnWidth(column, self._column_width(column))
         shown = [column for column in SIZED_COLUMNS if self._is_requested(column)]
         for column, least in _NAME_WIDTHS.items():
-            left = self._table.viewport().width() - sum(self._width(each) for each in shown)
+            left = self._table.viewport().width() - sum(self._column_width(each) for each in shown)
             if column in shown and left < self._theme.metrics.scaled(least):
                 shown.remove(column)
         for column in SIZED_COLUMNS:
@@ -148,8 +148,7 @@ class TableColumns(QObject):
     def _is_requested(self, column: Column) -> bool:
         return column not in self.hidden and (column is not Column.SOURCE or self.has_sources)
 
-    def _width(self, column: Column) -> int:
-        """Return the width of a column when it is shown."""
+    def _column_width(self, column: Column) -> int:
         chosen = self.chosen_widths.get(column)
         if chosen is not None:
             return round(chosen * self._digit_width()) + 2 * M
@@ -166,7 +165,6 @@ class TableColumns(QObject):
         return scaled(_WIDE_TAG if is_wide else _TEXT_WIDTHS[column])
 
     def _heading_width(self, column: Column) -> int:
-        """Return the width of a heading with its arrow."""
         heading = QFontMetrics(self._theme.font(FontRole.CAPTION)).horizontalAdvance(column_title(column))
         return heading + XS + self._theme.metrics.scaled(ICON) + 2 * M
 
@@ -187,6 +185,5 @@ def _valid_widths(widths: Mapping[str, object]) -> Iterator[tuple[Column, float]
 
 
 def _smallest_and_largest_id(reader: PlantReader, _task: Task) -> list[int]:
-    """Return the smallest and the largest id."""
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return [plant_id for ids in ends for plant_id in ids[:1]]

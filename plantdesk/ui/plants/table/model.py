@@ -309,7 +309,6 @@ class PlantModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))
 
     def _load(self) -> None:
-        """Query the rows of the query that was requested last."""
         self._pause.stop()
         if self._queries is not None:
             self._queries.cancel()

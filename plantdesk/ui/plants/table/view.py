@@ -225,7 +225,6 @@ class PlantTableView(QTableView):
             self.scanned.emit(scanned)
 
     def _select_current(self) -> None:
-        """Select the current row, if no row is selected."""
         if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
             self.keeper.go_to_row(self.currentIndex().row())
 
