@@ -26,17 +26,17 @@ _LONGEST = 200
 
 
 class _Draft(NamedTuple):
-    """What the user wants a plant to be: `mine`; `row` is the version that they saw."""
+    """An edit in progress: `row` is the plant that the user saw, `mine` their version of it."""
 
     row: PlantRow
     mine: PlantRow
 
     def text(self, column: Column) -> str:
-        """Return the whole text of a cell."""
+        """Return the text of a cell."""
         return self.mine.name if column is Column.NAME else self.mine.tag or ""
 
     def typed(self, column: Column, text: str) -> _Draft:
-        """Return the draft with what was typed into a cell."""
+        """Return the draft with another text of a cell."""
         changed = {"name": text.strip()} if column is Column.NAME else {"tag": entered(text) or None}
         return self._replace(mine=self.mine._replace(**changed))
 
@@ -46,10 +46,9 @@ class _Draft(NamedTuple):
 
 
 class EditController(QObject):
-    """Edits one plant at a time: Tab moves from name to tag, Enter saves both, Escape leaves the plant as it is.
+    """Edits one plant at a time. Tab moves from name to tag, Enter saves both, Escape discards the edit.
 
-    An edit carries the version that the user saw. If something else has changed the plant since, a bar shows both
-    versions for the user to choose one.
+    If others have changed the plant since the user saw it, a bar asks which version to keep.
     """
 
     def __init__(self, plants: Feature, table: PlantTableView, tags: QStringListModel) -> None:
@@ -79,14 +78,14 @@ class EditController(QObject):
         self._question.answered.connect(table.setFocus)
 
     def end(self) -> None:
-        """Save what is being edited: the store is released."""
+        """Save the edit and close the editor, before the store is released."""
         self._on_focus_lost()
         self._close()
         self._context.keys.drop()
 
     @Slot(int)
     def start(self, column: int) -> None:
-        """Edit a cell of the current row; if another plant is being saved, after that."""
+        """Edit a cell of the current row, after the save of another plant has ended."""
         plant_id, opened = self._table.current_id(), self._plants.opened
         if opened is None or plant_id is None:
             return
@@ -139,7 +138,7 @@ class EditController(QObject):
         self._table.close_editor()
 
     def _accept_cell(self) -> bool:
-        """Take over what was typed into the cell; return False if it cannot be saved."""
+        """Accept the text of the cell into the draft; return False if it is invalid."""
         from plantdesk.domain.validation import check_name
 
         if self._draft is None or self._is_saving:
@@ -175,9 +174,9 @@ class EditController(QObject):
     def _on_tab_pressed(self, forward: bool) -> None:
         if not self._accept_cell():
             return
-        place = EDITABLE.index(self._column) + (1 if forward else -1)
-        if 0 <= place < len(EDITABLE) and not self._table.isColumnHidden(EDITABLE[place]):
-            self._open(EDITABLE[place])
+        index = EDITABLE.index(self._column) + (1 if forward else -1)
+        if 0 <= index < len(EDITABLE) and not self._table.isColumnHidden(EDITABLE[index]):
+            self._open(EDITABLE[index])
         else:
             self._on_accepted()
 
@@ -189,7 +188,7 @@ class EditController(QObject):
 
     @Slot()
     def _on_focus_lost(self) -> None:
-        """Save when the focus goes elsewhere; a text that cannot be saved is dropped."""
+        """Save the edit; an invalid text is discarded."""
         if self._draft is None or self._is_saving:
             return
         if self._accept_cell():
@@ -236,7 +235,7 @@ class EditController(QObject):
         self._toast.show_error(error)
 
     def _end(self, draft: _Draft) -> None:
-        """Close the editor, unless another plant is in it by now."""
+        """Close the editor, unless it edits another plant by now."""
         if self._draft is draft:
             self._close()
 

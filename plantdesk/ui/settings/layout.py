@@ -103,7 +103,7 @@ class SettingRow(QWidget):
         texts = [self._label.text(), self._hint.text(), self._words]
         for each in self._controls:
             if isinstance(each, QComboBox):
-                texts += [each.itemText(place) for place in range(each.count())]
+                texts += [each.itemText(index) for index in range(each.count())]
             elif isinstance(each, QAbstractButton | PlainLabel):
                 texts.append(each.text())
         return texts

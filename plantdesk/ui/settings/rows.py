@@ -69,7 +69,7 @@ class BackupRows(QObject):
             intervals.insert(0, (self.tr("Hour"), "hour"))
         self._every = ComboBox("", intervals)
         change = self._context.preferences.change
-        self._every.activated.connect(lambda _place: change(backup_every=self._every.currentData()))
+        self._every.activated.connect(lambda _index: change(backup_every=self._every.currentData()))
         hint = self.tr("When plants have changed.")
         self._count = spin_box(QSpinBox)
         self._count.setRange(1, MOST_BACKUPS)
@@ -310,7 +310,7 @@ class SettingRows(QObject):
         box = ComboBox("", choices)
         box.setMinimumWidth(self._context.theme.metrics.scaled(_COMBO_WIDTH))
         self._followers.append(lambda: box.setCurrentIndex(max(0, box.findData(value()))))
-        box.activated.connect(lambda _place: change(box.currentData()))
+        box.activated.connect(lambda _index: change(box.currentData()))
         return box
 
 

@@ -1,4 +1,4 @@
-"""Pictures: icons, lines of text, pills of tags, and the page of an empty state."""
+"""Icons, lines of text, pills of tags, and the page of an empty state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, FontRole, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
-_PLACE = (
+_LINE_FLAGS = (
     Qt.AlignmentFlag.AlignLeft
     | Qt.AlignmentFlag.AlignVCenter
     | Qt.AlignmentFlag.AlignAbsolute
@@ -74,7 +74,7 @@ def draw_line(
     if QStyle.visualAlignment(direction, alignment) & Qt.AlignmentFlag.AlignRight:
         left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))
     painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # keeps “6:23 PM” in a mirrored window
-    painter.drawText(left, _PLACE, shown)
+    painter.drawText(left, _LINE_FLAGS, shown)
 
 
 def line_layout(

@@ -146,14 +146,14 @@ class ManualDialog(Dialog):
             self._go_to_hit()
 
     def _go_to_hit(self) -> None:
-        """Go to the next hit of the page, after the last one to the first, with some lines before and after it."""
+        """Go to the next hit of the page, or to the first one after the last, and scroll it away from the edges."""
         if not self._text.find(self._pattern):
             self._text.moveCursor(QTextCursor.MoveOperation.Start)
             self._text.find(self._pattern)
-        place, height = self._text.cursorRect().center().y(), self._text.viewport().height()
-        if not height // 8 < place < height * 7 // 8:
+        cursor_y, height = self._text.cursorRect().center().y(), self._text.viewport().height()
+        if not height // 8 < cursor_y < height * 7 // 8:
             bar = self._text.verticalScrollBar()
-            bar.setValue(bar.value() + place - height // 3)
+            bar.setValue(bar.value() + cursor_y - height // 3)
 
     def _summary(self) -> str:
         paragraphs = (

@@ -218,7 +218,8 @@ class Tray(Feature):
     @Slot()
     def _open_settings(self) -> None:
         self.requested.emit(WindowRequest())
-        self.context.menus.actions_of(Section.EDIT_SETTINGS)[0].trigger()
+        (settings_action,) = self.context.menus.actions_of(Section.EDIT_SETTINGS)
+        settings_action.trigger()
 
     @Slot(QSystemTrayIcon.ActivationReason)
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
