@@ -1,4 +1,4 @@
-"""Adds the plants of the form to the store: checks them, reports the outcome, and shows the next free ID."""
+"""Adds the plants of the form: checks them, submits them to the queue, and reports the result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from plantdesk.ui.widgets.plain_text import announce
 
 _log = logging.getLogger(__name__)
 
-#: Milliseconds after which a store that is not open yet is mentioned.
+#: Milliseconds after which the form shows that the store is not open yet.
 _SLOW_OPENING = 300
 
 
@@ -49,10 +49,10 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
 
 
 class AddPlantController(QObject):
-    """Works for one form. `queue` saves a plant, so the form is free as soon as one is submitted.
+    """Connects one form with the store by a queue, so that the form is free as soon as a plant is submitted.
 
-    `plant_added(row)`; `copies_added(ids)`: `add_copies` succeeded; `copies_refused`: it failed, or waits.
-    `plant_requested(id)`: a plant is to be shown. `saving_changed(is_saving)`: plants are being saved, or no longer.
+    `plant_added(row)`: by the form. `copies_added(ids)`, `copies_refused`: the result of `add_copies`.
+    `plant_requested(id)`: a plant is to be shown. `saving_changed(is_saving)`: the queue has begun or ended saving.
     """
 
     plant_added = Signal(object)
@@ -69,7 +69,7 @@ class AddPlantController(QObject):
         parent: QObject | None = None,
         names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Fill `form`; `names`, called on another thread, returns a list of more names to offer."""
+        """Control `form`; `names`, which is called on another thread, returns a list of known names."""
         super().__init__(parent)
         self._undo_stack = undo_stack
         self._form = form
@@ -107,22 +107,22 @@ class AddPlantController(QObject):
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
 
     def show_no_store(self) -> None:
-        """Stop waiting for a store that could not be opened; what is typed stays."""
+        """Show that plants wait, as the store could not be opened."""
         self._opening.stop()
         self._form.message.set_hint(self.tr("Typed plants wait until the store can be opened."))
         self.queue.show_no_store()
 
     def release_store(self) -> None:
-        """Wait for what is being saved, and keep what is typed until there is a store again."""
+        """Block until the queue is not saving; the rest waits for the next store."""
         self.queue.release_store()
 
     @Slot()
     @Slot(bool)
     def submit(self, keep_name: bool = False) -> None:  # noqa: FBT002  a slot
-        """Add the plant in the form, or the plants of its quantity, or report what is wrong with it."""
+        """Submit the plants in the form, or show why they are invalid."""
         self._completion.settle()
         form = self._form
-        if form.is_empty:  # barcode readers press Enter twice, so only screen readers report it
+        if form.is_empty:  # not shown, as barcode readers press Enter twice
             from plantdesk.domain.validation import NO_NAME
 
             announce(form, translated(NO_NAME))
@@ -151,7 +151,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def edit_texts(self, texts: Sequence[str]) -> None:
-        """Put the texts of a plant (id, name, tag) into the form; what is typed there is put aside."""
+        """Put the texts of a plant (id, name, tag) into the form; texts that are in it are postponed."""
         if self._form.name_text or self._form.id_text:
             self.queue.submit(Submission((), self._form.texts, SubmissionState.POSTPONED))
         self._form.fill(texts)
@@ -159,7 +159,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def show_hidden(self, row: PlantRow) -> None:
-        """Report that the search does not find a plant that was added, and offer to show it."""
+        """Report that the search does not find an added plant, with an action that shows it."""
         message = self._form.message
 
         def show() -> None:
@@ -190,7 +190,7 @@ class AddPlantController(QObject):
 
     def _show_done(self, step: Step, text: str) -> None:
         self._undo_stack.push(step)
-        if self._form.message.tone in {Tone.HINT, Tone.OK}:  # an error of the next plant stays
+        if self._form.message.tone in {Tone.HINT, Tone.OK}:  # a message about the next plant stays
             self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(step))
 
     @Slot(object)
@@ -216,7 +216,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def _edit_again(self, submission: Submission) -> None:
-        """Put a refused plant into the form again, with its error; Escape restores what was there before."""
+        """Put a refused plant into the form again, with its error; Escape restores the previous texts."""
         self.queue.outbox.edit(submission)
         self.edit_texts(submission.texts)
         self.queue.submit()
@@ -228,7 +228,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_emptied(self) -> None:
-        """Restore what was put aside for a plant that was to be corrected, and list that plant again."""
+        """Restore the texts that were postponed for an edited plant, and list that plant again."""
         if (postponed := self.queue.outbox.restore_postponed()) is not None:
             self._form.fill(postponed.texts)
         self.queue.submit()

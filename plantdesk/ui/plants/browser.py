@@ -1,7 +1,4 @@
-"""Search field, count and table of the plants, or a page instead of the table when it has no rows.
-
-It is shown before the store is open; `set_store` is called later.
-"""
+"""Search bar and table of the plants, or a page instead of the table when it has no rows."""
 
 from __future__ import annotations
 
@@ -29,14 +26,14 @@ from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH, ScrollArea
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
-#: The indent of the rows, with which their text starts at the edge.
-_HANG = EDGE - M
-#: The count is announced to screen readers when typing has paused.
+#: The indent of the table, whose texts have a margin of their own.
+_TABLE_INDENT = EDGE - M
+#: Milliseconds after the last key until the count is announced to screen readers.
 _ANNOUNCE_AFTER_MS = 600
 
 
 class WelcomePage(StatePage):
-    """Shows what can be done with an empty store; its buttons only emit signals."""
+    """The page of an empty store; its buttons only emit signals."""
 
     undo_requested = Signal()
     samples_requested = Signal()
@@ -68,11 +65,11 @@ class WelcomePage(StatePage):
 
 
 class PlantBrowser(QFrame):
-    """Search field, count and table of plants.
+    """Search bar and table. It is shown before `set_store` is called.
 
-    `added_hidden(row)`: the search does not find the plant of `reveal_added`. `plants_shown`: the first rows are there,
-    or why there are none. `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers
-    samples if `offers_samples` is true.
+    `added_hidden(row)`: the search does not find the plant of `reveal_added`. `plants_shown`: the first rows, or the
+    reason why there are none, are on the screen. `welcome_shown(is_shown)`: the page of an empty store was shown or
+    hidden; it offers samples if `offers_samples` is true.
     """
 
     added_hidden = Signal(object)
@@ -98,8 +95,8 @@ class PlantBrowser(QFrame):
         self._connect()
 
     def needed_width(self) -> int:
-        """Return the width below which there is too little room for the names."""
-        return self.table.columns.needed_width() + _HANG + SCROLL_BAR_WIDTH
+        """Return the least width, in pixels, at which there is enough room for the names."""
+        return self.table.columns.needed_width() + _TABLE_INDENT + SCROLL_BAR_WIDTH
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
@@ -109,12 +106,12 @@ class PlantBrowser(QFrame):
         self.model.set_store(store)
 
     def release_store(self) -> None:
-        """End the threads that read the store, before it is closed. May be called again."""
+        """Stop reading the store, before it is closed. May be called twice."""
         self.model.close()
         self.copier.close()
 
     def apply(self, changes: Changes) -> None:
-        """Show what a commit changed."""
+        """Update the rows after a commit."""
         self.model.apply(changes)
         if changes.added and self.model.rows.is_complete:
             self.table.background.mark(row.id for row in reversed(changes.added))
@@ -125,19 +122,19 @@ class PlantBrowser(QFrame):
 
     @Slot(object)
     def select_soon(self, plant_ids: Sequence[int]) -> None:
-        """Select plants when the commit that has added or changed them is shown."""
+        """Select plants when the rows show the commit that has added or changed them."""
         self._selected_soon = plant_ids
 
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:
-        """Scroll to a plant that the user has just added, without changing search and order."""
+        """Scroll to the row of an added plant; search and order stay."""
         self._revealed = row
         if not self._show_revealed() and self.model.query.text:
-            self.model.refresh()  # afterwards it is known whether the search finds it
+            self.model.refresh()  # which tells whether the search finds it
 
     @Slot(object)
     def show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
-        """Go to a plant in the table; the search is cleared if it hides the plant."""
+        """Select a plant in the table; clear the search if it does not find the plant."""
         if takes_focus:
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         is_found = self.table.keeper.go_to_plant(plant_id)
@@ -145,13 +142,13 @@ class PlantBrowser(QFrame):
             self.search_bar.clear()
 
     def set_order(self, order: str) -> None:
-        """Sort by a column in its usual direction: newest first, largest ID first, the others from A to Z."""
+        """Sort by a column, newest and largest ID first, otherwise ascending."""
         column = next(each for each in Column if each.order == order)
         is_descending = column in {Column.ADDED, Column.ID}
         self.table.sortByColumn(column, Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder)
 
     def copy_selection(self, file_format: Format | None = None) -> None:
-        """Put the selected rows on the clipboard, in the background, in the format of a file; None: a spreadsheet."""
+        """Copy the selected rows in the background, in a file format; None: as cells for a spreadsheet."""
         if ids := self.table.selected_ids():
             self.copier.copy(ids, file_format)
 
@@ -169,7 +166,7 @@ class PlantBrowser(QFrame):
     def _on_state_changed(self) -> None:
         model = self.model
         rows = model.rows
-        if rows.state is RowsState.LOADING:  # they are those of the previous query
+        if rows.state is RowsState.LOADING:  # the rows are those of the previous query
             self.search_field.set_searching(is_searching=True)
             return
         self.search_bar.set_count(len(rows.ids) if rows.is_complete else None, rows.total)
@@ -212,7 +209,9 @@ class PlantBrowser(QFrame):
     def _lay_out(self) -> None:
         self._pages = QStackedLayout()
         self._pages.currentChanged.connect(self._on_page_changed)
-        pages = fill(QVBoxLayout(), self._pages, margins=mirrored(self, _HANG, 0, 0, 0))  # a stacked layout has none
+        pages = fill(
+            QVBoxLayout(), self._pages, margins=mirrored(self, _TABLE_INDENT, 0, 0, 0)
+        )  # a stacked layout has none
         # Before its pages are added: the first one is shown, and must not be a window.
         fill(QVBoxLayout(self), self.search_bar, (pages, 1), margins=0, spacing=0)
         for page in (self.table, self._no_match_page, self._failed_page, self._welcome_area):
@@ -235,7 +234,7 @@ class PlantBrowser(QFrame):
         QTimer.singleShot(0, self, self.plants_shown.emit)  # after the paint
 
     def _show_revealed(self) -> bool:
-        """Scroll to the plant of `reveal_added`; return whether it is in the rows."""
+        """Scroll to the plant of `reveal_added`; return whether it has a row."""
         row = self.model.rows.row_of(self._revealed.id) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
@@ -260,8 +259,10 @@ class PlantBrowser(QFrame):
             else:
                 self.welcome.show_store(had_plants=self._had_plants, offers_samples=self.offers_samples)
                 self._pages.setCurrentWidget(self._welcome_area)
-            if had_focus:  # Qt would give it to the button of the page, which the next key may press
+            if had_focus:  # else Qt focuses a button of the page, which the next key may press
                 self.search_field.setFocus()
-                self.search_field.setText(self.search_field.text())  # so that Undo restores the rows and not typed text
+                self.search_field.setText(
+                    self.search_field.text()
+                )  # clears its undo history, so that Ctrl+Z undoes the change of plants
         if (rows.is_complete or rows.state is RowsState.FAILED) and self._pages.currentWidget() is not self.table:
             self._notify_shown()

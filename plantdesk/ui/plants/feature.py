@@ -1,4 +1,4 @@
-"""The plants in the window: form, browser, commands and state in the status bar; labels that are scanned."""
+"""The plants in the window: form, table, quick entry, their commands, and their state in the status bar."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class Plants(Feature):
-    """Accepts typing before a store is open.
+    """Form and table of the plants. The form accepts typing before a store is open.
 
-    `import_requested(text, tag)`: rows were pasted into Name, for plants of this tag. `plant_opened(id)`: a plant is
-    shown by its address. `quick_done`: the small window is closed, and its plants are saved or wait.
-    `requested(request)`: as another start may request it. `store_released`: the store is closed next.
+    `import_requested(text, tag)`: rows were pasted into Name. `plant_opened(id)`: a plant is shown by its address.
+    `quick_done`: the quick entry is closed, and none of its plants is being saved. `requested(request)`: handle a
+    `WindowRequest`. `store_released`: the store is closed next.
     """
 
     import_requested = Signal(str, str)
@@ -60,9 +60,9 @@ class Plants(Feature):
         self.status = PlantsStatus()
         #: The table, and the search above it.
         self.browser = PlantBrowser(context.theme, context.bridge, context.page)
-        self._view_key: str | None = None  # of the store whose view is shown
+        self._view_key: str | None = None  # of the store whose view is restored
         self._editing = EditController(self, self.browser.table, self._form.tags)
-        self._requested_id: int | None = None  # of the plant that is shown as soon as there is a store
+        self._requested_id: int | None = None  # of the plant to show when the store is open
         self._add_to_page()
         self._add_controller.saving_changed.connect(self.status.show_saving)
         context.bridge.changed.connect(self._on_changed)
@@ -129,7 +129,7 @@ class Plants(Feature):
             self.context.preferences.change_store(self._view_key, **values)
 
     def _show_view(self) -> None:
-        """Show columns, order, search and pin, and the room for IDs, unless this store was shown last."""
+        """Restore the view of the store, unless it is shown already."""
         if self.context.location.key == self._view_key:
             return
         self._view_key = self.context.location.key
@@ -148,17 +148,17 @@ class Plants(Feature):
         return True
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Allow searches and sorting, or not, for a reason."""
+        """Disable search and sorting for a reason while the store is not reachable."""
         for widget in (self.browser.search_bar.field, self.browser.table.horizontalHeader()):
             set_disabled_reason(widget, "" if is_reachable else reason)
         self.view.orders.setEnabled(is_reachable)
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        if is_reachable is bool(self.browser.search_bar.time):  # else the time of the last answer stays
+        if is_reachable is bool(self.browser.search_bar.time):  # keep the time of the last answer
             self.browser.search_bar.set_time("" if is_reachable else now)
 
     @property
     def search_text(self) -> str:
-        """The search that the table shows the result of; empty for all plants."""
+        """The text of the search whose result the table shows; empty for all plants."""
         return self.browser.model.query.text
 
     @property
@@ -171,7 +171,7 @@ class Plants(Feature):
         return self.browser.table.selected_ids()
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return what the table has of a plant, with long texts cut; None if it is not loaded."""
+        """Return the loaded row of a plant, with long texts cut; None if it is not loaded."""
         return self.browser.model.loaded_row(plant_id)
 
     @Slot()
@@ -186,13 +186,13 @@ class Plants(Feature):
 
     @Slot(object)
     def show_plants(self, plant_ids: tuple[int, ...]) -> None:
-        """Show all plants, and select those of these IDs that are still there."""
+        """Clear the search, and select the plants with these IDs."""
         self.focus_table()
         self.browser.search_bar.clear()
         self.browser.table.keeper.select(plant_ids)
 
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, which may come from anyone, as soon as the store is open."""
+        """Show the plant of an address, which may be invalid, as soon as the store is open."""
         try:
             self._show_plant(id_of(address))
         except InvalidAddressError as error:
@@ -200,7 +200,7 @@ class Plants(Feature):
 
     @Slot(object)
     def _show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
-        """Show a plant and its card; the focus goes to its row, or stays in a field for the next address."""
+        """Show a plant and its card; without `takes_focus` the focus stays in a field, for the next scanned address."""
         if self.opened is None:
             self._requested_id = plant_id
             return
@@ -221,7 +221,7 @@ class Plants(Feature):
         self.context.page.toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
 
     def open_quick(self, token: str) -> None:
-        """Open the small window for a new plant."""
+        """Show the quick entry; `token` is the activation token of Wayland."""
         lasting = _lasting(None if self.opened is None else self.opened.store.write_error)
         refusal = "" if lasting is None else error_text(lasting)
         self._quick.show_form(token, self._form.tags.stringList(), refusal)
@@ -308,7 +308,7 @@ class Plants(Feature):
 
     @Slot(object, object)
     def show_counts(self, counts: Counts, tags: list[str]) -> None:
-        """Take over how many plants there are of each kind, and the tags in their order."""
+        """Use the counts of the store, and its sorted tags, for completions and columns."""
         self._form.set_tags(tags)
         self.browser.search_bar.set_counts(counts)
         self.browser.table.columns.show_sources(len(counts.sources))
@@ -324,7 +324,7 @@ class Plants(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        is_shown = error is not None and not prevents_changes(error)  # else the bar reports it
+        is_shown = error is not None and not prevents_changes(error)  # otherwise a bar reports it
         self.status.show_unsaved("store", is_unsaved=is_shown)
         if error is None:
             self.browser.model.retry()
@@ -334,5 +334,5 @@ class Plants(Feature):
 
 
 def _lasting(error: StoreError | None) -> StoreReadOnlyError | None:
-    """Return the error if no plant can be added until someone grants a right or updates a program."""
+    """Return the error if no plant can be added for a lasting reason, such as a missing right."""
     return error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None

@@ -40,11 +40,10 @@ _MIN_WIDTH = 360
 
 
 class NameCompletion(QObject):
-    """Fills in name and tag while the user types; the tag only if none was typed or pinned.
+    """Completes the name while the user types, and the tag unless one was typed or pinned.
 
-    What was typed is never changed: a name with another beginning, if only in another case, is only offered.
-    After the names of plants, it offers names of a list, and if there are none, names of plants with a similar
-    spelling. These are not filled in: the user has to choose them.
+    The typed text never changes: a name that begins in another case is only offered. After names of plants it offers
+    names of a list, and without any of them names with a similar spelling, which are not filled in either.
     """
 
     def __init__(
@@ -80,13 +79,13 @@ class NameCompletion(QObject):
         name.scanned.connect(self._hide)
 
     def remember(self, name: str, tag: str | None) -> None:
-        """Let Up recall a plant that was submitted."""
+        """Add a submitted plant to those that Up recalls."""
         self._recent = [(name, tag), *self._recent][:_MAX_RECENT]
         self._recalled = 0
         self._hide()
 
     def settle(self) -> None:
-        """Keep what was filled in if the user chose it or had time to see it, else remove it."""
+        """Accept the completion if the user chose it or had time to see it; otherwise remove it."""
         if self._name_field.is_filled and not self._name_field.is_fill_seen:
             self._refuse()
         else:
@@ -136,14 +135,14 @@ class NameCompletion(QObject):
         return offer.plants > 0 and is_within_word and self._name_field.can_fill(offer.name)
 
     def _show(self, offers: Sequence[KnownName], typed: str) -> None:
-        """Offer names; `typed` is the typed part of them. Enter still adds what is typed."""
+        """Offer names, with the part `typed` in bold; none is chosen yet."""
         self._offers, self._current_offer = offers, -1
         self._name_field.is_offering = bool(offers)
         self._delegate.offers = offers
         self._list.offer([offer.name for offer in offers], typed, self._list_rect() if offers else QRect())
 
     def _list_rect(self) -> QRect:
-        """Return the rectangle, in pixels from the field, below which the list is shown; above it without room."""
+        """Return the rectangle, relative to the field, below which the list is shown, or above it without room."""
         field, window = self._name_field, self._name_field.window()
         width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
         if self._below is not None:
@@ -153,7 +152,7 @@ class NameCompletion(QObject):
 
     @Slot()
     def _query_similar(self) -> None:
-        """Query similar names: the typed one is neither a plant's nor in the list."""
+        """Query similar names, as neither a plant nor the list has the typed one."""
         start = self._name_field.typed_name
         if self._queue.queries is not None:
             find = partial(_similar_names, name=start)
@@ -184,7 +183,7 @@ class NameCompletion(QObject):
             self._recall(self._recalled - step)
 
     def _recall(self, position: int) -> None:
-        """Fill in the plant that was added `position` plants ago; 0: none."""
+        """Fill in the plant that was submitted `position` plants ago; 0 clears the fields."""
         self._recalled = max(0, min(position, len(self._recent)))
         name, tag = self._recent[self._recalled - 1] if self._recalled else ("", None)
         self._name_field.setText(name)
@@ -212,7 +211,7 @@ class NameCompletion(QObject):
     def _hide(self) -> None:
         self._pause.stop()
         if self._task is not None:
-            self._task.cancel()  # its offers are for a text that was submitted or left
+            self._task.cancel()  # its result is outdated
             self._task = None
         self._show((), "")
 

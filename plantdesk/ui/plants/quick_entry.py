@@ -1,4 +1,4 @@
-"""The small window for one plant, in front of what the user is doing: `plantdesk quick`, and the tray."""
+"""The quick entry: a small window for one plant, opened by `plantdesk quick` and from the tray."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ _WIDTH = 720
 
 
 class QuickEntry(Dialog):
-    """Submits plants to the queue of the main window, which later lists those that wait or were refused.
+    """Submits plants to the queue of the main window. Closing only hides it.
 
-    Closing only hides it. `ended`: it is closed, and nothing is pending. `scanned(id)`: the label of a plant was read
-    into a field.
+    `ended`: it is closed, and none of its plants is being saved. `scanned(id)`: a barcode reader typed an address.
     """
 
     ended = Signal()
@@ -71,7 +70,7 @@ class QuickEntry(Dialog):
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)  # grows with a message
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
-        """Show the window in the upper part of the screen with the pointer; with a `refusal` nothing can be typed."""
+        """Show the window on the screen with the pointer; a `refusal` is the reason why the form is disabled."""
         hint = self.tr("The plant waits until the store can be reached.") if self._queue.outbox.is_store_away else ""
         self._is_open = True
         self.form.set_tags(tags)
@@ -87,7 +86,7 @@ class QuickEntry(Dialog):
 
     @Slot(bool)
     def _submit(self, stay: bool) -> None:
-        """Add what is typed; with `stay` the window is ready for the next plant at once."""
+        """Submit the plant, and close the window unless `stay` is true."""
         self._completion.settle()
         form = self.form
         try:
@@ -104,7 +103,7 @@ class QuickEntry(Dialog):
 
     @Slot(object)
     def _on_refused(self, submission: Submission) -> None:
-        """Open the window again for a refused plant; if the next one is being typed, the main window lists it."""
+        """Show a refused plant in the form again; if the next one is being typed, the main window lists it."""
         error = submission.error
         if not submission.is_quick or submission.state is not SubmissionState.REFUSED or error is None:
             return

@@ -1,4 +1,4 @@
-"""The row above the table: search field, filters, new plants and count. Its field and filters are one search text."""
+"""The row above the table: search field, filter chips, a button for new plants, and the count."""
 
 from __future__ import annotations
 
@@ -41,10 +41,7 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FilterChips(QToolBar):
-    """A row of filters, each of which removes itself when pressed. Left and Right move between them.
-
-    `removed(term)`: the user removed a filter.
-    """
+    """A row of filter chips. Left and Right move between them. `removed(term)`: a chip was clicked or deleted."""
 
     removed = Signal(object)
 
@@ -65,7 +62,7 @@ class FilterChips(QToolBar):
         theme.changed.connect(self._show)
 
     def set_filters(self, filters: tuple[Term, ...]) -> None:
-        """Show other filters; the focus stays at its position."""
+        """Show other filters; the focus stays at its index."""
         if filters != self._filters:
             self._filters = filters
             self._show()
@@ -119,11 +116,10 @@ class FilterChips(QToolBar):
 
 
 class SearchBar(QWidget):
-    """Search field and filters.
+    """Search field and filters, whose terms form one search text.
 
-    `changed(text)`: the search is another one. `save_requested`: the user wants to keep the search. `tags_requested`:
-    the button that replaces the collapsed sidebar. `top_requested`: the button that reports new plants above the
-    visible rows.
+    `changed(text)`: another search. `save_requested`: the Save button. `tags_requested`: the button that replaces the
+    collapsed sidebar. `top_requested`: the button that counts new plants above the visible rows.
     """
 
     changed = Signal(str)
@@ -135,11 +131,11 @@ class SearchBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.filters: tuple[Term, ...] = ()
-        #: The whole search: the filters, then what is typed, without an unfinished term.
+        #: The search text: the filters, then the typed text without an unfinished term.
         self.text = ""
         self._typed = ""
         self._count: tuple[int | None, int | None] | None = None, None
-        #: The time of day of the count if it is not the current one.
+        #: The time of day of the count, or an empty text if the count is current.
         self.time = ""
         self._tags_button = QPushButton(self.tr("Tags"))
         self.field = SearchField(theme)
@@ -163,7 +159,7 @@ class SearchBar(QWidget):
 
     @Slot(str)
     def set_search(self, text: str) -> None:
-        """Show another search: its words in the field, its other terms as chips."""
+        """Set the search: words go to the field, other terms become chips."""
         terms = parse_terms(text)
         self._show_search(filter(is_filter, terms), search_text(term for term in terms if not is_filter(term)))
 
@@ -173,11 +169,11 @@ class SearchBar(QWidget):
         self._update()
 
     def to_json(self) -> dict[str, str]:
-        """Return the search, and the part of it that is in the field, as members of a JSON object."""
+        """Return the search, and its part in the field, as a JSON object."""
         return {"search": self.text, "typed": self._typed}
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Show the search that `to_json` returned; anything else is ignored."""
+        """Set the search from `to_json`; invalid values are ignored."""
         search, typed = (str(values.get(name) or "") for name in self.to_json())
         if not typed or not search.endswith(typed):
             self.set_search(search)
@@ -186,7 +182,7 @@ class SearchBar(QWidget):
 
     @Slot(object, bool)
     def choose(self, term: Term | None, add: bool) -> None:
-        """Search for `term` alone, or `add` it to the filters; remove it if it is there. None: show all plants."""
+        """Search only for `term`, or `add` it to the filters, or remove it from them. None: show all plants."""
         if term is None:
             self.clear()
         elif not add:
@@ -197,7 +193,7 @@ class SearchBar(QWidget):
             self.set_filters((*self.filters, term))
 
     def set_filters(self, filters: Sequence[Term]) -> None:
-        """Show other filters; what is typed stays."""
+        """Replace the filters; the typed text stays."""
         self.filters = tuple(dict.fromkeys(filters))
         self._update()
 
@@ -208,11 +204,11 @@ class SearchBar(QWidget):
         self.set_filters([each for each in filters if each is not None])
 
     def set_counts(self, counts: Counts) -> None:
-        """Offer the tags and sources of these plants as completions."""
+        """Offer the counted tags and sources as completions."""
         self._completer.set_counts(counts)
 
     def why_nothing(self) -> str:
-        """Return a sentence that says why no plant matches."""
+        """Return a sentence about why no plant matches."""
         terms = parse_terms(self.text)
         days = [each.text for each in terms if isinstance(each, Contains) and each.text.startswith("added:")]
         if days:
@@ -226,7 +222,7 @@ class SearchBar(QWidget):
 
     @Slot()
     def clear(self) -> bool:
-        """Show all plants; return False if they are shown already."""
+        """Clear the search; return whether there was one."""
         had_search = bool(self.field.text() or self.filters)
         self.set_search("")
         return had_search
@@ -237,17 +233,17 @@ class SearchBar(QWidget):
 
     @Slot(int)
     def set_new_plants(self, count: int) -> None:
-        """Show how many new plants are above the visible rows, if any; nothing in the table moves."""
+        """Show the number of new plants above the visible rows, if there are any."""
         self._new_plants_button.setText(translated(Text("{count:,} new plants", one="1 new plant", count=count)))
         self._new_plants_button.setVisible(count > 0)
 
     def set_count(self, found: int | None, total: int | None) -> None:
-        """Show the number of plants found, and of all plants; None: not known yet."""
+        """Show the number of found plants and of all plants; None if not known yet."""
         self._count = found, total
         self._show_count()
 
     def set_time(self, time: str) -> None:
-        """Show the time of day of the count; empty: it is current."""
+        """Show the time of day of the count; empty if the count is current."""
         self.time = time
         self._show_count()
 
