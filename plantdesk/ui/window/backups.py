@@ -1,4 +1,4 @@
-"""The backups that the user makes and restores in the window, and the dialog that shows them."""
+"""The commands that make and restore backups, and the dialog that lists and restores them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _MAX_ROWS = 8
 
 
 class RestoreDialog(Dialog):
-    """Works on the file of a store, whether it is open, damaged or missing.
+    """Lists the backups of a store, which may be open, damaged or missing, and previews a restore.
 
-    `restore_requested` carries the backup that the user chose; the dialog stays open until the restore has ended.
+    `restore_requested(file)`: restore this backup; the dialog stays open until that has ended.
     """
 
     restore_requested = Signal(object)
@@ -66,7 +66,7 @@ class RestoreDialog(Dialog):
         self._choose(file)
 
     def show_failure(self, error: Exception) -> None:
-        """Show why backups cannot be listed, compared or restored; another one can be chosen."""
+        """Show why listing, comparing or restoring has failed; another backup can be chosen."""
         self._set_busy(busy=False)
         self._preview.clear()
         self._message.show_message(Tone.ERROR, error_text(error))
@@ -82,7 +82,7 @@ class RestoreDialog(Dialog):
     def _on_listed(self, backups: list[Backup]) -> None:
         self._listed = backups
         self._table.show_rows(
-            [(_local_time(each.made_at), self._why(each.kind), size_text(each.size)) for each in backups]
+            [(_local_time(each.made_at), self._kind_text(each.kind), size_text(each.size)) for each in backups]
         )
         self._card.setVisible(bool(backups))
         self.fit_height(self.width())
@@ -120,7 +120,7 @@ class RestoreDialog(Dialog):
         self._compare()
 
     def _compare(self) -> None:
-        """Compare one backup at a time: each comparison copies a whole file."""
+        """Preview the chosen backup, one at a time, as each preview copies a file."""
         file = self._file
         if file is not None and self._comparing is None:
             self._comparing = file
@@ -160,7 +160,7 @@ class RestoreDialog(Dialog):
         self._restore_button.setEnabled(False)
         self._cancel_button.setText(self.tr("Close") if busy else self.tr("Cancel"))  # closing does not end a restore
 
-    def _why(self, kind: BackupKind) -> str:
+    def _kind_text(self, kind: BackupKind) -> str:
         return {
             BackupKind.AUTOMATIC: self.tr("Made automatically"),
             BackupKind.BY_HAND: self.tr("Made by hand"),
@@ -191,11 +191,9 @@ def _local_time(timestamp: int) -> str:
 
 
 class BackupController(Feature):
-    """Works on the file of the store, also while it is not open.
+    """Makes and restores backups, also while the store is not open. A restore continues when its dialog is closed.
 
-    `made`: there is a new backup. `restored`: the file was restored.
-
-    A restore continues when its dialog is closed.
+    `made`: a backup was made. `restored`: a backup was restored.
     """
 
     made = Signal()
@@ -214,7 +212,7 @@ class BackupController(Feature):
 
     @Slot(object)
     def _show_automatic(self, error: StoreError | None) -> None:
-        """Show why automatic backups fail; a server that does not answer has a bar of its own."""
+        """Show why automatic backups fail, unless the server does not answer, which another bar reports."""
         if isinstance(error, StoreUnreachableError) and not isinstance(error, BackupFolderError):
             return
         if error is None:

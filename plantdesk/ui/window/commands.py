@@ -1,4 +1,4 @@
-"""The commands of the window: close, theme, text size, help, undo and clipboard."""
+"""The commands of the window: close and quit, appearance, help, undo and clipboard."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_TITLE = 60
 
 
 class WindowCommands(Feature):
-    """Closes the window, ends the program, and applies the settings of the appearance, some of which have commands."""
+    """Close, quit and the appearance, whose settings are applied here."""
 
     def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
@@ -57,7 +57,7 @@ class WindowCommands(Feature):
 
     @Slot()
     def _apply(self) -> None:
-        """Apply settings that have changed, here or in another window."""
+        """Apply changed settings, also those of another window."""
         theme, settings = self.context.theme, self.context.preferences.settings
         check_choice(self._modes, settings.theme)
         if theme.mode.value != settings.theme:
@@ -67,7 +67,7 @@ class WindowCommands(Feature):
 
 
 class HelpCommands(Feature):
-    """Shows the manual, what is new, the keyboard shortcuts, the folder of the store, and the version."""
+    """The commands of the Help menu."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -83,7 +83,7 @@ class HelpCommands(Feature):
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
     def show_page(self, name: str, heading: str = "") -> None:
-        """Open the manual, or bring it to the front, and show a page from a heading on; no name: the current page."""
+        """Raise the manual, and show a page, from a heading on; an empty name keeps the current page."""
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
         bring_to_front(self._manual)
@@ -110,11 +110,11 @@ class HelpCommands(Feature):
 
 
 class EditCommands(Feature):
-    """Enables the commands that can act whenever the menu opens, and runs them.
+    """Undo, redo and the clipboard. Commands that cannot act are disabled while the menu is open.
 
-    Undo and Redo act on the focused field if something was typed in it, else on the changes of the window.
-    `text_pasted(text)`: text was pasted while no field has the focus. `plants_requested(ids)`: show plants that an undo
-    has left as they are. `history_requested`: show the changes that the window has not made.
+    Undo and Redo act on the focused field if it has something to undo, else on the undo stack.
+    `text_pasted(text)`: text was pasted while no field had the focus. `plants_requested(ids)`: show plants that an undo
+    has skipped. `history_requested`: there is nothing to undo in the window; show the history.
     """
 
     text_pasted = Signal(str)
@@ -160,7 +160,7 @@ class EditCommands(Feature):
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
-        """Check whether someone else has taken back the change that Undo would take back."""
+        """Remove the next step of Undo if somebody else has undone it."""
         step = self.context.undo_stack.next_undo
         if isinstance(step, AddedPlant) and step.row.id in changes.removed:
             self._forget(step)
@@ -169,15 +169,15 @@ class EditCommands(Feature):
             self.opened.queries.run(self, read, lambda is_undone: self._forget(step) if is_undone else None)
 
     def _forget(self, step: Step) -> None:
-        """Offer no Undo of changes that are taken back already."""
+        """Remove a step that is undone already."""
         if self.context.undo_stack.contains(step):
             self.context.undo_stack.remove(step)
 
     @Slot()
     def _on_stack_changed(self) -> None:
-        """Show in their texts what the commands do; withdraw the Undo of an older message.
+        """Update the texts of Undo and Redo, and withdraw messages with an older Undo.
 
-        Empty fields forget what was typed and erased in them, or Ctrl+Z would bring that back first.
+        Empty fields lose their undo history, or Ctrl+Z would first restore a text that was erased in them.
         """
         stack = self.context.undo_stack
         for field in self.context.page.findChildren(QLineEdit):
@@ -217,7 +217,7 @@ class EditCommands(Feature):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Remember which widget the menu acts on, but not the menu bar or a widget of a modal dialog."""
+        """Keep the widget that the commands act on: not the menu bar, nor a widget of a modal dialog."""
         if new is not None and not isinstance(new, QMenuBar | QMenu) and not new.window().isModal():
             self._focused = new
 
@@ -229,7 +229,7 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_menu_closes(self) -> None:
-        """Enable the keys of all commands: what can be done changes until one is pressed."""
+        """Enable the keys of all commands, which check when pressed whether they can act."""
         for action in (*self._actions.values(), self._undo, self._redo):
             action.setEnabled(True)
 
@@ -254,7 +254,7 @@ class EditCommands(Feature):
         return commands | self._commands_of_focused_widget()
 
     def _commands_of_focused_widget(self) -> dict[str, Callable[[], object]]:
-        """Return what can be done with the widget that has the focus."""
+        """Return the commands that can act on the focused widget."""
         widget = self._focused
         if widget is None or not isValid(widget):
             return {}
@@ -299,7 +299,7 @@ def _commands_of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[
 
 
 def _with_title(command: str, titled: str, change: Step | None) -> str:
-    """Return the text of a command with the title of the change that it takes back, if there is a change."""
+    """Return the text of Undo or Redo, with the title of the step if there is one."""
     if change is None:
         return command
     return titled.format(title=shortened(translated(change.plain_title), _MAX_TITLE).replace("&", "&&"))

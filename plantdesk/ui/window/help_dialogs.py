@@ -1,4 +1,4 @@
-"""Dialogs of the Help menu: the manual, what the program is, the keyboard shortcuts, and the search for a command."""
+"""The dialogs of the Help menu: manual, about, keyboard shortcuts, and the search for a command."""
 
 from __future__ import annotations
 
@@ -57,10 +57,9 @@ _SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 
 
 class ManualDialog(Dialog):
-    """Shows a summary in the language of the window, and the pages of `resources/manual`, in English.
+    """Shows a summary in the language of the window, and the English pages of `resources/manual`.
 
-    All are PlantDesk's own: no name of a plant is in them. A search leaves the pages that have all its words. Enter
-    goes to the next hit of the page. Keys that scroll also work in the search, which has the focus first.
+    The search hides pages without all its words; Enter goes to the next hit. Scroll keys work in the search field.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -96,7 +95,7 @@ class ManualDialog(Dialog):
         self._search.setFocus()
 
     def show_page(self, name: str, heading: str = "") -> None:
-        """Show a page by its name, from a heading (in lower case) on."""
+        """Show a page by its name, scrolled to a heading, which is in lower case."""
         self._pages.setCurrentRow(1 + manual.PAGES.index(name))
         if heading:
             self._go_to(heading)
@@ -179,7 +178,7 @@ class ManualDialog(Dialog):
         return "\n\n".join([*paragraphs, *remark])
 
     def _go_to(self, heading: str) -> None:
-        """Scroll to a heading, not to the line of the contents with the same text."""
+        """Scroll to a heading with this text in lower case."""
         block = self._text.document().begin()
         while block.isValid() and not (block.blockFormat().headingLevel() and block.text().lower() == heading):
             block = block.next()
@@ -190,7 +189,7 @@ class ManualDialog(Dialog):
 
 
 def _pattern(words: Sequence[str]) -> QRegularExpression:
-    """Return an expression for words: all of them side by side, else each of them."""
+    """Return an expression that matches all words side by side, or any of them."""
     escaped = [re.escape(word) for word in words]
     text = "|".join([r"[ \xa0]+".join(escaped), *sorted(escaped, key=len, reverse=True)])
     return QRegularExpression(text, QRegularExpression.PatternOption.CaseInsensitiveOption)
@@ -203,7 +202,7 @@ def _plain_text(source: str) -> str:
 
 
 class AboutDialog(Dialog):
-    """Shows nothing private: no path, no name of a plant or token."""
+    """Shows version, licences and a diagnosis without private data, such as paths and names."""
 
     def __init__(self, theme: Theme, *, checks_for_updates: bool, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("About PlantDesk"), parent)
@@ -275,7 +274,7 @@ def diagnosis_of(theme: Theme) -> str:
 
 
 class _Group(Enum):
-    """What a shortcut is for, in the order in which the groups are shown."""
+    """The groups of shortcuts, in the order in which they are shown."""
 
     PLANTS = "plants"
     FIND = "find"
@@ -284,7 +283,7 @@ class _Group(Enum):
 
 
 class ShortcutsDialog(Dialog):
-    """Lists the keys of the commands in `menus`, and those that are not commands."""
+    """Lists the keys of the commands in `menus`, and other keys."""
 
     def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
@@ -375,7 +374,7 @@ def _group_of(section: Section) -> _Group:
 
 
 def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
-    """Return the first key of each command. If there are several (Copy has four on Linux), it is the usual one."""
+    """Return the first key of each command, which is the usual one, and the text of the command."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
     return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
@@ -392,7 +391,7 @@ def _key_caps(keys: str) -> QWidget:
 
 
 class CommandSearch(Dialog):
-    """Lists commands with their keys; Enter or a click runs one. English texts are found in every language."""
+    """Finds commands by their text, also the English one. Enter or a click runs a command."""
 
     def __init__(self, theme: Theme, commands: Sequence[Command], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Find a command"), parent)
@@ -423,7 +422,7 @@ class CommandSearch(Dialog):
 
     @Slot(str)
     def _find(self, text: str) -> None:
-        """List the commands that have all words: those that begin with them first, those that cannot be chosen last."""
+        """List the commands that have all words: those that begin with the text first, disabled ones last."""
         sought = searched(text)
         words = sought.split()
         found = [command for command, content in self._texts.items() if all(word in content for word in words)]
@@ -436,14 +435,14 @@ class CommandSearch(Dialog):
 
     @Slot(QModelIndex)
     def _run(self, index: QModelIndex) -> None:
-        """Close the dialog, then run the command: it acts on the widget that had the focus before."""
+        """Close the dialog, then run the command, which acts on the widget that had the focus before."""
         if index.isValid() and (action := self._found[index.row()].action).isEnabled():
             self.finished.connect(action.trigger, Qt.ConnectionType.QueuedConnection)
             self.accept()
 
 
 def _searched(command: Command) -> str:
-    """Return the folded text in which words are searched; “backup” is in “Back up” as well."""
+    """Return the folded text in which words are searched, also without spaces: “backup” finds “Back up”."""
     english = languages.current().sources(command.action.text())
     text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
     return f"{text} {text.replace(' ', '')}"

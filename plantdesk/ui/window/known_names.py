@@ -1,4 +1,4 @@
-"""The command and the dialog that make a list of known names from a file, and remove it."""
+"""The list of known names: its command, and the dialog that makes it from a file or removes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDTH = 560
 
 
 class NameLists(Feature):
-    """The command that opens the dialog."""
+    """The command that opens the dialog of the list."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -39,7 +39,7 @@ class NameLists(Feature):
 
 
 class NamesDialog(Dialog):
-    """Reads a file in the background while the dialog is open. Nothing is downloaded."""
+    """Makes the list from a file in the background; closing the dialog cancels that."""
 
     def __init__(self, context: WindowContext, parent: QWidget) -> None:
         super().__init__(self.tr("Known names"), parent)
@@ -68,7 +68,7 @@ class NamesDialog(Dialog):
         context.bridge.short_tasks.run(self, lambda _task: self._names.about(), self._on_asked, self._on_failed)
 
     def read(self, file: Path) -> None:
-        """Make the list from a file, in the background."""
+        """Begin to make the list from a file."""
         from plantdesk.transfer.files import file_source
 
         source = file_source(file)
@@ -77,7 +77,7 @@ class NamesDialog(Dialog):
         self._progress.setRange(0, 0)
         task = self._context.bridge.long_tasks.run(
             self,
-            lambda task: _replaced(self._names, source, task),
+            lambda task: _replace_list(self._names, source, task),
             self._on_read,
             self._on_failed,
             progress=self._progress_to,
@@ -150,7 +150,7 @@ class NamesDialog(Dialog):
         )
 
 
-def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
+def _replace_list(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
     """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import replace_list
 

@@ -1,4 +1,4 @@
-"""The bars that report the store's state, defects of PlantDesk, and new versions."""
+"""The bars about the state of the store, defects of PlantDesk, and new versions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.widgets.messages import MessageAction, Tone
 
-#: How many defects the report has: later ones are mostly consequences of the first ones.
-_LISTED = 5
-_HOUR = 60 * 60 * 1000
+#: The most defects in a report; later ones are mostly consequences of the first ones.
+_MAX_DEFECTS = 5
+_HOUR_MS = 60 * 60 * 1000
 
 
 class DefectNotice(Feature):
@@ -45,7 +45,7 @@ class DefectNotice(Feature):
 
     def show_defect(self, what: str) -> None:
         """Report an unexpected failure; `what` is the text of the log, masked."""
-        if len(self._defects) < _LISTED:
+        if len(self._defects) < _MAX_DEFECTS:
             self._defects.append(what)
         title = self.tr("Something unexpected happened in PlantDesk")
         text = self.tr(
@@ -60,10 +60,7 @@ class DefectNotice(Feature):
 
 
 class StoreNotice(Feature):
-    """The bar of the store's state. It cannot be closed, and stays until the store works again.
-
-    Each signal is a button of the bar.
-    """
+    """The bar that reports the state of the store until the store works again. Each signal is a button of it."""
 
     try_again_requested = Signal()
     restore_requested = Signal()
@@ -76,7 +73,7 @@ class StoreNotice(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._bar = context.page.add_bar()
-        self._lost = ""  # why the server is not reached; the toast may say the same
+        self._lost = ""  # the reason why the server is not reached, which the toast may show as well
         context.bridge.health_changed.connect(self._show_health)
         context.preferences.changed.connect(self._refresh_health)
 
@@ -86,7 +83,7 @@ class StoreNotice(Feature):
         self._show_rights()
 
     def _show_rights(self) -> None:
-        """If plants can be added, but not changed, show which right is missing."""
+        """Show which right is missing if plants can be added, but not changed."""
         store = None if self.opened is None else self.opened.store
         reason = None if store is None or store.write_error is not None else store.change_error
         if reason is None:
@@ -110,7 +107,7 @@ class StoreNotice(Feature):
         self._show(self.tr("Your plants could not be opened"), error_text(reason), *actions)
 
     def _show_no_server(self, server: str, reason: PlantDeskError, actions: list[MessageAction]) -> None:
-        """Show why a shared store is not open; opening is tried again if that may help."""
+        """Show why a shared store is not open."""
         own = self.tr("My own plants"), self.own_store_requested.emit
         if isinstance(reason, SignInNeededError):
             sign_in = self.tr("Sign in…"), self.address_requested.emit
@@ -128,12 +125,12 @@ class StoreNotice(Feature):
         self._show(title, text, *actions, tone=Tone.WARNING)
 
     def show_opening(self) -> None:
-        """Hide the bar while the file is being opened again."""
+        """Hide the bar while the store is being opened again."""
         self._bar.clear()
 
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
-        """Show what keeps the open store from saving plants; None: it saves them again."""
+        """Show why the open store cannot save plants; None: it can."""
         before, self._lost = self._lost, error_text(error) if isinstance(error, StoreUnreachableError) else ""
         if before != self._lost:
             self.context.page.toast.withdraw(before)
@@ -169,7 +166,7 @@ class StoreNotice(Feature):
         return self.tr("Plants that you add are in this window alone: do not close it.")
 
     def _show_lost_server(self, error: StoreError) -> None:
-        """Show since when the server of the open store does not answer, or that the server refuses the user."""
+        """Show since when the server does not answer, or that it refuses the user."""
         if error.retry_after is None:
             actions = ((self.tr("Sign in again…"), self.address_requested.emit),)
             self._show(self.tr("The server lets this computer in no longer"), error_text(error), *actions)
@@ -186,7 +183,7 @@ class StoreNotice(Feature):
             self._show(title, text, other, own, tone=Tone.WARNING)
 
     def _show(self, title: str, text: str, *actions: MessageAction, tone: Tone = Tone.ERROR) -> None:
-        """Show a state, unless it is shown already, as its buttons would lose the focus."""
+        """Show a state, unless it is shown already: its buttons would lose the focus."""
         if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
             self._bar.show_state(tone, title, text, *actions, persistent=True)
 
@@ -195,27 +192,27 @@ class StoreNotice(Feature):
 
 
 class VersionNotice(Feature):
-    """Offers what is new at the first start of another version, and a newer version if the settings ask for it.
+    """Offers the news after an update of PlantDesk, and a newer version, if the settings allow to check for it.
 
-    What is new is offered once, but not at the very first start. A newer version is searched once a day at most.
+    The check runs at most once a day.
     """
 
     news_requested = Signal()
 
     def __init__(self, context: WindowContext, address: str | None = None) -> None:
-        """Ask `address` (default: the project's) for a newer version, from the first store on."""
+        """Check `address`, by default that of the project, once a store was opened."""
         super().__init__(context)
         self._address = address or updates.LATEST
-        self._clock = QTimer(self, interval=_HOUR)
-        self._clock.timeout.connect(self._check_if_due)
+        self._check_timer = QTimer(self, interval=_HOUR_MS)
+        self._check_timer.timeout.connect(self._check_if_due)
         context.preferences.changed.connect(self._check_if_due)
 
     @override
     def set_up(self) -> None:
-        """Show what is new before the rows are shown: later, it would cover some of them."""
+        """Offer the news now: a bar that appears later would move the rows."""
         preferences = self.context.preferences
-        is_there = self.context.page.window().isVisible()  # it is not for `plantdesk quick`
-        if preferences.settings.seen_version == __version__ or not is_there:
+        is_visible = self.context.page.window().isVisible()  # it is not for `plantdesk quick`
+        if preferences.settings.seen_version == __version__ or not is_visible:
             return
         if not preferences.are_new and preferences.quarantined is None:
             title = self.tr("This is PlantDesk {version}").format(version=__version__)
@@ -225,14 +222,14 @@ class VersionNotice(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         super().set_store(opened)
-        self._clock.start()
+        self._check_timer.start()
         self._check_if_due()
 
     @Slot()
     def _check_if_due(self) -> None:
         preferences, now = self.context.preferences, time.time()
         is_due = updates.is_due(preferences.settings.updates_asked_at, now)
-        if self._clock.isActive() and preferences.settings.ask_for_updates and is_due:
+        if self._check_timer.isActive() and preferences.settings.ask_for_updates and is_due:
             preferences.change(updates_asked_at=int(now))
             address = self._address
             self.context.bridge.long_tasks.run(self, lambda _task: updates.newer_release(address), self._on_answer)

@@ -28,10 +28,10 @@ _MAX_RECENT, _MAX_NAME, _MAX_FOLDER = 10, 60, 60
 
 
 class Stores(Feature):
-    """Opens other stores, and lists the recent ones. If a window shows the store already, it comes to the front.
+    """Opens other stores in windows of their own, and lists the recent ones.
 
-    `import_requested(files)`: the user wants to import files that are no stores. `file_chosen(path)`: the user named
-    another file for this window, whose store could not be opened.
+    `import_requested(files)`: import files that are no stores. `file_chosen(path)`: open another file in this window,
+    whose store could not be opened.
     """
 
     import_requested = Signal(object)
@@ -56,7 +56,7 @@ class Stores(Feature):
         return self.context.preferences.settings.recent_stores
 
     def _entries(self) -> list[tuple[str, Callable[[], object]]]:
-        """Return the recent stores except the one that is shown, and the command that clears the list."""
+        """Return the entries of the recent stores, except the shown one, and a command that clears the list."""
         texts = {url: _entry_text(url) for url in self._recent if url != self.context.location.url}
         entries: list[tuple[str, Callable[[], object]]]
         entries = [(text, partial(self.open, url)) for url, text in texts.items() if text]
@@ -71,7 +71,7 @@ class Stores(Feature):
 
     @Slot()
     def choose(self) -> None:
-        """Let the user choose the file of a store, or the desk file of a shared store."""
+        """Let the user choose the file of a store or a desk file, and open the store."""
         stores = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX} *{DESK_FILE_SUFFIX}")
         filters = f"{stores};;{self.tr('All files (*)')}"
         name = FileDialog.file_to_open(self.context.page, self.tr("Open store"), self._folder(), filters)
@@ -80,7 +80,7 @@ class Stores(Feature):
 
     @Slot()
     def choose_new(self) -> None:
-        """Let the user name a new file."""
+        """Let the user name a new file, and create a store in it."""
         name = self._named_file(self.tr("New store"), self._folder())
         if name:
             self.create(name if Path(name).suffix else f"{name}{_SUFFIX}")
@@ -94,16 +94,16 @@ class Stores(Feature):
             self.file_chosen.emit(name)
 
     def _named_file(self, title: str, start: str) -> str:
-        """Return the file that the user names; empty if none. Nothing is overwritten."""
+        """Return the file that the user names, or an empty text; an existing file is not replaced."""
         filters = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX}")
         return FileDialog.file_to_save(self.context.page, title, start, filters, replaces=False)
 
     def open(self, url: str) -> None:
-        """Show the store of a file or an address in a window of its own, after a check of what the file is."""
+        """Open the store of a file or an address in its own window, after checking the file."""
         self._check(url, self._on_checked)
 
     def create(self, name: str) -> None:
-        """Make a store in a new file, and show it in a window of its own."""
+        """Create a store in a new file, and open it in its own window."""
         self._check(name, self._on_new_checked)
 
     def _folder(self) -> str:
@@ -118,7 +118,8 @@ class Stores(Feature):
             return location, location.key == shown.key or location.check()
 
         def on_result(result: tuple[StoreLocation, bool]) -> None:
-            if result[0].key == shown.key:
+            location, _ = result
+            if location.key == shown.key:
                 text = self.tr("{store} is open in this window.").format(store=quoted(store_name(shown)))
                 self.context.page.toast.show_message(text)
             else:
@@ -143,7 +144,7 @@ class Stores(Feature):
         self.context.page.toast.show_message(text, (self.tr("Open it"), partial(self._start, location)))
 
     def _on_refused(self, url: str, error: Exception) -> None:
-        """Show why a file cannot be a store; offer to import a file that may have plants."""
+        """Show why a file is no store, with an action that imports it if it may have plants."""
         from plantdesk.transfer.formats import SUFFIXES
 
         actions = self._forget_actions(url)
@@ -156,10 +157,9 @@ class Stores(Feature):
         return [(self.tr("Remove from the list"), partial(self._forget, url))] if url in self._recent else []
 
     def _start(self, location: StoreLocation) -> None:
-        """Start the program with a store; it raises the window that shows it already, if there is one, and ends.
+        """Start PlantDesk with a store; if a window shows the store already, that start raises it and ends.
 
-        Its API gets the port that the user has chosen for it, or any free one: that of the settings is for the store
-        that PlantDesk opens by itself.
+        The API gets the port that the user chose for this store, or any free one.
         """
         from plantdesk.platform.login import window_command
 
@@ -174,7 +174,7 @@ class Stores(Feature):
 
 
 def _entry_text(url: str) -> str:
-    """Return the text of a store in a menu; empty if it names no store, as the settings may have been edited."""
+    """Return the text of a store in the menu; empty for an invalid address, as a user may edit the settings."""
     try:
         location = location_of(url)
     except PlantDeskError:
@@ -191,5 +191,5 @@ def _folder_text(location: StoreLocation) -> str:
 
 
 def _is_text(url: str) -> bool:
-    """Return whether a path can be passed to another process: it must not have bytes that are no text."""
+    """Return whether a path has no undecodable bytes, so that it can be saved and passed to another process."""
     return url.isprintable() or not any("\ud800" <= each <= "\udfff" for each in url)

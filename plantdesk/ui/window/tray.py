@@ -1,4 +1,4 @@
-"""The icon in the tray, to which the window may be hidden while the API keeps running, and notifications beside it."""
+"""The tray icon, to which the window may be hidden, and its notifications."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
 
-#: Milliseconds for which a hidden window waits for a tray, which may come later than the program at login.
+#: Milliseconds between two checks for a tray while the window is hidden; at login it may start after PlantDesk.
 _CHECK_INTERVAL_MS = 30_000
 _ICON_SIZE, _DOT_SIZE = 64, 26
-#: Errors that prevent saving plants until the user does something.
+#: Errors that prevent saving plants until the user acts.
 _NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
 
 class Tray(Feature):
-    """Shows the icon if the settings say so, and decides what closing the window does.
+    """Shows the icon if the settings say so, and decides whether closing hides the window.
 
-    `requested(request)`: as another start may request it.
+    `requested(request)`: handle a `WindowRequest`.
     """
 
     requested = Signal(object)
@@ -73,7 +73,7 @@ class Tray(Feature):
 
     @Slot()
     def end(self) -> None:
-        """From now on, leave the window hidden: it is closing, and then saves settings."""
+        """Ignore changes of settings from now on: the window is closing."""
         self._has_begun = False
 
     @override
@@ -96,12 +96,12 @@ class Tray(Feature):
 
     @Slot(bool)
     def show_tokens(self, has_tokens: bool) -> None:
-        """Take over whether there are tokens: without one no program can add plants."""
+        """Set whether programs have tokens, without which the user is not asked to keep the API running."""
         self._has_tokens = has_tokens
 
     @property
     def _hides_on_close(self) -> bool:
-        """Whether closing only hides the window: the user wants that, and the next start opens this store by itself."""
+        """Whether closing hides the window: the user wants it, and a start opens this store by default."""
         location = self.context.location
         return self.context.preferences.settings.keep_in_tray and (location.is_own or location.server is not None)
 
@@ -111,9 +111,9 @@ class Tray(Feature):
         self._today_action.setText(translated(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
 
     def _notify(self, name: str, title: str, error: PlantDeskError | None) -> None:
-        """Show what the user must act on while the window is not seen; None: the cause is gone.
+        """Show a notification about an error if the window is not visible; None withdraws that of this name.
 
-        The icon is shown at least until the window is visible. Without a tray, only the bar in the window shows it.
+        The icon is shown at least until the window is visible. Without a tray, only a bar of the window reports it.
         """
         message = None if error is None else (tray_text(title), tray_text(error_text(error)))
         if message is None:
@@ -140,7 +140,7 @@ class Tray(Feature):
         self.requested.emit(WindowRequest())
 
     def _hide_on_close(self) -> bool:
-        """If there is a tray, hide the window instead of closing it, or ask once whether to; False: close it."""
+        """Hide the window, or ask once whether to, if there is a tray; return False if it has to be closed."""
         is_answered = self.context.preferences.settings.tray_answered or not self.context.location.is_own
         if not QSystemTrayIcon.isSystemTrayAvailable():
             return False
@@ -175,7 +175,7 @@ class Tray(Feature):
 
     @Slot()
     def _check_tray(self) -> None:
-        """Show the window minimised if it is hidden and there is no tray, or no longer one."""
+        """Minimize a hidden window if there is no tray."""
         if self._window.isVisible():
             self._check_timer.stop()
         elif not QSystemTrayIcon.isSystemTrayAvailable():
@@ -248,7 +248,7 @@ class Tray(Feature):
             self._notify("backup", self.tr("Backups fail"), error)
 
     def _show_state(self) -> None:
-        """Mark the icon while the user has to act on something, and show what it is."""
+        """Mark the icon while there is an error, which becomes its tooltip."""
         if self._icon is not None:
             problem = self._store_error or self._server_error
             self._icon.setIcon(self._make_marked_icon() if problem else app_icon())
