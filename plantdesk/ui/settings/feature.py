@@ -1,4 +1,4 @@
-"""The dialog of the settings, its command, and a command for each setting."""
+"""The settings dialog, its command, and a command for each row."""
 
 from __future__ import annotations
 
@@ -31,10 +31,7 @@ _WIDTH, _HEIGHT = 640, 640
 
 
 class SettingsDialog(Dialog):
-    """All sections on one page. Not modal.
-
-    After `show_saved(are_saved=False)`, a line at the top says that the settings cannot be saved.
-    """
+    """All sections on one page. It is not modal."""
 
     def __init__(self, theme: Theme, sections: Sequence[SettingsSection], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Settings"), parent)
@@ -59,11 +56,11 @@ class SettingsDialog(Dialog):
         self._rows[0].focus_target.setFocus()
 
     def show_saved(self, *, are_saved: bool) -> None:
-        """Show whether the settings can be saved."""
+        """Show a warning while the settings cannot be saved."""
         self._unsaved.setVisible(not are_saved)
 
     def focus_row(self, row: SettingRow) -> None:
-        """Show a row, and put the focus into its first control."""
+        """Scroll to a row, and move the focus to its first control."""
         row.focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._area.ensureWidgetVisible(row)
 
@@ -93,7 +90,7 @@ class SettingsFeature(Feature):
 
     @Slot()
     def open_dialog(self) -> SettingsDialog:
-        """Open the dialog, or bring it to the front."""
+        """Open the dialog, or raise it."""
         if self._dialog is None:
             self._dialog, self._rows = dialog, _ = self._make_dialog()
             dialog.finished.connect(self._forget)
@@ -143,7 +140,7 @@ class SettingsFeature(Feature):
 
     @Slot()
     def open_at_port(self) -> None:
-        """Open the dialog with the cursor in the port."""
+        """Open the dialog with the focus on the port."""
         dialog = self.open_dialog()
         if self._rows is not None:
             dialog.focus_row(self._rows.port)

@@ -1,4 +1,4 @@
-"""What the dialog of the settings is made of: sections of rows, each a label with its controls."""
+"""The layout of the settings dialog: sections of rows, each with a label, controls and a hint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HORIZONTAL, _VERTICAL = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.
 
 
 class SettingCommands(NamedTuple):
-    """Commands of other features that are in the settings as well; `show_manual` gets a page and a heading."""
+    """Commands of other features that the settings contain; `show_manual` gets a page and a heading."""
 
     compact_rows: QAction
     keep_tag: QAction
@@ -34,9 +34,9 @@ class SettingCommands(NamedTuple):
 
 
 class SettingRow(QWidget):
-    """A setting. Its label names the first control for screen readers, if that has no text of its own.
+    """A row. For screen readers, its label is the name of the first control, unless that has a text.
 
-    The hint is tied to that control as well: Orca speaks labels of no field when a dialog opens.
+    The first control is also the buddy of the hint: Orca speaks labels without a buddy when a dialog opens.
     """
 
     def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
@@ -60,7 +60,7 @@ class SettingRow(QWidget):
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the hint below the controls if it needs over two lines beside them, and wide controls below the label."""
+        """Move the hint below the controls if it needs more than two lines, and wide controls below the label."""
         super().resizeEvent(event)
         controls = sum(each.sizeHint().width() + S for each in self._controls if not each.isHidden())
         is_beside = controls - S <= self.width() - self._label.width()
@@ -84,7 +84,7 @@ class SettingRow(QWidget):
 
     @property
     def words(self) -> str:
-        """The folded texts by which it is found, also in English."""
+        """The folded texts by which “Find a command” finds the row, also in English."""
         texts = self._search_texts()
         return searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
 
@@ -93,7 +93,7 @@ class SettingRow(QWidget):
         self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so & would mark a mnemonic
 
     def show_error(self, text: str) -> None:
-        """Show under the controls why a value was refused; empty: it was accepted."""
+        """Show under the controls why a value was refused; empty if it was accepted."""
         self._error.setText(text)
         self._error.setVisible(bool(text))
         if text:

@@ -1,4 +1,4 @@
-"""The rows of the settings: what each shows and changes."""
+"""The rows of the settings dialog. Each shows a setting, and changes it at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
 
 
 class BackupRows(QObject):
-    """Rows of the store of a window; the settings are common to all stores."""
+    """The rows about backups and the folder of the store."""
 
     def __init__(self, context: WindowContext, back_up: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
@@ -98,7 +98,7 @@ class BackupRows(QObject):
 
     @Slot()
     def _choose(self) -> None:
-        """Let the user choose a folder; choosing that of the plants restores the default, which is beside them."""
+        """Let the user choose a folder for backups; that of the plants means the default folder in it."""
         backups = self._context.location.backups
         name = FileDialog.folder_to_use(
             self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)
@@ -134,7 +134,7 @@ def _check(folder: Path, _task: Task) -> None:
 
 
 class SettingRows(QObject):
-    """The rows. Each row shows its setting, follows changes, and changes it at once."""
+    """All rows, in sections."""
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context.page)
@@ -231,7 +231,7 @@ class SettingRows(QObject):
         ]
 
     def _offers(self) -> SettingRow:
-        """Return the row of the list of known names, with the number of its names, which is read in the background."""
+        """Return the row of the list of known names; the number of names is read in the background."""
         box = QCheckBox(self.tr("&Offer known names from a list"))
         row = SettingRow(self._context.theme, self.tr("Name"), box, hint=" ")
         self._followers.append(lambda: box.setChecked(self._preferences.settings.offers_known_names))
@@ -266,7 +266,7 @@ class SettingRows(QObject):
     def _show_server(self, state: ServerState) -> None:
         self._on_box.setChecked(not isinstance(state, Off))
         if not self._port_edit.isModified():  # else what the user is typing stays
-            port = getattr(state, "port", None)  # a server that changes its port is off for a moment
+            port = getattr(state, "port", None)  # while a server changes its port, it has none
             self._port_edit.setText(str(port or self._port_edit.text() or self._server.port))
         self.port.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
         self.port.show_error(error_text(state.error) if isinstance(state, Failed) else "")
@@ -315,16 +315,16 @@ class SettingRows(QObject):
 
 
 def _set(command: QAction, *, on: bool) -> None:
-    """Trigger a checkable command, unless it has this state already."""
+    """Set the state of a checkable command, as if it was chosen."""
     if command.isChecked() is not on:
         command.trigger()
 
 
 class StartRows(QObject):
-    """Rows about the start at login, the tray, and the key for the small window."""
+    """The rows about the start at login, the tray, and the quick entry."""
 
     def __init__(self, context: WindowContext, show_manual: Callable[[], object], parent: QObject) -> None:
-        """`show_manual` shows how to bind a key."""
+        """`show_manual` opens the manual at the quick entry."""
         super().__init__(parent)
         self._preferences = context.preferences
         self._login_box = QCheckBox(self.tr("&Start PlantDesk without its window"))
@@ -348,7 +348,7 @@ class StartRows(QObject):
         self.rows = [self._login, self._tray, quick]
 
     def follow(self) -> None:
-        """Show what is set now, and whether there is a tray."""
+        """Show the present settings, and whether there is a tray."""
         try:
             self._login_box.setChecked(login.login_item().is_on())
         except (OSError, PlantDeskError) as error:

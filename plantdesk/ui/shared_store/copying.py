@@ -33,7 +33,7 @@ _MAX_LENGTH = 2000
 
 
 class CopyDialog(Dialog):
-    """Copies in the background while it is open. Closing it cancels the copying and removes what was copied."""
+    """Copies the store in the background. Closing the dialog cancels that and removes the incomplete copy."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(self.tr("Copy store"), context.page)
@@ -117,7 +117,7 @@ class CopyDialog(Dialog):
         self._on_progress(0.0)
 
     def _location(self, text: str) -> StoreLocation:
-        """Return the database with user and password, or the file beside this store's. Raises PlantDeskError."""
+        """Return a database, with user and password, or a file in the folder of this store. Raises PlantDeskError."""
         target = location_of(text)
         if not isinstance(target, PostgresLocation):
             return location_of(self._folder / text)

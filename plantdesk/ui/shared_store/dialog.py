@@ -1,4 +1,4 @@
-"""The dialog of a shared store: address and user, a test with four outcomes, setup commands, desk files."""
+"""The dialog of a shared store: its address, a test of the connection, setup commands and desk files."""
 
 from __future__ import annotations
 
@@ -52,10 +52,7 @@ _REASON_LINES = 2
 
 
 class SharedStoreDialog(Dialog):
-    """Asks for an address and tests it. Nothing is opened or created before the user presses the button for it.
-
-    `open_requested(location, create)`: open this store; `create`: create its tables, as there are none.
-    """
+    """Asks for an address and tests it. `open_requested(location, create)`: open this store, or create its tables."""
 
     open_requested = Signal(object, bool)
 
@@ -67,7 +64,7 @@ class SharedStoreDialog(Dialog):
         location: PostgresLocation | None,
         parent: QWidget | None,
     ) -> None:
-        """Show the fields, filled with an address."""
+        """Fill the fields with a location."""
         super().__init__(self.tr("Shared store"), parent)
         self._theme, self._bridge, self._preferences = theme, bridge, preferences
         self._task: Task | None = None
@@ -112,7 +109,7 @@ class SharedStoreDialog(Dialog):
         )
 
     def _show_location(self, address: PostgresLocation) -> None:
-        """Show an address; what has no field of its own is kept."""
+        """Fill the fields with a location, and keep its parameters without a field."""
         given = address.conninfo
         self._password_edit.setText(dict(address.secrets).get("password", ""))
         mode = dict(address.parameters).get("sslmode", "")
@@ -127,7 +124,7 @@ class SharedStoreDialog(Dialog):
         self._mark_untested()  # parameters without a field may have changed
 
     def _focus_and_select(self, field: QLineEdit) -> None:
-        """Let the next letter replace the text of a field."""
+        """Move the focus to a field, and select its text."""
         field.setFocus()
         field.selectAll()
 
@@ -156,13 +153,13 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _on_host_edited(self) -> None:
-        """Propose the encryption that fits the host."""
+        """Choose the default encryption of the host, unless the user has chosen one."""
         if not self._is_mode_chosen:
             self._mode_box.setCurrentIndex(self._default_mode())
 
     @Slot()
     def _split_address(self) -> bool:
-        """Fill all fields with a whole address that was typed or pasted; return False if it cannot be parsed."""
+        """Split a whole address in the field of the host into all fields; return False if it is invalid."""
         text = self._host_edit.text().strip()
         if "://" not in text and "@" not in text:
             return True
@@ -181,7 +178,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _mark_untested(self) -> None:
-        """Show the address as untested: a field has changed."""
+        """Forget the result of the test, after a change of a field."""
         if self._task is not None:
             self._cancel_test()
         self._probe = None
@@ -256,7 +253,7 @@ class SharedStoreDialog(Dialog):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Enter in a field test the address, or open the store that was tested."""
+        """Let Enter in a field test the address, or open the tested store."""
         if event.key() in ENTER_KEYS and isinstance(self.focusWidget(), QLineEdit | ComboBox):
             (self._open_button if self._open_button.isEnabled() else self._test_button).click()
         else:
@@ -264,7 +261,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _open(self) -> None:
-        """Save the password if the user wants it, then open the store."""
+        """Save the password in the keyring if that is requested, then request to open the store."""
         location = self._location
         password = self._password_edit.text()
         if not password or not self._keep_check.isChecked():
@@ -280,7 +277,7 @@ class SharedStoreDialog(Dialog):
         )
 
     def _on_not_kept(self, error: Exception) -> None:
-        """Report that the password was not saved; opening the store again does not try it once more."""
+        """Show why the password was not saved, and clear the check box."""
         self.setEnabled(True)
         self._keep_check.setChecked(False)
         self._message.show_message(Tone.WARNING, error_text(error))
@@ -295,7 +292,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _save_file(self) -> None:
-        """Save a file that opens the store on other desks. It contains no user and no password."""
+        """Save a desk file, which opens the store on other computers. It has no user and no password."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
         name = FileDialog.file_to_save(self, self.tr("Save a file for other computers"), start, self._filter())
@@ -326,7 +323,7 @@ class SharedStoreDialog(Dialog):
             self.use_file(Path(name))
 
     def use_file(self, file: Path) -> None:
-        """Fill the fields with the content of a desk file; the user stays."""
+        """Fill the fields with a desk file; a user that was typed stays."""
         try:
             location = PostgresLocation.of_file(file)
         except PlantDeskError as error:

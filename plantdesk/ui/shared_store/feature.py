@@ -1,4 +1,4 @@
-"""The commands for a shared store and the user's own plants, its update, and a check for unsafe folders."""
+"""The commands for shared stores, the state of the server, the update of its tables, and a check of the folder."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
-#: Key of a store's settings: the user keeps its file where it is.
+#: The key of the setting of a store that its file stays in an unsafe folder.
 _STAYS_KEY = "stays_in_folder"
-#: Milliseconds between two reads: each computer records itself equally often.
+#: Milliseconds between two queries of the computers, which record themselves equally often.
 _REFRESH_INTERVAL_MS = 30_000
 _MAX_NAME_LENGTH = 30
 #: Names of the folders of cloud services, in lower case, and the names of the services.
@@ -50,7 +50,7 @@ _NETWORK = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs", "fus
 
 
 class _ServerState(QWidget):
-    """Whether a server is reached, and its name."""
+    """The widget of the status bar with the state and the name of a server."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -68,10 +68,9 @@ class _ServerState(QWidget):
 
 
 class SharedStore(Feature):
-    """Shows in the status bar whether the server is reached.
+    """Opens shared stores, and shows in the status bar whether the server is reached.
 
-    `store_requested(location, create)`: show this store instead; create it if `create` is true.
-    `reached(is_reached)`: the server answers, or no longer does.
+    `store_requested(location, create)`: open or `create` this store. `reached(is_reached)`: the server answers or not.
     """
 
     store_requested = Signal(object, bool)
@@ -104,7 +103,7 @@ class SharedStore(Feature):
             self._computers.set_store(None)
 
     def _check_folder(self) -> None:
-        """Check whether other computers may change the file, unless the user has decided to keep it there."""
+        """Check whether the folder of the file is unsafe, unless the user has decided to keep the file there."""
         location = self.context.location
         folder = location.folder
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS_KEY) is True:
@@ -113,7 +112,7 @@ class SharedStore(Feature):
         check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda found: self._show_folder(*found))
 
     def _show_folder(self, cloud: str, is_remote: bool) -> None:
-        """Offer a shared store for a file in a folder of a cloud or of another computer."""
+        """Recommend a shared store for a file in a synchronised or remote folder."""
         if not cloud and not is_remote:
             return
         bar = self.context.page.add_bar()
@@ -156,7 +155,7 @@ class SharedStore(Feature):
 
     @Slot()
     def open_dialog(self) -> None:
-        """Ask for a shared store, filled in with the one that is shown, or was shown last."""
+        """Open the dialog, filled in with the present shared store or the last one."""
         from plantdesk.store import PostgresLocation
         from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 
@@ -173,14 +172,14 @@ class SharedStore(Feature):
 
     @Slot()
     def open_copy_dialog(self) -> None:
-        """Ask where the store is to be copied to."""
+        """Open the dialog that copies the store."""
         from plantdesk.ui.shared_store.copying import CopyDialog
 
         CopyDialog(self.context).open()
 
     @Slot()
     def ask_to_update(self) -> None:
-        """Ask whether to update the tables of the store if that is needed; the store notices an update by itself."""
+        """Check whether the tables of the store need an update, and ask whether to update them."""
         location, toast = self.context.location, self.context.page.toast
         if not self.running_text:
             self.context.bridge.long_tasks.run(
@@ -188,7 +187,7 @@ class SharedStore(Feature):
             )
 
     def _ask_to_update(self, update: TablesUpdate | None) -> None:
-        """Ask, naming the computers of the last 30 days that could only read afterwards."""
+        """Ask whether to update, with the computers of the last 30 days that could only read afterwards."""
         context = self.context
         if update is None:
             context.page.toast.show_message(self.tr("The shared store is up to date."))
@@ -235,7 +234,7 @@ class SharedStore(Feature):
 
 
 class OtherComputers(PlainLabel):
-    """Says which other computers work on the store, if there are some; its tooltip has all, with their versions."""
+    """Shows the other computers that use the store; the tooltip has all computers with their versions."""
 
     def __init__(self) -> None:
         super().__init__(tone="muted")
@@ -245,7 +244,7 @@ class OtherComputers(PlainLabel):
         self.hide()
 
     def set_store(self, queries: StoreQueries | None) -> None:
-        """Follow the computers of an open store; none: there is no store."""
+        """Show the computers of a store; None if there is no store."""
         self._queries = queries
         if queries is None:
             self._timer.stop()
@@ -256,7 +255,7 @@ class OtherComputers(PlainLabel):
 
     @Slot()
     def refresh(self) -> None:
-        """Read which computers are at work; they stay as they are while the server does not answer."""
+        """Query the computers; while the server does not answer, the text stays."""
         if self._queries is not None:
             self._queries.run(self, lambda reader, _task: reader.desks_at_work(), self._show_reached)
 
@@ -271,10 +270,9 @@ class OtherComputers(PlainLabel):
 
 
 def cloud_of(folder: Path) -> str:
-    """Return the name of the service that synchronises a folder; empty if none is known.
+    """Return the name of the service that synchronises a folder, or an empty text.
 
-    There a file of plants is not safe: SQLite's locks do not reach other computers, and a synchronised copy may have a
-    database without its log.
+    A store is unsafe there: SQLite's locks do not reach other computers, and a copy may lack the write-ahead log.
     """
     for part in folder.parts:
         name = part.lower()
@@ -285,7 +283,7 @@ def cloud_of(folder: Path) -> str:
 
 
 def is_remote(folder: Path) -> bool:
-    """Return whether a folder is on another computer. Waits for that computer, which may be off."""
+    """Return whether a folder is on another computer; blocks while that does not answer."""
     return folder.drive.startswith("\\\\") or is_network(bytes(QStorageInfo(str(folder)).fileSystemType().data()))
 
 

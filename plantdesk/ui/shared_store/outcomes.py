@@ -1,4 +1,4 @@
-"""The result of the test of a shared store, in four lines, and the commands for its administrator."""
+"""The results of the test of a shared store, the setup commands for its administrator, and a password field."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 
 class ProbeResults(QFrame):
-    """The four lines, all always visible."""
+    """The result of each stage of the test; all four lines are always visible."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class ProbeResults(QFrame):
         fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
 
     def show_untried(self) -> None:
-        """Show that nothing was tested."""
+        """Show that no stage was tested."""
         for stage, line in self._lines.items():
             line.show_state("circle", "text_2", self._stage_name(stage), self.tr("not tried"))
 
@@ -113,7 +113,7 @@ class _Line(QWidget):
 
 
 class SetupPanel(QWidget):
-    """The SQL and the line of pg_hba.conf for an administrator, without a password."""
+    """The setup commands for an administrator: SQL, and the line of pg_hba.conf. They contain no password."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class SetupPanel(QWidget):
         fill(QVBoxLayout(self), self._sql, self._line, margins=0, spacing=S)
 
     def show_address(self, address: PostgresLocation, client: str) -> None:
-        """Show the commands that create user and database and admit the user from `client`, this computer's address."""
+        """Show the commands that create user and database, and admit the user from the address `client`."""
         self._sql.show_text(address.setup_sql())
         self._line.show_text(address.hba_line(client))
 
@@ -160,7 +160,7 @@ class PasswordField(ButtonField):
 
 
 def side_by_side(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
-    """Return two labelled fields beside each other, equally wide, or with the first one `wide`: as wide as possible."""
+    """Return two labelled fields side by side, equally wide, or with the first one as `wide` as possible."""
     both = QWidget()
     fill(QHBoxLayout(both), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)
     return both

@@ -1,4 +1,4 @@
-"""Exports of the window: chosen in a dialog, written in the background."""
+"""The export: a dialog, and a controller that writes the file in the background."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
 
 
 class ExportDialog(Dialog):
-    """Asks what to export. `requested(choice, form, file)`: the choice; the file has the suffix of the format."""
+    """Asks what to export. `requested(choice, file_format, file)`: export the plants of a choice to a file."""
 
     requested = Signal(str, object, object)
 
     def __init__(
         self, theme: Theme, choices: Sequence[tuple[str, str]], chosen: int, folder: Path, parent: QWidget | None = None
     ) -> None:
-        """Offer `choices`: the text of each, and its name; the one at the index `chosen` is chosen at first."""
+        """Offer `choices`, each a text and a name; that at the index `chosen` is the default."""
         super().__init__(self.tr("Export"), parent)
         self._theme = theme
         self._folder = folder
@@ -59,7 +59,7 @@ class ExportDialog(Dialog):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Enter in a list press Save: there is nothing else to fill in."""
+        """Let Enter press Save, unless another button has the focus."""
         if event.key() not in ENTER_KEYS:
             super().keyPressEvent(event)
         elif not press_focused_button(self):
@@ -95,7 +95,7 @@ class ExportDialog(Dialog):
         self.accept()
 
     def _ask_to_replace(self, file_format: Format, file: Path) -> None:
-        """Ask whether to replace the file: the file dialog asked only about its name without the suffix."""
+        """Ask whether to replace the file, as the file dialog saw its name without the suffix."""
         text = self.tr("{file} exists already.").format(file=quoted(file.name))
         box = MessageBox(self._theme, self.tr("Export"), text, self.tr("Its content would be replaced."), self)
         box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, file_format, file))
@@ -118,7 +118,7 @@ class ExportDialog(Dialog):
 
 
 def _format_of(file: Path, chosen: Format) -> Format | None:
-    """Return the format of a file's suffix; `chosen` if that has the same suffix."""
+    """Return the format of a file by its suffix, or None; `chosen` if it has this suffix as well."""
     suffix = file.suffix.lower()
     found = SUFFIXES.get(suffix)
     if found is Format.CSV and chosen is Format.EXCEL:
@@ -140,7 +140,7 @@ class ExportController(QObject):
         self.running_text = ""
 
     def open_dialog(self, plants: ShownPlants) -> None:
-        """Ask what to export: everything, what the search finds, or what is selected."""
+        """Ask what to export: all plants, those of the search, or the selected ones."""
         is_cancelling = self._task is not None and self._task.is_cancelled and not self._task.has_ended
         if self.running_text or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
@@ -151,7 +151,7 @@ class ExportController(QObject):
             choices.append(
                 (self.tr("Those that the search {text} finds").format(text=quoted(plants.search_text)), _SHOWN)
             )
-        chosen = len(choices) - (0 if len(selected) > 1 else 1)  # one row is often selected by the way
+        chosen = len(choices) - (0 if len(selected) > 1 else 1)  # a single selected row is rarely meant
         if selected:
             choices.append(
                 (
@@ -164,7 +164,7 @@ class ExportController(QObject):
         dialog.open()
 
     def close(self) -> None:
-        """Cancel, and wait until the store is no longer read."""
+        """Cancel the export, and block until it does not read the store any more."""
         if self._task is not None:
             self._task.cancel()
             self._task.wait()

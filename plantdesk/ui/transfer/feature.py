@@ -1,4 +1,4 @@
-"""Import and export in the window, by menu, drop and paste."""
+"""Import and export by commands, drop and paste."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
 
 
-_DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
-_ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
+_DRAG_EVENTS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
+_DRAG_END_EVENTS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
 
 
 class Transfer(Feature):
-    """Runs one import at a time, even while its dialog is closed.
+    """Runs one import and one export at a time. An import continues when its dialog is closed.
 
-    `imported_requested(term, add)`: show the plants of an import, as a filter does.
+    `imported_requested(term, add)`: show the imported plants.
     """
 
     imported_requested = Signal(object, bool)
@@ -52,7 +52,7 @@ class Transfer(Feature):
         self._job: ImportJob | None = None
         self._exports: ExportController | None = None
         self._bar = context.page.add_bar()
-        #: Lies over the page while something that can be imported is dragged over the window.
+        #: Covers the page while files or text that can be imported are dragged over it.
         self._drop_frame = PlainLabel(role="drop", alignment=Qt.AlignmentFlag.AlignCenter)
         self._drop_frame.hide()
         self._drop_frame.setParent(context.page)
@@ -71,7 +71,7 @@ class Transfer(Feature):
     def set_up(self) -> None:
         window = self.context.page.window()
         window.setAcceptDrops(True)
-        for widget in (window, *window.findChildren(QLineEdit)):  # or a field would insert the path
+        for widget in (window, *window.findChildren(QLineEdit)):  # else a field inserts the path
             widget.installEventFilter(self)
 
     @override
@@ -90,15 +90,15 @@ class Transfer(Feature):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in _ENDS:
+        if event.type() in _DRAG_END_EVENTS:
             self._drop_frame.hide()
-        if self.opened is not None and event.type() in _DROPS:
+        if self.opened is not None and event.type() in _DRAG_EVENTS:
             dropped = cast("QDropEvent", event)
             data = dropped.mimeData()
             files = _files(data)
             is_text = data.hasText() and not data.hasUrls() and not isinstance(watched, QLineEdit)
             if files or is_text:
-                dropped.setDropAction(Qt.DropAction.CopyAction)  # so the source keeps what was dragged
+                dropped.setDropAction(Qt.DropAction.CopyAction)  # so that the source keeps the files
                 dropped.accept()
                 if event.type() is not QEvent.Type.Drop:
                     self._show_drop(files)
@@ -118,7 +118,7 @@ class Transfer(Feature):
         self._drop_frame.raise_()
 
     def import_files(self, files: Sequence[Path]) -> None:
-        """Open the dialog for files."""
+        """Open the import dialog for files."""
         from plantdesk.transfer.columns import Columns
         from plantdesk.transfer.files import file_source
         from plantdesk.transfer.inputs import Reading
@@ -127,7 +127,7 @@ class Transfer(Feature):
 
     @Slot(str)
     def import_text(self, text: str, name: str = "", tag: str = "") -> None:
-        """Open the dialog for text that was pasted or dropped; `tag` is proposed for plants without one."""
+        """Open the import dialog for pasted or dropped text; `tag` is proposed for plants without one."""
         from plantdesk.transfer.inputs import pasted_file, pasted_reading
 
         if text.strip():
@@ -136,7 +136,7 @@ class Transfer(Feature):
 
     @Slot()
     def choose_files(self) -> None:
-        """Open the dialog for files that the user chooses."""
+        """Let the user choose files, and open the import dialog for them."""
         names = FileDialog.files_to_open(
             self.context.page, self.tr("Import plants"), str(documents_folder()), ";;".join(self._filters())
         )
@@ -181,7 +181,7 @@ class Transfer(Feature):
     @Slot()
     @override
     def _enable_commands(self) -> None:
-        """Enable the import unless plants cannot be changed: it is a change of the history."""
+        """Enable the import only if plants can be changed, as it is a change of the history."""
         super()._enable_commands()
         self._import.setEnabled(self.opened is not None and not prevents_changes(self.opened.store.change_error))
 
@@ -243,7 +243,7 @@ class Transfer(Feature):
             job.end()
 
     def _show_left_out(self, text: str, actions: Sequence[MessageAction], count: int) -> None:
-        """Report an import until the user closes the message: the rows left out can be saved from it."""
+        """Report an import that left rows out, with an action that saves them; the message stays until it is closed."""
         left_out = translated(Text("{count:,} rows were left out.", one="1 row was left out.", count=count))
         save = translated(Text("Save them with the reasons…", one="Save it with the reason…", count=count))
         self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)
@@ -284,7 +284,7 @@ class Transfer(Feature):
 
 
 def _ignore(_error: Exception) -> None:
-    """Leave a failure to the signals of the job."""
+    """Ignore a failure, which the job signals."""
 
 
 def _files(data: QMimeData) -> list[Path]:

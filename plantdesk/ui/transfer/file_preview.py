@@ -1,4 +1,4 @@
-"""How a file is read: its encoding, delimiter and header, and its first rows with the field of each column above it."""
+"""The table of the first rows of a file, with a field for each column, and the options for reading it."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_table import Cell, CellDelegate, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
-#: Rows that are shown, and columns, unless a column after them is a field.
+#: The most rows, and columns unless a later one has a field, that are shown.
 _ROWS, _COLUMNS = 20, 30
 _MIN_WIDTH, _MAX_WIDTH = 130, 260
-#: Rows on a small screen, and columns that are shown without scrolling.
+#: The least visible rows, and the most columns of which one is stretched.
 _MIN_ROWS, _FEW_COLUMNS = 3, 7
 #: The gap between two combo boxes, half on each side.
 _GAP = 9
-#: From the edge of a cell to a pill: its text then starts below that of the heading.
+#: From the edge of a cell to a pill, whose text is then aligned with the heading.
 _PILL = 4
-#: The role of a value as it will be read; None: the row has none.
+#: The role of the value of a cell; None if the row has none.
 _TAG = Qt.ItemDataRole.UserRole
 _ENCODINGS = (
     "utf-8",
@@ -86,9 +86,9 @@ class _PreviewDelegate(CellDelegate):
 
 
 class ColumnTable(QFrame):
-    """Combo boxes that follow the columns of a table below them. `fields_changed`: the user has chosen a field.
+    """A table with a combo box above each column. `fields_changed`: the user has chosen a field.
 
-    They are not in the table, where assistive technologies do not find them.
+    Combo boxes in the header would be invisible to assistive technologies.
     """
 
     fields_changed = Signal()
@@ -98,10 +98,10 @@ class ColumnTable(QFrame):
         self.setProperty("card", "true")
         self._theme = theme
         self._combos: list[QComboBox] = []
-        #: A check box below each combo box: whether its column is one of several that form the name.
+        #: A check box below each combo box: whether the column is a part of the name.
         self._ticks: list[QCheckBox] = []
         self._has_ticks = False
-        #: The combo box that was changed last, and the fields of the others before that.
+        #: The combo box that was changed last, and the fields that the others had before.
         self._edited: QComboBox | None = None
         self._others: list[tuple[QComboBox, str]] = []
         self._names: Sequence[str] = ()
@@ -117,14 +117,14 @@ class ColumnTable(QFrame):
         self._table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self._table.setMinimumHeight(_MIN_ROWS * theme.metrics.compact_row + 2 * XS)
         fill(QVBoxLayout(self), self._strip, (self._table, 1), margins=XS, spacing=0)
-        # Not at once: while Qt stretches a column, those after it are not moved yet.
+        # Queued: while Qt stretches a column, the columns after it have their old positions.
         self._table.horizontalHeader().sectionResized.connect(self._place, Qt.ConnectionType.QueuedConnection)
         self._table.horizontalScrollBar().valueChanged.connect(self._place)
         self._table.viewport().installEventFilter(self)
 
     @property
     def columns(self) -> dict[str, Sequence[int]]:
-        """The positions of the columns of each field: the name may have several."""
+        """The indexes of the columns of each field; the name may have several."""
         found: dict[str, list[int]] = {}
         for at, combo in enumerate(self._combos):
             if combo.currentData():
@@ -133,12 +133,12 @@ class ColumnTable(QFrame):
 
     @property
     def fields(self) -> dict[str, int]:
-        """The position of the first column of each field."""
+        """The index of the first column of each field."""
         return {field: columns[0] for field, columns in self.columns.items()}
 
     @Slot(bool)
     def set_several(self, several: bool) -> None:
-        """Let several columns be ticked for the name, or only use the first of them."""
+        """Show the check boxes for a name of several columns, or use only the first one of them."""
         others = [] if several else self.columns.get("name", ())[1:]
         self._has_ticks = several
         for at in others:
@@ -146,7 +146,7 @@ class ColumnTable(QFrame):
         self._show_ticks()
 
     def choose(self, at: int, field: str) -> None:
-        """Choose a field of a column, or "" for none, as the user does; then another column of this field has none."""
+        """Choose the field of a column, or "" for none, as the user does."""
         self._combos[at].setCurrentIndex(self._combos[at].findData(field))
 
     def show_sample(self, sample: Sample) -> None:
@@ -266,7 +266,7 @@ def _cells(row: Sequence[str | None], count: int) -> list[Cell]:
 
 
 class ReadingOptions(QWidget):
-    """`changed`: the user has chosen something else; `header_chosen`: whether the first row holds the names."""
+    """Encoding, delimiter, quotes and header. `changed`, `header_chosen`: by the user."""
 
     changed = Signal()
     header_chosen = Signal()
@@ -293,7 +293,7 @@ class ReadingOptions(QWidget):
         fill(QVBoxLayout(self), combos, self._header, margins=0, spacing=S)
 
     def show_sample(self, sample: Sample) -> None:
-        """Show how a file is read."""
+        """Show the options with which a sample was read."""
         blockers = [QSignalBlocker(each) for each in (self._encoding, self._delimiter, self._quote, self._header)]
         encoding = sample.file.encoding or ""
         if self._encoding.findData(encoding) < 0:
@@ -311,7 +311,7 @@ class ReadingOptions(QWidget):
         del blockers
 
     def reading(self, reading: Reading, columns: Mapping[str, Sequence[int]]) -> Reading:
-        """Return how the file is to be read now, with these columns of fields; other columns are detected again."""
+        """Return `reading` with the present options and these columns; other columns are detected again."""
         chosen = {field: tuple(positions) for field, positions in columns.items()}
         has_header = self._header.isChecked() if self._is_header_chosen else None
         return reading._replace(
@@ -323,7 +323,7 @@ class ReadingOptions(QWidget):
         )
 
     def summary(self) -> str:
-        """Return a summary of how the file is read."""
+        """Return a summary of the options."""
         parts = [combo.currentText() for combo in (self._delimiter, self._encoding) if combo.isEnabled()]
         if self._header.isChecked() and self._header.isEnabled():
             parts.append(self.tr("first row holds the names"))
@@ -341,7 +341,7 @@ class ReadingOptions(QWidget):
 
     @Slot()
     def _on_skipped_changed(self) -> None:
-        """Detect again whether the first row, now another one, is the header."""
+        """Detect the header again, as the first row is another one."""
         self._is_header_chosen = False
         self.changed.emit()
 

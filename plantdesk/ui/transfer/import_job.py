@@ -1,4 +1,4 @@
-"""An import of the window: read and compared in the background, then written when the user has chosen."""
+"""An import in the background: files are read and compared with the store, then written on request."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.texts import translate, translated
 
-#: Seconds between two signals of progress.
-_INTERVAL = 0.1
-#: Rows of each kind that the window lists.
+#: The least number of seconds between two reports of progress.
+_REPORT_INTERVAL = 0.1
+#: The most refused rows of each kind that the window lists.
 LISTED = 500
 
 
 class Progress(NamedTuple):
-    """Rows so far; if known, also the number of all rows, and the fraction that is done (0 to 1)."""
+    """The number of rows so far, of all rows, and the fraction that is done (0 to 1); None if unknown."""
 
     rows: int
     total: int | None
@@ -37,11 +37,11 @@ class Progress(NamedTuple):
 
 
 class ImportJob(QObject):
-    """One import. Lives on the GUI thread; its work runs on a thread of its own until it ends.
+    """One import. Lives on the GUI thread; its work runs on one other thread until it ends.
 
-    `progressed(Progress)`: while files are read, and while plants are written. `compared(Preview)`: what would be done;
-    the job now waits for `apply`. `saved(path)`, `not_saved(error)`: the refused rows were saved, or not.
-    `failed(error)`, `ended`: the job has ended.
+    `progressed(progress)`: while files are read or plants are written. `compared(preview)`: reading has ended; the job
+    waits for `apply`. `saved(path)`, `not_saved(error)`: the result of `save_refused`. `failed(error)`, `ended`: the
+    job has ended.
     """
 
     progressed = Signal(object)
@@ -57,9 +57,9 @@ class ImportJob(QObject):
         self._store, self.sources, self.options = store, sources, options
         self.preview: Preview | None = None
         self.is_cancelled = False
-        #: What `apply` has written; the refused rows can still be saved then. An exception if nothing was written.
+        #: The result of `apply`, after which refused rows can still be saved. An exception if nothing was written.
         self.written: Future[Applied] = Future()
-        #: Rows that `apply` leaves out.
+        #: The number of rows that `apply` has left out.
         self.left_out = 0
         self._import: FileImport | None = None
         self._steps: queue.SimpleQueue[Callable[[FileImport], None] | None] = queue.SimpleQueue()
@@ -71,7 +71,7 @@ class ImportJob(QObject):
         return ", ".join(source.name for source in self.sources)
 
     def apply(self, on_conflict: OnConflict, *, skip_invalid: bool) -> None:
-        """Write what was read, or is still being read: see `written`."""
+        """Write the rows after reading has ended; `written` gets the result."""
 
         def run(files_import: FileImport) -> None:
             preview = files_import.compare(on_conflict)
@@ -82,7 +82,7 @@ class ImportJob(QObject):
         self._steps.put(run)
 
     def save_refused(self, file: Path) -> None:
-        """Write the rows that are invalid or conflict, or were left out, to a CSV file; then `saved` or `not_saved`."""
+        """Write invalid and conflicting rows to a CSV file; emits `saved` or `not_saved`."""
 
         def run(files_import: FileImport) -> None:
             try:
@@ -95,11 +95,11 @@ class ImportJob(QObject):
         self._steps.put(run)
 
     def end(self) -> None:
-        """End the job when its steps are done; `ended` follows."""
+        """End the job after the requested steps; emits `ended`."""
         self._steps.put(None)
 
     def cancel(self) -> None:
-        """End the job now; nothing is imported unless all is written already."""
+        """End the job now; nothing is imported, unless everything is written already."""
         self.is_cancelled = True
         self._steps.put(None)
         files_import = self._import
@@ -107,7 +107,7 @@ class ImportJob(QObject):
             files_import.cancel()
 
     def close(self) -> None:
-        """Cancel, and wait until the store is no longer used; no signal follows."""
+        """Cancel the job, and block until it does not use the store any more; emits no signal."""
         self._task.cancel()
         self.cancel()
         self._task.wait()
@@ -158,22 +158,22 @@ class Reporter:
         self._reported = time.monotonic()
 
     def report_bytes(self, rows: int, done: int, size: int) -> None:
-        """Report rows and bytes that were read, of `size` bytes unless that is 0."""
+        """Report rows, and `done` of `size` bytes; 0 if the size is unknown."""
         self._report_soon(Progress(rows, None, min(done / size, 1) if size else None))
 
     def report_rows(self, done: int, rows: int) -> None:
-        """Report rows that were written, of all rows."""
+        """Report `done` of all rows."""
         self._report_soon(Progress(done, rows, done / rows))
 
     def _report_soon(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._reported >= _INTERVAL:
+        if now - self._reported >= _REPORT_INTERVAL:
             self._reported = now
             self._report(progress)
 
 
 def progress_text(progress: Progress) -> str:
-    """Return the number of rows, of all rows if that is known."""
+    """Return the number of rows, and that of all rows if it is known."""
     if not progress.total:
         return translated(Text("{count:,} rows", one="1 row", count=progress.rows))
     rows, total = map(QLocale().toString, (progress.rows, progress.total))
