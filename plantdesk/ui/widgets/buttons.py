@@ -1,4 +1,4 @@
-"""Buttons: one that closes, one that a double click presses once, and one that copies; copying of secrets."""
+"""A close button, a button that ignores double clicks, a copy button, and copying of secrets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing_extensions import override
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import announce, set_tool_tip
 
-#: What clipboard histories look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
-#: macOS looks for a type of NSPasteboard that Qt cannot set.
+#: Formats that exclude a text from clipboard histories, on Linux and on Windows. Qt cannot set that of macOS.
 _HINTS = {
     "x-kde-passwordManagerHint": b"secret",
     'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
@@ -22,7 +21,7 @@ _FEEDBACK_MS = 1500
 
 
 def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
-    """Put `secret` on the clipboard; clear it if the secret is still there after `clear_after_ms`, or at the end."""
+    """Copy `secret`, and remove it from the clipboard after `clear_after_ms`, or when the program ends."""
     content = QMimeData()
     content.setText(secret)
     for format_, value in _HINTS.items():
@@ -41,7 +40,7 @@ def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
 
 
 class CloseButton(QToolButton):
-    """Gets the focus by Tab only; its name is also its tooltip."""
+    """A close button, which gets the focus by Tab only. Its accessible name is also its tooltip."""
 
     def __init__(self, theme: Theme, name: str, color: str = "text") -> None:
         super().__init__()
@@ -52,7 +51,7 @@ class CloseButton(QToolButton):
 
 
 class OneClickButton(QPushButton):
-    """Ignores the second press of a double click, which was meant for the button that was there before."""
+    """A button that ignores the second press of a double click, which was meant for a button there before."""
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -60,12 +59,12 @@ class OneClickButton(QPushButton):
 
 
 class CopyButton(QPushButton):
-    """Copies the text of the last `set_content`; a secret stays out of histories, and is cleared after a minute."""
+    """Copies the text of `set_content`, as a secret if requested, and confirms it for a moment."""
 
     def __init__(
         self, theme: Theme, label: str, *, name: str = "", primary: bool = False, secret: bool = False
     ) -> None:
-        """Make a button with a label, or only with an icon: then `name` is its accessible name, `label` its tooltip."""
+        """Make a button with a label; with an accessible `name` it has only an icon, and `label` is its tooltip."""
         super().__init__()
         self._theme = theme
         self._label = label

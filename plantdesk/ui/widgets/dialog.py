@@ -1,6 +1,6 @@
-"""The base of all dialogs, and message boxes: they fit on the screen, and Enter presses only the focused button.
+"""The base of all dialogs, message boxes, and file dialogs.
 
-File dialogs that open none of the files that they show.
+Dialogs fit on the screen, and Enter presses only the focused button. File dialogs do not open the files they list.
 """
 
 from __future__ import annotations
@@ -37,21 +37,18 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
-#: Seconds after its opening in which a dialog grows with what it reads.
+#: Seconds after it was shown in which a dialog that resizes itself stays centred on its window.
 _READING_SECONDS = 1.0
 ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 ButtonRole = QDialogButtonBox.ButtonRole
-#: On all platforms, buttons of this role are at the start of the row.
+#: The role of buttons at the start of the row, on all platforms.
 START_ROLE = ButtonRole.ResetRole
 #: For text of 13 px.
 _TEXT_WIDTH = 380
 
 
 def order_tabs(*parts: QWidget) -> None:
-    """Set the tab order of what is in `parts`, one after the other; for a window whose focus is about to move.
-
-    It is not set when widgets come and go: that would take 3 ms for each message of the main window.
-    """
+    """Set the tab order of the widgets in `parts`, in the order of the layouts; called before Tab moves the focus."""
     for first, second in pairwise(widget for part in parts for widget in tab_stops(part)):
         QWidget.setTabOrder(first, second)
 
@@ -70,8 +67,7 @@ def tab_stops(widget: QWidget) -> Iterator[QWidget]:
 def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
     """Yield those `children` that are in a layout, in its order.
 
-    It does not use itemAt(): Qt deletes layout items that Python has seen, unknown to Python. Later objects at their
-    addresses are then mistaken for them.
+    It does not call itemAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
     """
     parts: list[QWidget | QLayout] = [*children, *(each for each in layout.children() if isinstance(each, QLayout))]
     for part in sorted(parts, key=layout.indexOf):
@@ -82,10 +78,7 @@ def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
 
 
 class Dialog(QDialog):
-    """Is deleted when it is closed. The dialog is the receiver of its background tasks.
-
-    Tab goes through it in the order of its layouts.
-    """
+    """A dialog that is deleted when it is closed, which drops results of its tasks. Tab follows its layouts."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,43 +86,43 @@ class Dialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._shown_at = float("-inf")
         self._breakable: tuple[QBoxLayout, ...] = ()
-        #: The buttons, in the order of the platform; one of RejectRole closes the dialog like Escape.
+        #: The buttons, in the order of the platform; one with RejectRole closes the dialog.
         self.buttons = QDialogButtonBox()
         self.buttons.rejected.connect(self.reject)
         if (layout := self.buttons.layout()) is not None:
             layout.setSpacing(S)
 
     def add_primary(self, text: str, slot: Callable[[], object]) -> QPushButton:
-        """Add the button of the dialog's main action."""
+        """Add the button of the main action."""
         button: QPushButton = self.buttons.addButton(text, ButtonRole.AcceptRole)
         button.setProperty("variant", "primary")
         button.clicked.connect(slot)
         return button
 
     def arrange(self, *items: Item, spacing: int = M) -> None:
-        """Show items one below the other, and the buttons under them."""
+        """Lay out items from top to bottom, and the buttons below them."""
         fill(QVBoxLayout(self), *items, self.buttons, margins=(EDGE, L, EDGE, L), spacing=spacing)
 
     def break_rows(self, *rows: QBoxLayout) -> None:
-        """Let each of these rows, and the buttons, become a column if the screen is too narrow for their texts."""
+        """Let these rows, and the buttons, become columns if the screen is too narrow for them."""
         self._breakable = rows
 
     def resize_to_fit(self, size: QSize) -> None:
-        """Take `size`, or what fits on the screen, and move up if the window would end below the screen.
+        """Resize to `size`, or to what fits on the screen, and move up if the lower end would be below the screen.
 
-        A dialog that grows with what it reads when it is opened stays over the middle of its window.
+        Within a second after it was shown, the dialog stays centred on its window.
         """
         self.resize(fitted(self, size))
         parent = self.parentWidget()
         if parent is not None and time.monotonic() - self._shown_at < _READING_SECONDS:
-            self.adjustPosition(parent)  # not from where it is: X11 reports 0, 0 while the window is framed
+            self.adjustPosition(parent)  # not relative to its position, which is 0, 0 on X11 before it is framed
         elif self.isVisible():
             frame, room = self.frameGeometry(), self.screen().availableGeometry()
             top = min(frame.top(), room.bottom() + 1 - frame.height())
             self.move(self.x(), max(top, room.top()))
 
     def fit_height(self, width: int) -> None:
-        """Be as high as the content is in this width, within the screen."""
+        """Resize to this width, and to the height that the content needs in it, within the screen."""
         layout = self.layout()
         if layout is not None:
             activate_layouts(self)
@@ -156,7 +149,7 @@ class Dialog(QDialog):
         return super().focusNextPrevChild(following)
 
     def _widen(self) -> None:
-        """Become as wide as the texts need: Qt ignores their minimum width if the dialog has one of its own."""
+        """Resize to the minimum width of the layout, which Qt ignores if the dialog has a minimum width of its own."""
         layout = self.layout()
         if layout is None:
             return
@@ -169,12 +162,12 @@ class Dialog(QDialog):
                 if row.minimumSize().width() > inside:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
             activate_layouts(self)
-            for row in self._breakable:  # a row may be too wide together with what is beside it
+            for row in self._breakable:  # a row may be too wide together with widgets beside it
                 if layout.totalMinimumSize().width() > room:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
                     activate_layouts(self)
         width = min(layout.totalMinimumSize().width(), room)
-        if not width <= self.minimumWidth() <= room:  # wider: by the layout, before its rows were broken
+        if not width <= self.minimumWidth() <= room:  # a larger one is from before its rows were broken
             self.setMinimumWidth(width)
         if self.width() > room:
             self.resize(fitted(self, self.size()))
@@ -188,19 +181,19 @@ class Dialog(QDialog):
 
 
 def activate_layouts(widget: QWidget) -> None:
-    """Update the layouts in a widget at once after a change of texts; Qt does it by one event for each level."""
+    """Activate all layouts in a widget now; Qt does that by one event for each level."""
     for each in (*reversed(widget.findChildren(QWidget)), widget):
         if (layout := each.layout()) is not None:
             layout.activate()
 
 
 def needed_height(layout: QLayout, width: int) -> int:
-    """Return the height that a layout needs in a width, whether or not it has wrapped texts."""
+    """Return the height that a layout needs in a width, with or without wrapped texts."""
     return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
 
 
 def press_focused_button(window: QWidget) -> bool:
-    """Press the button in `window` that has the focus; return False if no button has it."""
+    """Click the focused button of `window`; return whether there is one."""
     focused = window.focusWidget()
     if not isinstance(focused, QPushButton | QToolButton) or not focused.hasFocus():
         return False
@@ -209,10 +202,7 @@ def press_focused_button(window: QWidget) -> bool:
 
 
 class MessageBox(Dialog):
-    """Shows an icon (a warning by default), a sentence, its details, and buttons. Escape closes it like its last one.
-
-    Open it with `open`: `exec` would run a nested event loop.
-    """
+    """An icon (a warning by default), a sentence, details and buttons. Open it with `open`, not `exec`."""
 
     def __init__(self, theme: Theme, title: str, text: str, details: str, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -234,7 +224,7 @@ class MessageBox(Dialog):
         self._icon.show_icon(name, color)
 
     def add_button(self, label: str, role: ButtonRole = ButtonRole.AcceptRole) -> QPushButton:
-        """Add a button, which closes the box when it is pressed. The last one has the focus at first."""
+        """Add a button that closes the box, and move the focus to it."""
         button: QPushButton = self.buttons.addButton(label, role)
         button.clicked.connect(self.accept)
         button.setFocus()
@@ -248,7 +238,7 @@ class MessageBox(Dialog):
 
 
 class _NamedTypes(QFileIconProvider):
-    """Knows a file by its name alone: Qt opens each file of a folder to find its type."""
+    """Finds icon and type of a file by its name; Qt opens the file for that."""
 
     @override
     def icon(self, of: QFileIconProvider.IconType | QFileInfo) -> QIcon:
@@ -267,14 +257,14 @@ def _named_types() -> _NamedTypes:
 
 
 class FileDialog(QFileDialog):
-    """A file dialog of the system, if that is another process, or else of Qt.
+    """A file dialog of the system, if that runs in another process, or else of Qt. It opens no file.
 
-    It opens no file. When a process closes any descriptor of a database, it loses all locks on it, and the next command
-    would remove the log that is in use (https://sqlite.org/howtocorrupt.html, section 2.2).
+    When a process closes a descriptor of a database, it loses all locks on it, and the next command would remove the
+    log that is in use (https://sqlite.org/howtocorrupt.html, section 2.2).
     """
 
     def __init__(self, parent: QWidget, title: str, start: str, filters: str = "") -> None:
-        """Begin in the folder `start`, or in that of the file `start`, whose name is suggested."""
+        """Start in the folder `start`, or with the name of the file `start` in its folder."""
         super().__init__(parent, title, start if Path(start).is_dir() else str(Path(start).parent), filters)
         self.setIconProvider(_named_types())
         if sys.platform == "linux" and not _has_portal():  # GTK's dialog belongs to this process
@@ -284,7 +274,7 @@ class FileDialog(QFileDialog):
 
     @classmethod
     def file_to_open(cls, parent: QWidget, title: str, start: str, filters: str = "") -> str:
-        """Return the file that the user chooses; empty if none."""
+        """Return the file that the user chooses, or an empty text."""
         return next(iter(cls(parent, title, start, filters).chosen(cls.FileMode.ExistingFile)), "")
 
     @classmethod
@@ -294,7 +284,7 @@ class FileDialog(QFileDialog):
 
     @classmethod
     def file_to_save(cls, parent: QWidget, title: str, start: str, filters: str = "", *, replaces: bool = True) -> str:
-        """Return the file that the user names; empty if none. With `replaces` an existing one is asked about."""
+        """Return the file that the user names, or an empty text; `replaces`: ask before an existing one is chosen."""
         dialog = cls(parent, title, start, filters)
         dialog.setAcceptMode(cls.AcceptMode.AcceptSave)
         dialog.setOption(cls.Option.DontConfirmOverwrite, not replaces)
@@ -302,13 +292,13 @@ class FileDialog(QFileDialog):
 
     @classmethod
     def folder_to_use(cls, parent: QWidget, title: str, start: str) -> str:
-        """Return the folder that the user chooses; empty if none."""
+        """Return the folder that the user chooses, or an empty text."""
         dialog = cls(parent, title, start)
         dialog.setOption(cls.Option.ShowDirsOnly)
         return next(iter(dialog.chosen(cls.FileMode.Directory)), "")
 
     def chosen(self, mode: QFileDialog.FileMode) -> list[str]:
-        """Show the dialog until the user has chosen, and return the files; none if it was cancelled."""
+        """Run the dialog, and return the chosen files; none if it was cancelled."""
         self.setFileMode(mode)
         is_accepted = self.exec()
         if not isValid(self):  # the window was closed meanwhile
@@ -318,6 +308,6 @@ class FileDialog(QFileDialog):
 
 
 def _has_portal() -> bool:
-    """Return whether dialogs of the system are shown by the desktop portal, in a process of its own."""
+    """Return whether the desktop portal, another process, shows the dialogs of the system."""
     is_chosen = os.environ.get("QT_QPA_PLATFORMTHEME") == "xdgdesktopportal"
     return is_chosen or "SNAP" in os.environ or Path("/.flatpak-info").exists()

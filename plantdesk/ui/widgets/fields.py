@@ -1,4 +1,4 @@
-"""Fields. They leave some keys to the menu, and the wheel to their container."""
+"""Line edits, combo boxes and spin boxes, which leave some keys to menus, and the wheel to their container."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip, show_below
 
 Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
-#: When the focus goes to these, it comes back by itself.
-_PASSING = {
+#: Reasons for a loss of the focus after which it returns.
+_TEMPORARY_REASONS = {
     Qt.FocusReason.ActiveWindowFocusReason,
     Qt.FocusReason.MenuBarFocusReason,
     Qt.FocusReason.PopupFocusReason,
 }
-#: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
+#: The most characters of a field; a megabyte of text would block the window.
 MAX_LENGTH = 10_000
 
 
-class _IgnoredWheel(QObject):
+class _WheelFilter(QObject):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Wheel:
@@ -52,19 +52,17 @@ class _IgnoredWheel(QObject):
 
 
 def ignore_wheel(field: QWidget) -> None:
-    """Let only clicks and keys change `field`."""
-    field.installEventFilter(_IgnoredWheel(field))
+    """Let the container of `field` get wheel events, which do not change the field then."""
+    field.installEventFilter(_WheelFilter(field))
 
 
 class LineEdit(QLineEdit):
-    """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo if nothing was typed.
+    """A line edit that leaves Ctrl+Home, Ctrl+E, Ctrl+D, and undo without typed text, to shortcuts of menus.
 
-    It ignores Ctrl+E and Ctrl+D as well, which act as End and Del on X11. An Enter that is held counts once. An Enter
-    that chooses a completion does nothing else.
-
-    `refused(reason)`: a pasted text is too long; Qt would cut it. If no slot is connected, a tooltip says so.
-    `scanned(id)`: Enter or Tab was pressed after the address of a plant, as a barcode reader types it. With a slot for
-    it, the address is removed, and the key does nothing else.
+    A held Enter counts once, and an Enter that chooses a completion does nothing else.
+    `refused(reason)`: a pasted text is too long, which Qt would cut. Without a slot, a tooltip shows the reason.
+    `scanned(id)`: Enter or Tab after the address of a plant, as barcode readers type it. With a slot, the address is
+    removed, and the key has no other effect.
     """
 
     refused = Signal(str)
@@ -88,7 +86,7 @@ class LineEdit(QLineEdit):
         if event.key() not in ENTER_KEYS:
             super().keyPressEvent(event)
         elif self._is_completing():
-            event.ignore()  # for the completer, which asks the field first
+            event.ignore()  # handled by the completer, which sends it to the field first
         elif not (event.isAutoRepeat() or self._take_address()):
             super().keyPressEvent(event)
 
@@ -120,7 +118,7 @@ class LineEdit(QLineEdit):
 
     @Slot()
     def _on_input_rejected(self) -> None:
-        """Undo the part of a text that Qt has inserted. A letter typed into a full field inserts nothing."""
+        """Undo the insertion of a part of the text, and report that the text is too long."""
         if self.text() != self._text_before:
             self.undo()
         text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
@@ -161,7 +159,7 @@ class CellEditor(LineEdit):
             super().keyPressEvent(event)
             if event.key() == Qt.Key.Key_F6:
                 return
-        event.accept()  # or the arrows would move in the table
+        event.accept()  # else the arrows move in the table
 
     @override
     def focusNextPrevChild(self, forward: bool) -> bool:
@@ -171,15 +169,14 @@ class CellEditor(LineEdit):
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        if event.reason() not in _PASSING:
+        if event.reason() not in _TEMPORARY_REASONS:
             self.focus_lost.emit()
 
 
 class ButtonField(LineEdit):
-    """The base of fields with a `button`, which keep their text clear of it.
+    """A line edit with a `button` at its end.
 
-    The button is not Qt's own (`addAction`, `setClearButtonEnabled`): Tab cannot reach that, it shows no focus, and
-    under a style sheet it is not centred.
+    That of Qt (`addAction`, `setClearButtonEnabled`) cannot be reached by Tab, and a style sheet does not centre it.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
@@ -197,7 +194,7 @@ class ButtonField(LineEdit):
         set_tool_tip(self.button, tool_tip)
 
     def leading_room(self) -> int:
-        """Return how many pixels are reserved before the text for other painting."""
+        """Return the width in pixels that is reserved before the text."""
         return 0
 
     @override
@@ -225,12 +222,12 @@ class ComboBox(QComboBox):
     """A combo box that the wheel does not change."""
 
     def __init__(self, name: str, choices: Iterable[tuple[str, object]] = ()) -> None:
-        """Make it with a `name` for screen readers, and a text and a value for each choice."""
+        """Make a combo box with an accessible `name`; each choice has a text and a value."""
         super().__init__()
         for text, value in choices:
             self.addItem(text, value)
         ignore_wheel(self)
-        self.setItemDelegate(QStyledItemDelegate(self))  # Qt's own delegate ignores the style sheet of items
+        self.setItemDelegate(QStyledItemDelegate(self))  # the default delegate ignores the style sheet of items
         self.setAccessibleName(name)
         if sys.platform == "linux":  # there Qt reports the chosen text as the name
             self.setAccessibleDescription(name)
@@ -250,10 +247,10 @@ def spin_box(kind: type[Box]) -> Box:
 
 
 class SecretEdit(QLineEdit):
-    """Read-only. Nothing in it can be selected: Qt would copy a selection without the hints for clipboard histories."""
+    """A read-only field whose text can only be copied as a secret, with hints for clipboard histories."""
 
     def __init__(self, theme: Theme, name: str) -> None:
-        """Make a field with a `name` for screen readers."""
+        """Make a field with an accessible `name`."""
         super().__init__()
         self.setReadOnly(True)
         self.setAccessibleName(name)
@@ -270,7 +267,7 @@ class SecretEdit(QLineEdit):
 
 
 def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wrapped: bool = False) -> None:
-    """Add a row for each field to an empty grid: the field, and its label, which also names it for screen readers."""
+    """Add a label and a field to each row of an empty grid; the label is also the accessible name."""
     for row, (text, field) in enumerate(fields):
         field.setAccessibleName(text)
         grid.addWidget(PlainLabel(text, wrapped=wrapped, buddy=field), row, 0)
@@ -278,7 +275,7 @@ def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wr
 
 
 def labelled(text: str, field: QWidget) -> QWidget:
-    """Return a field under its label, which also names it for screen readers."""
+    """Return a field below its label, which is also the accessible name."""
     field.setAccessibleName(text.replace("&", ""))
     both = QWidget()
     fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
@@ -286,7 +283,7 @@ def labelled(text: str, field: QWidget) -> QWidget:
 
 
 class SearchEdit(ButtonField):
-    """A search field with a magnifier; Escape first clears it, then does what it does in its window."""
+    """A search field with a magnifier. Escape clears it, and is left to the window if it is empty."""
 
     #: The icon before the text.
     icon = "search"

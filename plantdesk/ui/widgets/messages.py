@@ -1,7 +1,4 @@
-"""Messages with an icon, a text and action buttons: a line under a form, a bar below the list, a toast over its end.
-
-All share a frame, with a tone, a position and an expiry. A bar is for a lasting state. A toast reports what was done.
-"""
+"""Messages with icon, text and action buttons: lines in forms and dialogs, info bars for states, and the toast."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: The label of a button, and its slot.
 MessageAction = tuple[str, Callable[[], object]]
-#: Milliseconds for which a message of success is shown; longer if a screen reader may have to read it.
+#: Milliseconds for which a success message is shown; longer if a screen reader is active.
 _SHOWN_MS, _SPOKEN_MS = 8000, 30_000
 #: The least width of a text beside its buttons, in pixels.
 _MIN_TEXT = 80
@@ -37,7 +34,7 @@ _MIN_TEXT = 80
 _TEXT_WIDTH = 240
 #: Steps of the progress of a bar.
 _STEPS = 1000
-#: Milliseconds after which running work is reported: most ends before.
+#: Milliseconds after which running work is reported.
 _PROGRESS_MS = 150
 
 
@@ -75,11 +72,10 @@ _TOAST = MessageStyle((L, S, S, S), M, ICON, {"small": "true"}, color="on_toast"
 
 
 class Message(QFrame):
-    """An icon, a title, a text, buttons, a key and a button that closes it, each if it is needed.
+    """The base of messages: icon, title, text, buttons, key and close button, each if needed.
 
-    The buttons are beside the text; below it if they would take more than half of the room that it needs. When the
-    message closes while it has the focus, the focus returns to where it was before. A message that expires stays while
-    the pointer or the focus is on it. A screen reader speaks each message together with the labels of its buttons.
+    The buttons move below the text if there is too little room. A message with the focus returns it when it closes, and
+    one that expires stays while it has the focus or the pointer. Screen readers speak the text and the buttons.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, style: MessageStyle, shown_ms: int = _SHOWN_MS) -> None:
@@ -130,14 +126,14 @@ class Message(QFrame):
         self.hide()
 
     def withdraw(self, text: str) -> None:
-        """Remove the message if it is this one: its reason is gone."""
+        """Remove the message if it has this text."""
         if text and self.text == text and not self.isHidden():
             self.clear()
 
     def _set_content(
         self, tone: Tone, text: str, actions: Iterable[MessageAction] = (), *, title: str = "", expires: bool = False
     ) -> None:
-        """Show a text in a tone, and a button for each action (its label and what it does)."""
+        """Set tone, text and actions."""
         self.tone = tone
         self._icon.show_icon(tone.icon, self._style.color or tone.style_name)
         self._title.setText(title)
@@ -171,7 +167,7 @@ class Message(QFrame):
         self._fit_into(self.width())
 
     def _fit_into(self, width: int) -> None:
-        """Lay out the buttons, and let them follow the text, unless the text takes all the room that they leave."""
+        """Lay out the buttons beside the text or below it, for a width of the message."""
         room = width - (self._row.sizeHint().width() - self._content.sizeHint().width())
         beside, natural = self._buttons_width(), self._natural_width()
         is_below = beside > room // 2 and natural > room - beside
@@ -185,7 +181,7 @@ class Message(QFrame):
         return self._text.fontMetrics().horizontalAdvance(self.text) + XS
 
     def _buttons_width(self) -> int:
-        """Return the width of buttons and key, each with the gap before it."""
+        """Return the width of buttons and key, with the gaps before them."""
         return self._action_row.sizeHint().width() + self._style.spacing if self._action_row.labels else 0
 
     @override
@@ -208,7 +204,7 @@ class Message(QFrame):
 
 
 class MessageLine(Message):
-    """A line that shows a message, or the hint while there is none. A message of success expires."""
+    """A line with a message, or a hint while there is none. A success message expires."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
@@ -218,10 +214,10 @@ class MessageLine(Message):
         self.clear()
 
     def set_hint(self, text: str) -> None:
-        """Set what is shown while there is no message."""
-        unused = self.tone is Tone.HINT and self.text == self._hint
+        """Set the hint."""
+        shows_hint = self.tone is Tone.HINT and self.text == self._hint
         self._hint = text
-        if unused:
+        if shows_hint:
             self.clear()
 
     @Slot()
@@ -231,7 +227,7 @@ class MessageLine(Message):
         self.show_message(Tone.HINT, self._hint)
 
     def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
-        """Show a sentence, and a button for each of `actions`; a hint is not spoken."""
+        """Show a message with a button for each action; screen readers do not speak one with the tone HINT."""
         set_properties(self._text, tone=tone.style_name)
         self._set_content(tone, text, actions, expires=tone is Tone.OK)
         if tone is not Tone.HINT:
@@ -239,17 +235,14 @@ class MessageLine(Message):
 
     @override
     def minimumSizeHint(self) -> QSize:
-        """Return the width of the buttons and some words: not that of the text, or it could not get narrower."""
+        """Return the width of the buttons and of some words, as the text can be wrapped."""
         text = min(self._natural_width(), self._theme.metrics.scaled(_TEXT_WIDTH))
         icon = 0 if self._icon.isHidden() else self._icon.width() + S
         return QSize(icon + self._buttons_width() + text, super().minimumSizeHint().height())
 
 
 class InfoBar(Message):
-    """A bar that is hidden until `show_state`. It takes room below the list and never covers anything.
-
-    `changed`: it was opened or closed; `closed`: the user closed it.
-    """
+    """A bar for a lasting state, hidden until `show_state`. `changed`: shown or hidden. `closed`: by the user."""
 
     changed = Signal()
     closed = Signal()
@@ -265,7 +258,7 @@ class InfoBar(Message):
         self.hide()
 
     def show_state(self, tone: Tone, title: str, text: str, *actions: MessageAction, persistent: bool = False) -> None:
-        """Show a state with a button for each action; a `persistent` one has no button to close it."""
+        """Show a state with a button for each action; a `persistent` one cannot be closed by the user."""
         set_properties(self, bar=tone.style_name)
         self._progress.hide()
         self._close_button.setVisible(not persistent)
@@ -286,7 +279,7 @@ class InfoBar(Message):
         self.changed.emit()
 
     def set_progress(self, text: str, fraction: float | None) -> None:
-        """Show the progress (0 to 1; None: not known) of what the bar is about; screen readers do not speak it."""
+        """Show a progress from 0 to 1, or None if unknown; screen readers do not speak it."""
         self._text.setText(text)
         self._progress.setRange(0, 0 if fraction is None else _STEPS)
         self._progress.setValue(round((fraction or 0) * _STEPS))
@@ -305,7 +298,7 @@ class BarStack(QFrame):
         self.hide()
 
     def add(self) -> InfoBar:
-        """Return a new bar, which is above the others."""
+        """Return a new bar above the others."""
         bar = InfoBar(self._theme, self)
         bar.changed.connect(self._on_changed)
         self._layout.insertWidget(0, bar)
@@ -317,10 +310,9 @@ class BarStack(QFrame):
 
 
 class Toast(Message):
-    """Shows one message at a time, the latest, over the lower end of an area, or over the upper one.
+    """Shows the latest message over the lower or upper end of an area of its parent. Escape closes it.
 
-    `covering(height)`: so much of the area's lower end is covered now. `reported(text, actions)`: it shows an outcome.
-    Escape closes it.
+    `covering(height)`: the height of the area's lower end that it covers. `reported(text, actions)`: a result is shown.
     """
 
     covering = Signal(int)
@@ -349,9 +341,9 @@ class Toast(Message):
         return self.isVisible() and not self._expiry.isActive()
 
     def show_message(self, text: str, *actions: MessageAction, key: str = "") -> None:
-        """Show that something was done, with a button for each action, and the key that does the same as the last.
+        """Show a result with a button for each action, and the `key` of the last one; the message expires.
 
-        The key is not shown to a user who is typing: there it undoes or redoes typing.
+        The key is not shown while it would undo or redo typing in a field.
         """
         focused = application().focusWidget()
         is_typing = isinstance(focused, QLineEdit) and (focused.isUndoAvailable() or focused.isRedoAvailable())
@@ -359,21 +351,21 @@ class Toast(Message):
         self.reported.emit(text, actions)
 
     def show_problem(self, text: str, *actions: MessageAction) -> None:
-        """Show why something was not done; this stays until it is closed or replaced."""
+        """Show a problem, until it is closed or replaced."""
         self._show(Tone.WARNING, text, *actions)
         self.reported.emit(text, actions)
 
     def show_error(self, error: Exception) -> None:
-        """Show the reason of a failure, as a problem."""
+        """Show the text of an error as a problem."""
         self.show_problem(error_text(error))
 
     def open_file(self, file: Path) -> None:
-        """Open a file or a folder in the user's program for it; report if there is none."""
+        """Open a file or a folder in the user's program for it; show a problem if there is none."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file))):
             self.show_problem(self.tr("No program was found that opens {file}.").format(file=quoted(str(file))))
 
     def show_progress(self, text: str) -> None:
-        """Show that something is being done, if it is not done soon: the next message replaces it."""
+        """Show that work is running, after a delay, unless another message comes first."""
         self._expiry.stop()  # of the previous message: its end would close this one
         self._progress_text = text
         self._progress.start()
@@ -392,14 +384,14 @@ class Toast(Message):
         (self._action_row.first_button or self._close_button).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
-        """Use an end of this area of the parent; a message that would be wider takes several lines."""
+        """Set the area of the parent over which messages are shown; longer texts are wrapped."""
         if area != self._area:
             self._area = area
             self._fit()
 
     @Slot(bool)
     def set_upper(self, is_upper: bool) -> None:
-        """Use the upper end: there are buttons at the lower one."""
+        """Show messages over the upper end of the area, or over the lower one."""
         self._is_upper = is_upper
         self._fit()
 

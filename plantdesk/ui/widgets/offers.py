@@ -1,4 +1,4 @@
-"""Lists of offers below a field. They take no focus, so no letter goes to another field."""
+"""Completion lists below a field. They take no focus, so that all keys go to the field."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SPOKEN = 3
 
 
 class OfferDelegate(QStyledItemDelegate):
-    """Paints a text in its own direction. `typed` is what the user has typed of it."""
+    """Paints an offer in the direction of its text, with the typed part in bold."""
 
     typed = ""
 
@@ -74,12 +74,12 @@ class OfferDelegate(QStyledItemDelegate):
 
 
 class CompleterPopup(QObject):
-    """Shows the list of one completer without focus, passes the keys of its field on to it, and closes it."""
+    """Shows the popup of a completer without focus, passes keys of the field on to it, and closes it."""
 
     def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
-        """Use the completer's present popup; `delegate` paints the offers.
+        """Use the present popup of the completer; `delegate` paints the offers.
 
-        `owner` is in the window of the fields, and the parent of the completer: this must be deleted before its popup.
+        `owner` is in the window of the fields, and the parent of the completer, which must be deleted before the popup.
         """
         super().__init__(completer)
         popup = completer.popup()
@@ -109,7 +109,7 @@ class CompleterPopup(QObject):
             elif kind is QEvent.Type.Resize:
                 round_corners(self.view)
         elif watched is self._field and isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
-            handled = QApplication.sendEvent(self.view, event)  # the completer asks the field first
+            handled = QApplication.sendEvent(self.view, event)  # the completer sends it to the field first
             if event.key() == Qt.Key.Key_Escape:  # also if the field has taken it
                 self.view.hide()
             return handled
@@ -131,7 +131,7 @@ class CompleterPopup(QObject):
 
 
 class OfferList(QCompleter):
-    """Offers all texts that it is given under a field, and chooses none of them by itself."""
+    """A completer that offers given texts under a field, without choosing one."""
 
     def __init__(self, field: QWidget, delegate: OfferDelegate | None = None) -> None:
         """Make an empty list for `field`; `delegate` paints the offers."""
@@ -145,9 +145,9 @@ class OfferList(QCompleter):
         self.view = self._popup.view
 
     def offer(self, texts: Sequence[str], typed: str, place: QRect) -> None:
-        """Show texts, with what was `typed` of them bold, below a rectangle of the field; none: hide the list.
+        """Show texts, with the part `typed` in bold, below a rectangle of the field; without texts, hide the list.
 
-        The list is as wide as the rectangle, or as its texts.
+        The list is as wide as the rectangle or its texts.
         """
         if not isValid(self.view):  # a field that is deleted loses the focus after its list is gone
             return
@@ -168,7 +168,7 @@ def _bold(font: QFont) -> QFont:
 
 
 class TagCompleter(QCompleter):
-    """Offers the `tags` that contain what was typed, level by level (`domain.tags.completions`)."""
+    """Offers the `tags` that contain the typed text, level by level (`domain.tags.completions`)."""
 
     def __init__(self, tags: QStringListModel, owner: QWidget) -> None:
         """`owner` is in the window of its fields."""
@@ -183,7 +183,7 @@ class TagCompleter(QCompleter):
 
     @override
     def splitPath(self, path: str) -> list[str]:
-        """Make the offers for what was typed: Qt calls this before it searches them."""
+        """Update the offers for the typed text; Qt calls this before it searches them."""
         self._popup.set_typed(path)
         offers = completions(self.tags.stringList(), path)
         if offers not in (self._offers.stringList(), [path], []) and path:

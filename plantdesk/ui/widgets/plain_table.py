@@ -1,4 +1,4 @@
-"""A short table of texts for dialogs, with single selection, and the position of its context menu."""
+"""A table of texts with single selection for dialogs, and the base classes of its model and delegate."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def is_menu_key(event: QKeyEvent) -> bool:
 
 
 def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMenuEvent | None = None) -> QPoint:
-    """Return the pointer's position on the screen; for a key, scroll to `index` and return that below it."""
+    """Return the position of a context menu on the screen: at the pointer or, for a key, below the item `index`."""
     if event is not None and event.reason() is not QContextMenuEvent.Reason.Keyboard:
         return event.globalPos()
     if not index.isValid():
@@ -64,7 +64,7 @@ def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMe
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints texts that stay sharp in a mirrored table."""
+    """Paints the texts of cells at whole pixels, also in a mirrored table."""
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -95,7 +95,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class Cell(NamedTuple):
-    """Text, tooltip, name and colour of the icon before the text, colour of the text, and the value of `UserRole`."""
+    """A cell. `icon` is the name and the colour of an icon before the text, `value` is that of `UserRole`."""
 
     text: str
     tool_tip: str = ""
@@ -105,7 +105,7 @@ class Cell(NamedTuple):
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):
-    """A table of the rows in a list; a subclass returns their data."""
+    """The base of a model whose rows are a list. A subclass returns their data."""
 
     def __init__(self, headings: Sequence[str], parent: QObject) -> None:
         super().__init__(parent)
@@ -126,7 +126,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
             self.endInsertRows()
 
     def report_changed(self) -> None:
-        """Let views read all cells again."""
+        """Signal that all cells may have changed."""
         if self.rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self._headings) - 1))
 
@@ -145,7 +145,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
 
 
 class _Model(RowModel[list[Cell]]):
-    """The cells, and the columns `numbers`, which are aligned at their end."""
+    """The cells of a `PlainTable`; the columns `numbers` are aligned at their end."""
 
     def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
         super().__init__(headings, parent)
@@ -184,9 +184,9 @@ class _Model(RowModel[list[Cell]]):
 
 
 class PlainTable(QTableView):
-    """A table with columns as wide as their texts, except one that takes the rest.
+    """A table whose columns are as wide as their texts, except one that is stretched.
 
-    `menu_requested(position)`: the context menu of the selected row, at a position of the screen.
+    `menu_requested(position)`: a context menu for the selected row, at a position on the screen.
     """
 
     menu_requested = Signal(QPoint)
@@ -201,10 +201,9 @@ class PlainTable(QTableView):
         numbers: Collection[int] = (),
         max_rows: int | None = None,
     ) -> None:
-        """Make it with a `name` for screen readers, and `wide`, the number of the column that takes the rest.
+        """Make a table with an accessible `name`; `wide` is the stretched column, `numbers` are aligned at their end.
 
-        The columns `numbers` are aligned at their end. With `max_rows` it is as high as its rows, but not higher than
-        so many.
+        With `max_rows` the table is as high as its rows, up to this number.
         """
         super().__init__()
         self._theme = theme
@@ -235,12 +234,12 @@ class PlainTable(QTableView):
 
     @property
     def selected_rows(self) -> list[int]:
-        """The numbers of the selected rows, in their order."""
+        """The selected rows in ascending order."""
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     @property
     def selected_row(self) -> int | None:
-        """The number of the selected row, or of the first one."""
+        """The first selected row, or None."""
         return next(iter(self.selected_rows), None)
 
     def show_rows(
@@ -249,7 +248,7 @@ class PlainTable(QTableView):
         keys: Sequence[object] = (),
         headings: Sequence[str] | None = None,
     ) -> None:
-        """Replace the rows. With a key for each row, rows stay selected if their key is there again."""
+        """Replace the rows. With a key for each row, the selected keys stay selected."""
         cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
         before, self._keys = self._keys, keys
         is_same = bool(keys) and keys == before
@@ -260,7 +259,7 @@ class PlainTable(QTableView):
         self._fit_height()
 
     def _select_keys(self, keys: Sequence[object]) -> None:
-        """Select the rows of those keys that are there; the last one is the current row."""
+        """Select the rows of present keys; the last one becomes current."""
         rows = [self._keys.index(key) for key in keys if key in self._keys]
         for number, row in enumerate(rows):
             self.selectionModel().setCurrentIndex(self._model.index(row, 0), _SELECT if number else _SELECT_ONLY)
@@ -288,7 +287,7 @@ class PlainTable(QTableView):
         self.menu_requested.emit(menu_position(self, self._selected_index(), event))
 
     def framed(self) -> QFrame:
-        """Return a frame around the table, whose header has square corners."""
+        """Return a frame with round corners around the table."""
         card = QFrame()
         card.setProperty("card", "true")
         fill(QVBoxLayout(card), self, margins=XS)

@@ -1,4 +1,4 @@
-"""Text of the window is never interpreted as HTML, since names come from other programs: labels, views, tooltips."""
+"""Labels, views and tooltips whose text, which may come from other programs, is never interpreted as HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_LINE = 60
 
 
 class PlainLabel(QLabel):
-    """A QLabel for plain text: control characters are made visible, only line feeds keep their effect."""
+    """A QLabel for plain text, in which control characters other than line feeds are visible."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class PlainLabel(QLabel):
         wrapped: bool = False,
         buddy: QWidget | None = None,
     ) -> None:
-        """Make a label, which is the one of the field `buddy`; `tone` and `role` are those of the style sheet."""
+        """Make a label; `tone` and `role` are properties in the style sheet."""
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrapped)
@@ -53,7 +53,7 @@ class PlainLabel(QLabel):
             self._mirror()
 
     def _mirror(self) -> None:
-        """Align the text by the direction of the window; Qt aligns it by the direction of its letters."""
+        """Align the text by the layout direction; Qt aligns it by the direction of the text."""
         flags = self._requested
         if self.isRightToLeft() and flags & _SIDES and not flags & Qt.AlignmentFlag.AlignHCenter:
             flags = (flags ^ _SIDES) | Qt.AlignmentFlag.AlignAbsolute
@@ -65,7 +65,7 @@ class PlainLabel(QLabel):
 
 
 def displayed(text: str) -> str:
-    """Return `text` with control characters made visible, except line feeds, and cut if it is too long."""
+    """Return `text` with visible control characters, except line feeds, and cut if it is too long."""
     shown = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
     return "\n".join(one_line(line) for line in shown.replace("\r\n", "\n").split("\n"))
 
@@ -82,33 +82,30 @@ class TextView(QPlainTextEdit):
 
 
 def report_focus(area: QAbstractScrollArea) -> None:
-    """Make screen readers treat the widget as the focused one, and not the viewport in it, which has no name."""
+    """Let screen readers see the focus on the widget, and not on its viewport, which has no name."""
     area.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
 
 
 def tool_tip(text: str) -> str:
-    """Return HTML that Qt shows as `text`, in lines of at most 60 characters; an empty text stays empty."""
+    """Return HTML that shows `text` literally, in lines of at most 60 characters; an empty text stays empty."""
     shown = text if len(text) <= _MAX_TOOL_TIP else text[: _MAX_TOOL_TIP - 1] + "…"
     lines = "<br>".join(map(escape, textwrap.wrap(shown, _MAX_LINE)))
     return f"<div style='white-space: pre'>{lines}</div>" if lines else ""
 
 
 def set_tool_tip(widget: QWidget, text: str) -> None:
-    """Show `text` as the tooltip of a widget; a screen reader gets it without markup.
-
-    Also if it is the name, which screen readers do not repeat: instead of an empty description Qt gives the HTML.
-    """
+    """Set the tooltip of a widget, and `text` as its accessible description, for which Qt would use the HTML."""
     widget.setToolTip(tool_tip(text))
     widget.setAccessibleDescription(text)
 
 
 def set_action_tip(action: QAction, text: str) -> None:
-    """Show `text` as the tooltip of the buttons of an action."""
+    """Set the tooltip of an action."""
     action.setToolTip(tool_tip(text))
 
 
 def set_tray_tip(icon: QSystemTrayIcon, text: str) -> None:
-    """Show `text` as the tooltip of an icon in the tray."""
+    """Set the tooltip of a tray icon."""
     icon.setToolTip(tray_text(text))
 
 
@@ -118,22 +115,22 @@ def tray_text(text: str) -> str:
 
 
 def set_disabled_reason(widget: QWidget, reason: str) -> None:
-    """Enable a widget, or disable it for a `reason`, which is then its tooltip."""
+    """Disable a widget for a `reason`, which becomes its tooltip; an empty reason enables it."""
     widget.setEnabled(not reason)
     set_tool_tip(widget, reason)
 
 
 def show_below(widget: QWidget, text: str) -> None:
-    """Show `text` below a widget now, and let screen readers speak it."""
+    """Show `text` as a tooltip below a widget now, and announce it."""
     QToolTip.showText(widget.mapToGlobal(QPoint(0, widget.height())), tool_tip(text), widget)
     announce(widget, text)
 
 
 def show_at_pointer(widget: QWidget, position: QPoint, text: str) -> None:
-    """Show `text` beside the pointer, which is at a position in the widget; an empty one hides it."""
+    """Show `text` as a tooltip at a position in the widget; an empty text hides it."""
     QToolTip.showText(widget.mapToGlobal(position), tool_tip(text), widget)
 
 
 def announce(widget: QObject, text: str) -> None:
-    """Let screen readers speak `text`."""
+    """Announce `text` to screen readers."""
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))
