@@ -27,7 +27,7 @@ _SOURCE_ICONS = {
 
 
 def is_filter(term: Term) -> bool:
-    """Return whether a term can be a chip: all but words and phrases, which stay in the search field."""
+    """Return whether a term is a filter; words and phrases are not, and stay in the search field."""
     return not isinstance(term.term if isinstance(term, Not) else term, Contains)
 
 
@@ -61,7 +61,7 @@ def filter_icon(term: Term) -> str:
 
 
 def tag_of(term: Term) -> str | None:
-    """Return the tag whose dot a filter has: the one at the top of a branch; None if it has no dot."""
+    """Return the tag of a filter, which is that at the top of a branch, or None."""
     term = term.term if isinstance(term, Not) else term
     if not isinstance(term, HasTag) or term.tag is None:
         return None
@@ -69,7 +69,7 @@ def tag_of(term: Term) -> str | None:
 
 
 def moved_filter(term: Term, old: str, new: str | None) -> Term | None:
-    """Return a filter after the branch of tags `old` has become `new`, or None if its tag is removed."""
+    """Return a filter after the tag `old` was renamed to `new`; None if the tag of the filter was removed."""
     if not isinstance(term, HasTag) or term.tag is None:
         return term
     tag = moved(term.tag, old, new)

@@ -1,4 +1,4 @@
-"""Drags of tags, and of plants from the table: these say only that the plants are the selected ones of this window."""
+"""Drags of tags, and of plants: their data only says that the selected plants of this window are dragged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import tag_text, translated
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
-#: Identifies this process, as another one has other rows selected.
+#: The formats contain the process, as another one has other rows selected.
 _FORMAT = f"application/x-plantdesk-selection-{os.getpid()}"
 _TAG_FORMAT = f"application/x-plantdesk-tag-{os.getpid()}"
 #: Characters of a tag that are shown at the pointer.

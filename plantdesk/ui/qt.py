@@ -1,4 +1,4 @@
-"""Small additions to Qt: nested layouts, lines, dynamic properties, sizes, a folder, diagnostics."""
+"""Functions that Qt lacks: for windows, layouts, margins and dynamic properties; the diagnostics of Qt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Box = TypeVar("Box", bound=QBoxLayout)
 #: A widget, a filled layout, one of them with a stretch factor or an alignment, a gap in pixels, or STRETCH.
 Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, Qt.AlignmentFlag] | int
 Margins: TypeAlias = int | tuple[int, int, int, int]
-#: What the methods of a model and of a delegate are given.
+#: The type of indexes that models and delegates get.
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
@@ -40,7 +40,7 @@ def app_icon() -> QIcon:
 
 
 def bring_to_front(window: QWidget, token: str = "") -> None:
-    """Show a window and raise it, if the desktop allows it: it does if a start by the user gave a token."""
+    """Show a window and raise it; on Wayland this needs an activation token."""
     if token:
         os.environ["XDG_ACTIVATION_TOKEN"] = token  # from there Qt reads it (Wayland)
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
@@ -50,19 +50,19 @@ def bring_to_front(window: QWidget, token: str = "") -> None:
 
 
 def close_window(window: QWidget | None) -> None:
-    """Close a window, if there is one that its user has not closed and so deleted."""
+    """Close a window, unless it is None or deleted already."""
     if window is not None and isValid(window):
         window.close()
 
 
 def has_focus(widget: QWidget) -> bool:
-    """Return whether the focus is on a widget or in it."""
+    """Return whether a widget or one of its descendants has the focus."""
     focused = QApplication.focusWidget()
     return focused is not None and (focused is widget or widget.isAncestorOf(focused))
 
 
 def is_seen(widget: QWidget) -> bool:
-    """Return whether the window of a widget is on the screen: neither hidden nor minimised."""
+    """Return whether the window of a widget is neither hidden nor minimized."""
     window = widget.window()
     return window.isVisible() and not window.isMinimized()
 
@@ -95,10 +95,9 @@ def _add(layout: QBoxLayout, item: Item) -> None:
 
 
 def add_layout(outer: QBoxLayout, inner: QLayout, stretch: int = 0) -> None:
-    """Add a layout that has widgets to another one.
+    """Add a layout that has items to another one, and invalidate the Python objects of its items.
 
-    PySide makes Python objects of the items of `inner`. Qt deletes the items later, unknown to Python. Objects
-    that later get their addresses, such as a window or an event, are then mistaken for them.
+    PySide would mistake later objects at the addresses of deleted items for these.
     """
     outer.addLayout(inner, stretch)
     _release_items(inner)
@@ -113,7 +112,7 @@ def _release_items(layout: QLayout) -> None:
 
 
 def separator_line() -> QFrame:
-    """Return a line between what is above and below it, in the colour of the theme."""
+    """Return a horizontal line in the colour of the theme."""
     line = QFrame()
     line.setProperty("pane", "lines")
     line.setFixedHeight(1)
@@ -121,18 +120,18 @@ def separator_line() -> QFrame:
 
 
 def fitted(widget: QWidget, requested: QSize) -> QSize:
-    """Return `requested`, reduced to what fits on the widget's screen inside a window frame."""
+    """Return a size, reduced to what fits on the screen of the widget inside a window frame."""
     return requested.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
 
 
 def documents_folder() -> Path:
-    """Return the user's folder for documents, where files are chosen and saved first."""
+    """Return the user's folder for documents, the start of file dialogs."""
     folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
     return folder if folder.is_dir() else home_folder()
 
 
 def mirrored(widget: QWidget, left: int, top: int, right: int, bottom: int) -> tuple[int, int, int, int]:
-    """Return the margins of a layout in `widget`, which Qt does not mirror itself."""
+    """Return the margins of a layout in `widget`, mirrored in a right-to-left layout."""
     return (right, top, left, bottom) if widget.isRightToLeft() else (left, top, right, bottom)
 
 
@@ -160,7 +159,7 @@ class QtDiagnostics(NamedTuple):
 
 
 def qt_diagnostics(icon: Path) -> QtDiagnostics:
-    """Return them for `plantdesk selfcheck`, after rendering `icon`. Creates a QGuiApplication if there is none."""
+    """Return the diagnostics, after rendering `icon`. Creates a QGuiApplication if there is none."""
     gui = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
     found = QtDiagnostics(

@@ -1,4 +1,4 @@
-"""Texts for the user: names on one line, tags, sources, ages and dates, and translated `Text`s."""
+"""Texts for users: translated `Text`s, names on one line, tags, sources, times and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HIDDEN = {"Cc", "Cf"}
 #: Letters and symbols that look like a space: the Hangul fillers, and the Braille blank.
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 
-#: The blanks to replace (at an end, after another blank, or non-ASCII), and what is shown for each.
+#: Blanks that are marked: at an end, after another blank, or non-ASCII; and their mark.
 _UNSEEN_BLANKS = re.compile(r"^\s+|\s+$|(?<=\s)\s|[^\S ]")
 _BLANK_MARK = "\u2423"
 
@@ -113,7 +113,7 @@ _IN_LOCALE = _InLocale()
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of a PlantDeskError or an OSError; for a defect, a reference to the log."""
+    """Return the text of a PlantDeskError or an OSError; for other errors, a reference to the log."""
     if isinstance(error, PlantDeskError):
         return translated(error.text)
     if isinstance(error, OSError):
@@ -132,10 +132,7 @@ def quoted(text: str, longest: int = 60) -> str:
 
 
 def tag_text(tag: str) -> str:
-    """Return a tag on one line, or the replacement for one without a visible character.
-
-    Blanks that cannot be seen are marked: with “kitchen ” and “kitchen” a list would show the same tag twice.
-    """
+    """Return a tag on one line, with marks for invisible blanks, as in “kitchen ”, or a text for a blank tag."""
     if not tag:
         return translate("PlantTable", "(empty tag)")
     if not is_visible(tag):
@@ -161,7 +158,7 @@ def source_text(source: Source) -> str:
 
 
 def size_text(size: int) -> str:
-    """Return a number of bytes in the unit that suits it."""
+    """Return a number of bytes with a unit."""
     return QLocale().formattedDataSize(size, 0, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 

@@ -1,4 +1,4 @@
-"""The fields for name and tag of a new plant: they fill in completions, and a pin keeps the tag."""
+"""The fields for name and tag of a new plant, with inline completion, and a pin that keeps the tag."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from plantdesk.ui.qt import set_properties
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import ButtonField, LineEdit
 
-#: Plants that are added at once.
+#: The most plants that are added at once.
 MAX_QUANTITY = 1000
-#: Seconds since a name was filled in, and since the last key. Earlier, Enter and Tab take only what was typed: a fast
-#: typist or a barcode reader has not seen the rest.
+#: Seconds since the completion, and since the last key, before which Enter and Tab take only the typed text: a fast
+#: typist or a barcode reader has not seen the completion.
 _SEEN_AFTER, _PAUSE = 0.25, 0.1
 _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 
 class NameField(LineEdit):
-    """A line edit that can fill in the rest of a name. That is selected, and never replaces what was typed.
+    """A line edit with inline completion: the rest of a name is appended and selected.
 
-    `is_offering`: names are offered, so Escape closes the offers. `focus_lost`: not for a popup.
+    `is_offering`: a list of names is shown, which Escape closes. `focus_lost`: not for a popup.
     `recall_requested(step)`: Up or Down while no list is shown. `fill_taken`, `fill_refused`: Tab and Escape.
     `rows_pasted(text)`: several lines.
     """
@@ -47,7 +47,7 @@ class NameField(LineEdit):
     def __init__(self) -> None:
         super().__init__()
         self._typed_text = ""
-        #: Whether a part of the text was filled in.
+        #: Whether a part of the text is a completion.
         self.is_filled = False
         self._can_fill = False
         self._filled_name = ""
@@ -57,41 +57,38 @@ class NameField(LineEdit):
 
     @property
     def quantity(self) -> int:
-        """How many plants are requested, as in “20 x Salvia”."""
+        """The number of plants, as in “20 x Salvia”; by default 1."""
         found = _QUANTITY.match(self.text())
         return int(found[1]) if found else 1
 
     @property
     def name(self) -> str:
-        """The name without the quantity and without spaces around it."""
+        """The name, without quantity and spaces around it."""
         return self.text()[_name_start(self.text()) :].strip()
 
     @property
     def typed_text(self) -> str:
-        """The text without what was filled in."""
+        """The text without the completion."""
         return self._typed_text if self.is_filled else self.text()
 
     @property
     def typed_name(self) -> str:
-        """The part of the name that was typed."""
+        """The typed part of the name."""
         return self._typed_text[_name_start(self._typed_text) :]
 
     @property
     def is_fill_seen(self) -> bool:
-        """Whether what was filled in was visible for long enough to be seen; always true for what the user chose."""
+        """Whether the user had time to see the completion, or has chosen it."""
         now = time.monotonic()
         return now - self._filled_at >= _SEEN_AFTER and now - self._typed_at >= _PAUSE
 
     def can_fill(self, name: str) -> bool:
-        """Return whether the rest of `name` may be filled in.
-
-        Only if it begins with exactly what was typed, the cursor is at the end, and no completion is being removed.
-        """
+        """Return whether `name` continues the typed text, the cursor is at the end, and nothing was just deleted."""
         at_end = self._can_fill and self.cursorPosition() == len(self._typed_text)
         return at_end and name != self.typed_name and name.startswith(self.typed_name)
 
     def fill(self, name: str) -> None:
-        """Append the rest of `name`. It is selected, so that the next key replaces it."""
+        """Append the rest of `name` as a selection, which the next key replaces."""
         if name != self._filled_name:
             self._filled_at = time.monotonic()
         super().setText(self._typed_text + name[len(self.typed_name) :])
@@ -99,19 +96,19 @@ class NameField(LineEdit):
         self.is_filled, self._filled_name = True, name
 
     def choose(self, name: str) -> None:
-        """Replace what was typed with `name`: the user has chosen it."""
+        """Replace the typed name by `name`, which the user has chosen."""
         super().setText(self._typed_text[: _name_start(self._typed_text)] + name)
         self.is_filled, self._filled_name = True, name
         self._filled_at = self._typed_at = float("-inf")
 
     def take_fill(self) -> None:
-        """Keep what was filled in, as if it was typed."""
+        """Accept the completion, as if it was typed."""
         self._typed_text = self.text()
         self._forget_fill()
         self.deselect()
 
     def refuse_fill(self) -> None:
-        """Remove what was filled in."""
+        """Remove the completion."""
         if self.is_filled:
             super().setText(self._typed_text)
         self._forget_fill()
@@ -125,12 +122,12 @@ class NameField(LineEdit):
 
     @override
     def isUndoAvailable(self) -> bool:
-        """Return whether there is something to undo, such as what was filled in."""
+        """Return whether there is a completion or typing to undo."""
         return self.is_filled or super().isUndoAvailable()
 
     @override
     def undo(self) -> None:
-        """Undo: first remove what was filled in, then what was typed last."""
+        """Remove the completion, else undo the last typing."""
         if self.is_filled:
             self.fill_refused.emit()
         else:
@@ -168,7 +165,7 @@ class NameField(LineEdit):
 
     @override
     def paste(self) -> None:
-        """Insert the clipboard's text; several lines are no name."""
+        """Insert the text of the clipboard, unless it has several lines."""
         if not self._takes_rows(QGuiApplication.clipboard().text()):
             super().paste()
 
@@ -184,7 +181,7 @@ class NameField(LineEdit):
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Paste the primary selection, on X11 and Wayland."""
+        """Paste the primary selection on X11 and Wayland, unless it has several lines."""
         is_paste = event.button() is Qt.MouseButton.MiddleButton
         if not (is_paste and self._takes_rows(QGuiApplication.clipboard().text(QClipboard.Mode.Selection))):
             super().mouseReleaseEvent(event)
@@ -198,7 +195,7 @@ class NameField(LineEdit):
             super().dropEvent(event)
 
     def _takes_rows(self, text: str) -> bool:
-        """Report a text of several lines, which is no name; return whether it is one."""
+        """Emit `rows_pasted` if a text has several lines or cells; return whether it has."""
         lines = [line for line in text.splitlines() if line.strip()]
         is_taken = len(lines) > 1 or "\t" in text
         if is_taken:
@@ -217,13 +214,13 @@ def _name_start(text: str) -> int:
 
 
 class TagField(ButtonField):
-    """A line edit with a pin. `pinned(on)`: the user has pressed it."""
+    """A line edit with a pin that keeps the tag for the next plant. `pinned(is_pinned)`: the pin was toggled."""
 
     pinned = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        #: Whether the tag was filled in and not typed.
+        #: Whether the tag belongs to a completed name, and was not typed.
         self.is_filled = False
         self._filled_text = ""
         self.button.setCheckable(True)
@@ -243,17 +240,17 @@ class TagField(ButtonField):
         self.button.setChecked(pinned)
 
     def fill(self, tag: str | None) -> None:
-        """Show the tag that belongs to a name; None: no tag."""
+        """Set the tag of a completed name; None: no tag."""
         self.setText(tag or "")
         self._filled_text = tag or ""
         self._set_filled(filled=tag is not None)
 
     def take_fill(self) -> None:
-        """Keep a tag that was filled in, as if it was typed."""
+        """Accept the tag, as if it was typed."""
         self._set_filled(filled=False)
 
     def restore_fill(self) -> None:
-        """Let the tag of the next name replace a tag again that was filled in and taken."""
+        """Let the tag of the next completed name replace an accepted one."""
         self._set_filled(filled=bool(self._filled_text) and self._filled_text == self.text())
 
     @override

@@ -1,4 +1,4 @@
-"""The search field, which searches while the user types, and completes terms and their values."""
+"""The search field, and the completion of terms and their values."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.offers import OfferList
 
 _MAX_OFFERS = 8
-#: A term with a part of its value, and a word that may become a term, both at the end of the text.
+#: At the end of the text: a term with a part of its value, and a word that may become a prefix.
 _VALUE = re.compile(
     r'(?:^|(?<=\s))(?P<not>-?)(?P<prefix>tag:|from:|added:)"?(?P<value>(?<=")[^"]*|[^\s"]*)\Z', re.IGNORECASE
 )
 _WORD = re.compile(r"(?:^|(?<=\s))-?(?P<word>[a-z]{2,})\Z", re.IGNORECASE)
-#: Milliseconds after which it is shown that a search runs.
+#: Milliseconds after which the field shows that a search runs.
 _DELAY_MS = 150
 #: Characters of a search: each of its words scans the whole table.
 _MAX_LENGTH = 300
 
 
 class SearchCompleter(QObject):
-    """Offers completions under the field. `completed(term, rest)`: a term was chosen; `rest` is the other text."""
+    """Completes terms. `completed(term, rest)`: a term was chosen; `rest` is the text without it."""
 
     completed = Signal(object, str)
 
@@ -43,7 +43,7 @@ class SearchCompleter(QObject):
         self._field = field
         self._tags: list[str] = []
         self._sources: list[AddedBy] = []
-        #: What the text of each offer stands for: a term, or the beginning of one.
+        #: The term, or the prefix of terms, of each offered text.
         self._offers: dict[str, Term | str] = {}
         self._start = 0
         self._list = OfferList(field)
@@ -53,7 +53,7 @@ class SearchCompleter(QObject):
 
     @property
     def is_choosing(self) -> bool:
-        """Whether Enter takes an offer."""
+        """Whether Enter chooses an offer."""
         view = self._list.view
         return view.isVisible() and view.currentIndex().isValid()
 
@@ -84,7 +84,7 @@ class SearchCompleter(QObject):
             self.completed.emit(result, rest.rstrip())
 
     def _is_whole(self, text: str, offers: Iterable[str]) -> bool:
-        """Return whether the value of the last term exists: then Down goes to the rows, not to the offers."""
+        """Return whether the value of the last term is complete; then Down moves to the rows, not to the offers."""
         value = _VALUE.search(text)
         typed = "" if value is None else searched(value["value"]).strip()
         return bool(typed) and any(searched(offer) == typed for offer in offers)
@@ -113,23 +113,23 @@ class SearchCompleter(QObject):
 
 
 def _matching(tags: Iterable[str], typed: str) -> list[str]:
-    """Return the tags that contain what was typed, those that begin with it first."""
+    """Return the tags that contain the typed text, those that begin with it first."""
     found = [(searched(tag), tag) for tag in tags]
     found = [(folded, tag) for folded, tag in found if typed in folded]
     return [tag for _, tag in sorted(found, key=lambda each: not each[0].startswith(typed))]
 
 
 def _days() -> dict[str, AddedOn]:
-    """Return the days that are offered, by their text in a search."""
+    """Return the offered days by their text in a search."""
     today = datetime.now().astimezone().date()
     texts = ("today", "yesterday", "7d", "30d", f"{today:%Y-%m}", f"{today:%Y}")
     return {text: term for text in texts for term in parse_terms(f"added:{text}") if isinstance(term, AddedOn)}
 
 
 class SearchField(SearchEdit):
-    """The search field of the window; another icon replaces the magnifier while a search takes long.
+    """The search field, which shows another icon during a long search.
 
-    `down_pressed`: the user goes to the rows. `last_filter_unwanted`: Backspace in the empty field.
+    `down_pressed`: move to the rows. `last_filter_unwanted`: Backspace in the empty field.
     """
 
     down_pressed = Signal()
@@ -146,7 +146,7 @@ class SearchField(SearchEdit):
         return self.icon != SearchEdit.icon
 
     def set_searching(self, *, is_searching: bool) -> None:
-        """Show soon that a search runs, or at once that none does."""
+        """Show that a search runs, after a delay, or at once that none runs."""
         if not is_searching:
             self._delay.stop()
             self._show_icon(SearchEdit.icon)

@@ -1,4 +1,4 @@
-"""The list of unsaved plants under the form: the reasons, and what the user can do with the plants."""
+"""The list of unsaved plants under the form, with the reasons, and the actions for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 
 def plants_of(submissions: Sequence[Submission]) -> int:
-    """Return how many plants are submitted; a half-typed one counts."""
+    """Return the number of plants; a postponed one counts."""
     return sum(max(len(each.entries), 1) for each in submissions)
 
 
@@ -39,11 +39,10 @@ def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
 
 
 class UnsavedPlants(QFrame):
-    """A line for each submission, and actions for the selected ones, else for all; Del discards them.
+    """A line for each unsaved submission, and actions for the selected ones, or for all. Del discards them.
 
-    Keys of commands for the plants of the table do nothing while the focus is here.
-    `edit_requested(submission)`: put it into the form again; it is no longer listed. `discarded(submissions)`: the
-    user discarded them. `focus_lost`: the list had the focus and is hidden, as it is empty.
+    Keys of commands for the table have no effect here. `edit_requested(submission)`: put it into the form again.
+    `discarded(submissions)`: by the user. `focus_lost`: the list had the focus and is hidden, as it is empty.
     """
 
     edit_requested = Signal(object)
@@ -69,7 +68,7 @@ class UnsavedPlants(QFrame):
 
     @property
     def count(self) -> int:
-        """How many plants are not saved, including those that are being saved; 0 while none has failed."""
+        """The number of plants in the outbox; 0 while none of them has failed."""
         return plants_of(self._outbox.submissions) if self._listed else 0
 
     @Slot()
@@ -86,7 +85,7 @@ class UnsavedPlants(QFrame):
         self._show_actions()
 
     def _keep_focus(self, row: int | None) -> None:
-        """If the selected `row` is gone, select the next line; without lines the focus goes elsewhere."""
+        """If the selected `row` is gone, select the next line; without lines, emit `focus_lost`."""
         if not self._listed:
             self.focus_lost.emit()
         elif row is not None and self._table.selected_row is None:
@@ -110,7 +109,7 @@ class UnsavedPlants(QFrame):
         return Cell(self._title(submission), icon=icon), Cell(reason, reason, color=icon[1])
 
     def _title(self, submission: Submission) -> str:
-        """Return the name in the form, or how many plants were copied."""
+        """Return the name, or the number of copies."""
         if submission.texts:
             plant_id, name, _ = submission.texts
             return one_line(name or plant_id)
@@ -133,7 +132,7 @@ class UnsavedPlants(QFrame):
 
     @property
     def _chosen(self) -> list[Submission]:
-        """The submissions for the actions: the selected ones, or all, except those that may be saved already."""
+        """The submissions of the actions: the selected ones, or all, except those that are in doubt."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
         return [each for each in chosen if not self._outbox.is_in_doubt(each)]
 

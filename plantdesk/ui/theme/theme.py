@@ -1,8 +1,7 @@
-"""The theme of the application: light or dark, text size and icons.
+"""The theme of the application: light or dark colours, text size, icons, and the style.
 
-It owns both palettes, because on Linux neither Qt's palette nor its colour scheme follow the desktop reliably. The
-style is Fusion with rounded menus, whose mnemonics are underlined while Alt is held: Windows, GNOME and KDE underline
-them only then, and macOS has none. The icons are Lucide's SVG files, for every device pixel ratio.
+It sets palette and colours itself, as those of Qt do not follow the desktop reliably on Linux. The style is Fusion with
+rounded menus. Mnemonics are underlined while Alt is held, as on other desktops. The icons are SVG files of Lucide.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ _ALT = Qt.KeyboardModifier.AltModifier
 
 
 class Icons:
-    """Renders icons by Lucide's name and a colour's name; those of buttons and actions follow the theme."""
+    """Renders icons by their name and the name of a colour; those of buttons and actions follow the theme."""
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
@@ -130,7 +129,7 @@ class Icons:
         return _tinted(pixmap, color)
 
     def _renderer(self, name: str) -> QSvgRenderer:
-        """Return the renderer of an icon in black: parsing the file takes half a millisecond."""
+        """Return the cached renderer of a black icon."""
         if name not in self._renderers:
             from PySide6.QtSvg import QSvgRenderer
 
@@ -172,7 +171,7 @@ class Theme(QObject):
         super().__init__()
         self._app = app
         self._hints = app.styleHints()
-        self._accessibility = self._hints.accessibility()  # kept: without a reference PySide deletes it
+        self._accessibility = self._hints.accessibility()  # PySide deletes it without a reference
         self._system_font = QFont(app.font())
         #: The chosen mode; `colors.dark` is its present result.
         self.mode = mode
@@ -206,7 +205,7 @@ class Theme(QObject):
         self._apply()
 
     def _set_color_scheme(self) -> None:
-        """Set the mode in Qt, so that title bars and native dialogs follow it if they can."""
+        """Set the mode in Qt, for title bars and native dialogs."""
         schemes = {ThemeMode.LIGHT: Qt.ColorScheme.Light, ThemeMode.DARK: Qt.ColorScheme.Dark}
         self._hints.setColorScheme(schemes.get(self.mode, Qt.ColorScheme.Unknown))
 
@@ -220,7 +219,7 @@ class Theme(QObject):
 
     @cached_property
     def _portal(self) -> PortalScheme | None:
-        """The colour scheme of the desktop portal; None if there is none to query."""
+        """The colour scheme of the desktop portal; None without a session bus."""
         if sys.platform == "linux" and _has_session_bus():
             from plantdesk.ui.theme.portal import PortalScheme
 
@@ -247,7 +246,7 @@ class Theme(QObject):
 
 
 def _has_session_bus() -> bool:
-    """Return whether there is a session bus. If not, it must not be used, as Qt would start one."""
+    """Return whether there is a session bus; without one, Qt would start one."""
     folder = os.environ.get("XDG_RUNTIME_DIR")
     return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
 

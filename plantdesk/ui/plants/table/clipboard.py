@@ -1,4 +1,4 @@
-"""Puts rows on the clipboard: as spreadsheets paste them, tab-separated with a header, or as CSV or JSON."""
+"""Copies rows to the clipboard: tab-separated with a header, for spreadsheets, or in a file format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHUNK = 2000
 
 
 class _Table(NamedTuple):
-    """The text for the clipboard, how many rows it has, and how many cells had to be marked as text."""
+    """The text for the clipboard, the number of its rows, and that of the cells that were marked as text."""
 
     text: str
     rows: int
@@ -38,7 +38,7 @@ class _Table(NamedTuple):
 
 
 class RowCopier(QObject):
-    """Copies rows in the background. `copied` carries a sentence about what was copied, `refused` why nothing was."""
+    """Copies rows in the background. `copied(text)`, `refused(text)`: a sentence about the result."""
 
     copied = Signal(str)
     refused = Signal(str)
@@ -51,10 +51,7 @@ class RowCopier(QObject):
         self._task: Task | None = None
 
     def copy(self, ids: array[int], file_format: Format | None = None) -> None:
-        """Copy plants, and cancel a copy that is running.
-
-        `file_format` None: the columns of the table for a spreadsheet; else all data of a plant, exactly, as in a file.
-        """
+        """Copy plants in a file format, with all data, or the columns of the table (None); cancel a running copy."""
         if len(ids) > MAX_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
             self.refused.emit(text.format(most=QLocale().toString(MAX_ROWS)))
@@ -66,7 +63,7 @@ class RowCopier(QObject):
             self._task = self._bridge.long_tasks.run(self, read, self._on_read, self._on_failed)
 
     def close(self) -> None:
-        """Cancel, and wait until the store is no longer read; no signal follows."""
+        """Cancel, and block until the store is not read any more; emits no signal."""
         self.store = None
         self._cancel()
         if self._task is not None:
@@ -92,7 +89,7 @@ class RowCopier(QObject):
 
 
 def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], file_format: Format | None) -> _Table:
-    """Return the rows as text, on the thread of the task. Raises PlantDeskError if it gets too long."""
+    """Return the text of the rows; on the thread of the task. Raises PlantDeskError if it is too long."""
     from plantdesk.transfer.writing import pieces
 
     text, count, formulas = io.StringIO(), 0, 0
@@ -122,7 +119,7 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
 
 
 def _cells(batches: Iterable[list[PlantRow]], headings: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield lines for a spreadsheet, and how many of their cells had to be marked as text."""
+    """Yield lines for a spreadsheet, and the number of their cells that were marked as text."""
     yield _lines([headings]), 0
     for batch in batches:
         values = [[_value(row, column) for column in Column] for row in batch]
@@ -137,7 +134,7 @@ def _lines(rows: Iterable[list[str]]) -> str:
 
 
 def _as_text(cell: str) -> str:
-    """Return a cell that no spreadsheet evaluates: any program with a token may have chosen the name."""
+    """Return a cell that no spreadsheet evaluates as a formula; programs may choose any name."""
     return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 

@@ -1,4 +1,4 @@
-"""The columns of the table: the contents that they must fit, their width and visibility, and their layout."""
+"""The widths and the visibility of the columns, which follow from the store, the width of the table and the user."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, tabular
 from plantdesk.ui.theme.theme import Theme
 
-#: Widths beyond this, in digits, cannot be the user's.
+#: The largest valid width, in digits.
 _MAX_DIGITS = 500
-#: The characters of the longest id.
+#: The most characters of an id.
 _MAX_ID_LENGTH = 20
-#: The columns with a width of their own; the name takes the rest.
+#: The columns with a width; Name takes the rest.
 SIZED_COLUMNS = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of the texts of tags and sources, for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 90}
-#: The width of tags of several levels, and the least width of a table that has room for them beside all columns.
+#: The width of tags in a wide table, and the least width of such a table.
 _WIDE_TAG, _WIDE_TAG_FROM = 160, 700
-#: The least width of Name for text of 13 px, below which another column is hidden.
+#: The widths of Name below which a column is hidden, for text of 13 px.
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
-#: Pixels that make up for the rounding of text widths to whole pixels.
+#: Pixels for the rounding of text widths.
 _ROUNDING = 2
 
 
 class TableColumns(QObject):
-    """Sets the columns of a table, whose header and model are set already, for the contents of the store.
+    """Sets widths and visibility of the columns of a table, which has a header and a model.
 
-    The widths that the user chose are in digits, without margins. Removed plants are still taken into account.
+    Widths that the user chose are in digits, without margins. Ids of deleted plants still count.
     """
 
     def __init__(self, table: QTableView, theme: Theme) -> None:
@@ -44,19 +44,19 @@ class TableColumns(QObject):
         self._theme = theme
         self.hidden: frozenset[Column] = frozenset()
         self.chosen_widths: dict[Column, float] = {}
-        #: The id for which the columns have room.
+        #: The longest id for which there is room.
         self.widest_id = ""
-        #: Whether the column of sources is shown if there is room for it.
+        #: Whether the source column is shown where there is room for it.
         self.has_sources = False
         self._queries: StoreQueries | None = None
         self._widest_in_store = ""
-        #: Whether ids and sources of the store are known.
+        #: Whether the ids were read, and the sources counted.
         self._is_read = self._is_counted = False
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
     def to_json(self) -> dict[str, object]:
-        """Return what `restore` takes, as members of a JSON object."""
+        """Return the layout as a JSON object, for `restore`."""
         return {
             "hidden": sorted(column.order for column in self.hidden),
             "widths": {column.order: width for column, width in self.chosen_widths.items()},
@@ -65,7 +65,7 @@ class TableColumns(QObject):
         }
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Use from the next `fit` on what `to_json` has returned; anything invalid is ignored."""
+        """Set the layout from `to_json` for the next `fit`; invalid values are ignored."""
         hidden, widths, widest_id = (values.get(name) for name in ("hidden", "widths", "widest_id"))
         self.hidden = frozenset(each for each in SIZED_COLUMNS if isinstance(hidden, list) and each.order in hidden)
         self.chosen_widths = dict(_valid_widths(widths)) if isinstance(widths, dict) else {}
@@ -74,7 +74,7 @@ class TableColumns(QObject):
             self.set_widest_id(widest_id[:_MAX_ID_LENGTH])
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
-        """Show or hide a column; a narrow table hides some columns anyway."""
+        """Show or hide a column; a narrow table also hides others."""
         self.hidden = self.hidden - {column} if shown else self.hidden | {column}
         self.fit()
 
@@ -85,9 +85,9 @@ class TableColumns(QObject):
             self.fit()
 
     def show_sources(self, count: int) -> None:
-        """Hide the sources while all plants have the same one; only the next `fit` shows a second one.
+        """Set the number of sources; with one source the column is hidden.
 
-        So no column moves while the user works, but when the plants of a store are counted for the first time.
+        Only the first count changes the layout at once, so that no column moves while the user works.
         """
         is_first, self._is_counted = not self._is_counted, True
         self.has_sources |= count > 1
@@ -95,12 +95,12 @@ class TableColumns(QObject):
             self.fit()
 
     def set_store(self, queries: StoreQueries | None) -> None:
-        """Make room for the plants of another store, when these are read; None: there is no store."""
+        """Make room for the ids of another store, which are read; None: there is no store."""
         self._queries, self._widest_in_store, self._is_read, self._is_counted = queries, "", False, False
         self._query_ids()
 
     def apply(self, changes: Changes) -> None:
-        """Make room for what a commit added."""
+        """Make room for ids after a commit."""
         if changes.needs_reload:
             self._query_ids()
         self._add_ids([row.id for row in changes.added])
@@ -119,7 +119,7 @@ class TableColumns(QObject):
             self.set_widest_id(self._widest_in_store)
 
     def needed_width(self) -> int:
-        """Return the width at which Name has enough room while the source is hidden."""
+        """Return the width at which Name has enough room if the source column is hidden."""
         name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
         return name + sum(
             self._column_width(each) for each in SIZED_COLUMNS if each is not Column.SOURCE and self._is_requested(each)
@@ -141,7 +141,7 @@ class TableColumns(QObject):
 
     @Slot(int, int, int)
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
-        """Note a width that the user chose; 0 is that of a hidden column."""
+        """Keep a width that the user chose; the width of a hidden column is 0."""
         if not self._is_fitting and old and new and section in SIZED_COLUMNS:
             self.chosen_widths[Column(section)] = round((new - 2 * M) / self._digit_width(), 2)
 
@@ -169,11 +169,11 @@ class TableColumns(QObject):
         return heading + XS + self._theme.metrics.scaled(ICON) + 2 * M
 
     def _digit_width(self) -> float:
-        """Return the width of a digit; a width in whole pixels would be the same for several text sizes."""
+        """Return the width of a digit as a fraction, as several text sizes have the same width in pixels."""
         return max(self._digit_metrics().horizontalAdvance("0" * 10), 1) / 10
 
     def _digit_metrics(self) -> QFontMetrics:
-        """Return the metrics of the theme's font: the table gets it only after the theme has changed."""
+        """Return the metrics of the theme's font, which the table gets only later."""
         return QFontMetrics(tabular(self._theme.font()))
 
 

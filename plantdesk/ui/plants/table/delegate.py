@@ -1,7 +1,4 @@
-"""Paints cells, the background of rows, and new rows.
-
-Everything is laid out from the leading edge, so that it mirrors.
-"""
+"""Paints cells, row backgrounds and marks of new rows, mirrored in right-to-left layouts."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ _MAX_MARKED = 500
 
 
 class RowBackground(QObject):
-    """Paints selection, pointer, new rows, and the lines between rows. Selected neighbours are painted as one block."""
+    """Paints row backgrounds: selection, hover, new rows, and lines. Adjacent selected rows are one block."""
 
     def __init__(self, theme: Theme, plants: PlantModel, table: QTableView) -> None:
         """Paint the rows of `table`, whose model is `plants`."""
@@ -48,7 +45,7 @@ class RowBackground(QObject):
         self.hovered = -1
 
     def mark(self, plant_ids: Iterable[int]) -> None:
-        """Show plants as new; of a great many, only the first ones, which are at the top."""
+        """Mark plants as new for some seconds; of many, only the first ones."""
         room = max(_MAX_MARKED - len(self._added), 0)
         self._added |= dict.fromkeys(islice(plant_ids, room), monotonic())
         self._fading.start()
@@ -63,7 +60,7 @@ class RowBackground(QObject):
             self._fading.stop()
 
     def paint(self, area: QRect) -> None:
-        """Paint the rows that are in a rectangle of the viewport."""
+        """Paint the rows in a rectangle of the viewport."""
         painter = QPainter(self._table.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -73,13 +70,13 @@ class RowBackground(QObject):
         painter.end()
 
     def rect(self, row: int) -> QRect:
-        """Return where a row is in the viewport."""
+        """Return the rectangle of a row in the viewport."""
         table, header = self._table, self._table.horizontalHeader()
         rect = QRect(-header.offset(), table.rowViewportPosition(row), header.length(), table.rowHeight(row))
         return QStyle.visualRect(table.layoutDirection(), table.viewport().rect(), rect)
 
     def _rows(self, rect: QRect) -> range:
-        """Return the rows in a rectangle; an empty range below the last row."""
+        """Return the rows in a rectangle of the viewport."""
         first, last = self._table.rowAt(rect.top()), self._table.rowAt(rect.bottom())
         return range(first, last + 1) if last >= 0 else range(first, self._plants.rowCount() if first >= 0 else first)
 
@@ -137,7 +134,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
-        """Paint a tag. Its text starts at the same edge as other texts."""
+        """Paint a tag as a pill, whose text is aligned with other texts."""
         size = pill_size(self._theme, tag)
         height = min(size.height(), rect.height() - XS)  # not touching the row above, even in compact rows
         top = rect.top() + (rect.height() - height) // 2

@@ -1,8 +1,8 @@
-"""The model of the table, for a million rows: `data()` reads nothing from the store.
+"""The model of the table, for a million rows. `data()` does not read the store.
 
-The order of the rows is one array of ids (8 MB per million); a query on its own thread keeps it equal to the order of
-the store: at once, under steady change with pauses that are longer than the queries. A failed query is repeated until
-it succeeds. The rows themselves are read in pages into a cache. Cells of a row that is not loaded yet show "…".
+The order of the rows is an array of ids (8 MB per million), which queries on a thread of their own update, with pauses
+longer than the queries. A failed query is repeated until it succeeds. The rows are read in pages into a cache. Cells of
+a row that is not loaded yet show "…".
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _ROW_FLAGS = (  # a constant, as Qt requests it three times for each cell that i
 _PREFETCH_ROWS = 100
 _MAX_PAGE = 2000
 _MAX_CACHED = 8000
-#: Pages that may wait: while the user drags the scroll bar, only the newest ones are worth reading.
+#: The most pages that wait; while the user drags the scroll bar, older ones are dropped.
 _MAX_WAITING = 6
-#: Characters of a text in the cache: a name may be a megabyte long, but a cell and its tooltip show no more.
+#: Characters of a text in the cache; cells and tooltips show no more.
 MAX_TEXT = 600
-#: The least pause until the next query of the order; twice the time that the last one took, if that is longer.
+#: The least pause before the next query of the order, which is at least twice as long as the last query took.
 _MIN_PAUSE_MS = 200
 #: The pause after a failed query until it is repeated.
 _RETRY_DELAY_MS = 2000
@@ -80,15 +80,15 @@ class PageCache(QObject):
         self._queries = StoreQueries(bridge.worker("plant-pages"), store)
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return a row if it is loaded, with shortened texts; an expired row is returned until it is read again."""
+        """Return a row with shortened texts, or None; an expired row is returned until it is read again."""
         return self._rows.get(plant_id, _UNCACHED).row
 
     def is_missing(self, plant_id: int) -> bool:
-        """Return whether the row has to be read. A row that the store no longer has counts as loaded."""
+        """Return whether the row has to be read; it has not if the store does not have it."""
         return self._rows.get(plant_id, _UNCACHED).generation < self._generation
 
     def request(self, ids: Sequence[int]) -> None:
-        """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
+        """Read a page of rows in the background; if too many pages wait, the oldest is dropped."""
         self._waiting.append(ids)
         self._queries.run(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
 
@@ -101,11 +101,11 @@ class PageCache(QObject):
         )
 
     def put(self, rows: Iterable[PlantRow]) -> None:
-        """Store rows that are known already."""
+        """Add rows that were read elsewhere."""
         self._store_rows(self._generation, {row.id: _shortened(row) for row in rows})
 
     def expire(self) -> None:
-        """Read each row again when it is next needed: it may have changed."""
+        """Let each row be read again when it is needed, as it may have changed."""
         self._generation += 1
 
     def close(self) -> None:
@@ -114,32 +114,31 @@ class PageCache(QObject):
 
     def _read(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
         """Read the newest page that waits; on the thread of the pages."""
-        if not self._waiting:  # the page was dropped, but not its query
+        if not self._waiting:  # its page was dropped
             return {}
         ids = self._waiting.pop()
         rows = reader.rows_cut(ids, MAX_TEXT)
         return {plant_id: _shortened(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
 
     def _on_read(self, generation: int, rows: dict[int, PlantRow | None]) -> None:
-        """Store a page, except for rows that became known while it was read."""
+        """Add a page, except for rows that were added while it was read."""
         self._store_rows(generation, {plant_id: row for plant_id, row in rows.items() if self.is_missing(plant_id)})
         if rows:
             self.loaded.emit()
 
     def _store_rows(self, generation: int, rows: Mapping[int, PlantRow | None]) -> None:
         for plant_id, row in rows.items():
-            self._rows.pop(plant_id, None)  # so that it becomes the newest
+            self._rows.pop(plant_id, None)  # to become the newest
             self._rows[plant_id] = _CachedRow(generation, row)
         while len(self._rows) > _MAX_CACHED:  # drop the rows that were read first
             del self._rows[next(iter(self._rows))]
 
 
 class PlantModel(QAbstractTableModel):
-    """The plants of a store that a query finds. Belongs to the GUI thread; store errors are signalled, never raised.
+    """The plants that a query finds in the store. GUI thread only; errors of the store are signalled, not raised.
 
-    `state_changed`: another query was requested, or `rows` changed.
-    `rows_replaced(same_query)`: all rows were replaced. `name_found(plant_id)` answers `find_name`. `failed(error)`: a
-    query failed.
+    `state_changed`: the query or the state of `rows` has changed. `rows_replaced(same_query)`: all rows were replaced.
+    `name_found(plant_id)`: the result of `find_name`. `failed(error)`: a query has failed.
     """
 
     state_changed = Signal()
@@ -150,9 +149,9 @@ class PlantModel(QAbstractTableModel):
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        #: The query that was requested last, and the query of the rows.
+        #: The requested query, and the query of the present rows.
         self.query = self.shown_query = Query()
-        #: The order of the rows, and what is known of it.
+        #: The order of the rows.
         self.rows = RowOrder()
         self._queries: StoreQueries | None = None
         self._pause = QTimer(self, singleShot=True)
@@ -172,25 +171,25 @@ class PlantModel(QAbstractTableModel):
         self._load()
 
     def show(self, query: Query) -> None:
-        """Show the rows of another query; the previous rows stay until the first new ones are loaded."""
+        """Show the rows of another query; the present rows stay until the first new ones are loaded."""
         if query != self.query:
             self.query = query
             self._load()
 
     @Slot()
     def reload_if_relative(self) -> None:
-        """When the date has changed: compare the rows with the store, if the query depends on the date."""
+        """Update the rows after the date has changed, and query again if the query depends on it."""
         if parse_search(self.query.text).depends_on_today:
             self.refresh()
-        self._repaint_all()  # times of today are shown as yesterday's
+        self._repaint_all()  # times of today become “Yesterday”
 
     def refresh(self) -> None:
-        """Compare the rows with the store; afterwards they are current."""
+        """Query the order again."""
         if self._cache is not None:
             self._apply_edits(self.rows.apply(Changes(needs_reload=True)))
 
     def retry(self) -> None:
-        """Repeat now what failed; this also happens automatically, every two seconds."""
+        """Repeat a failed query now; otherwise that happens every two seconds."""
         self._pause.stop()
         self._query_if_needed()
         self._repaint_all()
@@ -208,7 +207,7 @@ class PlantModel(QAbstractTableModel):
             self._repaint_all()
 
     def show_draft(self, row: PlantRow | None) -> None:
-        """Show a plant as it is being edited; None: as it is in the store, once it is read again."""
+        """Show a plant with edited texts; None: as it is stored, once it was read again."""
         before, self._draft = self._draft, row
         if self._cache is not None and before is not None:
             self._cache.put([before])
@@ -234,7 +233,7 @@ class PlantModel(QAbstractTableModel):
         self.state_changed.emit()
 
     def read(self, first: int, last: int) -> None:
-        """Request rows that will be painted soon, so that most are loaded by then."""
+        """Request rows before they are painted."""
         self._missing_rows.update(range(first, last + 1))
         self._request_page()
 
@@ -289,13 +288,13 @@ class PlantModel(QAbstractTableModel):
 
     @Slot()
     def _request_page(self) -> None:
-        """Request the rows that were painted without being loaded, and those around them."""
+        """Request the rows that were painted before they were loaded, and rows around them."""
         missing, self._missing_rows = sorted(self._missing_rows), set()
         if self._cache is None or not missing:
             return
         ids, cache = self.rows.ids, self._cache
         rows: Iterable[int] = range(max(missing[0] - _PREFETCH_ROWS, 0), min(missing[-1] + _PREFETCH_ROWS, len(ids)))
-        if missing[-1] - missing[0] > _MAX_PAGE:  # more than one screen: only the single rows are read
+        if missing[-1] - missing[0] > _MAX_PAGE:  # too far apart to read the rows between them
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
         if requested := [ids[row] for row in rows if cache.is_missing(ids[row])]:
             cache.request(requested)
@@ -374,7 +373,7 @@ class PlantModel(QAbstractTableModel):
             self.name_found.emit(plant_id)
 
     def _row(self, row: int) -> PlantRow | None:
-        """Return what is known of a row; if it has to be read, note that."""
+        """Return a row, or None; if it has to be read, request it."""
         if self._cache is None:
             return None
         plant_id = self.rows.ids[row]
@@ -387,7 +386,7 @@ class PlantModel(QAbstractTableModel):
 
 
 def _read_order(reader: PlantReader, task: Task, view: View, *, reports_first: bool) -> tuple[array[int], int]:
-    """Return the order of a view, and the number of plants in the store; before that, report the first rows."""
+    """Return the ids of a view, and the number of plants in the store; report the first ids before that."""
     ids = array("q")
     for chunk in reader.ids(view):
         task.raise_if_cancelled()

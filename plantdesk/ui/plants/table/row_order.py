@@ -1,7 +1,7 @@
-"""The order of the rows as a list of ids, and the edits that keep it equal to the order of the store, without Qt.
+"""The order of the rows as an array of ids, and the edits that keep it up to date, without Qt.
 
-If the newest plants are at an end, added plants get their rows at once. A few deleted plants lose theirs at once.
-After every other change, the whole order has to be queried again.
+Added plants are inserted at once if the order is by time, and a few deleted plants are removed at once. After all other
+changes the whole order has to be queried again.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Order, View
 from plantdesk.ui.plants.table.cells import Column
 
-#: So many of the newest rows are compared with added ids: a query may return plants before they are reported.
+#: The number of newest rows in which added ids are searched: a query may have returned them already.
 _OVERLAP = 20_000
-#: More plants than this are not searched in the rows: each takes 10 ms at a million rows.
+#: The most deleted plants that are searched in the rows, each in 10 ms at a million rows.
 _MAX_LOOKED_UP = 10
 
 
 class Query(NamedTuple):
-    """What the table shows: the text of the search, and the column that sorts."""
+    """The query of the table: search text, sort column and direction."""
 
     text: str = ""
     column: Column = Column.ADDED
@@ -36,21 +36,21 @@ class Query(NamedTuple):
 
 
 class Insertion(NamedTuple):
-    """Ids that are inserted before `row`."""
+    """Insert `ids` before `row`."""
 
     row: int
     ids: array[int]
 
 
 class Removal(NamedTuple):
-    """`size` rows are removed, starting at `row`."""
+    """Remove `size` rows from `row` on."""
 
     row: int
     size: int
 
 
 class Replacement(NamedTuple):
-    """All rows are replaced; if `same_query`, by rows of the same query, else by the first rows of another one."""
+    """Replace all rows, by those of the same query or by the first ones of another query."""
 
     ids: array[int]
     same_query: bool
@@ -60,7 +60,7 @@ RowEdit: TypeAlias = Insertion | Removal | Replacement
 
 
 class RowsState(Enum):
-    """What the rows are, and what is being queried."""
+    """The states of the rows and their query."""
 
     EMPTY = "nothing was queried yet"
     LOADING = "another query runs, the rows are still those of the previous one"
@@ -71,34 +71,31 @@ class RowsState(Enum):
 
 
 class RowOrder:
-    """The ids of a view in their order.
-
-    The methods that yield edits go on when the edit is applied to `ids`.
-    """
+    """The ids of a view in their order. The caller applies each yielded edit to `ids` before the next one."""
 
     def __init__(self) -> None:
         self.ids: array[int] = array("q")
         self.state = RowsState.EMPTY
         self._view = View()
         self._total: int | None = None
-        #: Ids that were added while a query runs: it may return them or not.
+        #: Ids that were added while a query runs, which may return them or not.
         self._added_during_query: array[int] = array("q")
-        #: Whether the rows may differ from those of the store by more than what a running query returns.
+        #: Whether the rows have to be queried again, after a query that may be running.
         self._is_outdated = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether all rows of the view are there."""
+        """Whether all rows of the view are loaded."""
         return self.state in {RowsState.COMPLETE, RowsState.REFRESHING}
 
     @property
     def is_current(self) -> bool:
-        """Whether all rows are there, and nothing is known to have changed since."""
+        """Whether all rows are loaded and up to date."""
         return self.state is RowsState.COMPLETE and not self._is_outdated
 
     @property
     def needed_query(self) -> RowsState | None:
-        """The state of the query that has to be made for the rows that are missing or outdated, None if none has."""
+        """The state of the query that has to be started, or None."""
         if self.state is RowsState.FAILED:
             return RowsState.LOADING
         return RowsState.REFRESHING if self.state is RowsState.COMPLETE and self._is_outdated else None
@@ -109,14 +106,14 @@ class RowOrder:
         return len(self.ids) if self.is_complete and self._view.plants.is_everything else self._total
 
     def row_of(self, plant_id: int) -> int | None:
-        """Return the row of a plant, None if it is not there. Takes 10 ms at a million rows."""
+        """Return the row of a plant, or None. Takes 10 ms at a million rows."""
         try:
             return self.ids.index(plant_id)
         except ValueError:
             return None
 
     def begin(self, state: RowsState, view: View) -> None:
-        """Note that a query of `view` begins: LOADING, or REFRESHING for the same view."""
+        """Set the state of a query that begins: LOADING, or REFRESHING for the same view."""
         self._total, self._view = self.total, view
         self.state, self._is_outdated = state, False
         self._added_during_query = array("q")
@@ -127,7 +124,7 @@ class RowOrder:
         yield Replacement(ids, same_query=False)
 
     def show_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
-        """Show the answer of a query: all ids, and the number of plants in the store."""
+        """Show the result of a query: all ids, and the number of plants in the store."""
         edit = Replacement(ids, same_query=False) if self.state is RowsState.LOADING else difference(self.ids, ids)
         self.state, self._total = RowsState.COMPLETE, total
         if edit is not None:
@@ -135,12 +132,12 @@ class RowOrder:
         yield from self._insert_added(self._added_during_query)
 
     def fail(self) -> None:
-        """Note that the query failed."""
+        """Set the state after a failed query."""
         self.state = RowsState.COMPLETE if self.is_complete else RowsState.FAILED
         self._is_outdated = True
 
     def apply(self, changes: Changes) -> Iterator[RowEdit]:
-        """Show what a commit changed."""
+        """Update the rows after a commit."""
         self._is_outdated |= changes.needs_reload or bool(changes.updated or changes.removed)
         yield from self._insert_added(array("q", [row.id for row in changes.added]))
         if self.state is RowsState.COMPLETE and len(changes.removed) <= _MAX_LOOKED_UP:
@@ -149,7 +146,7 @@ class RowOrder:
                     yield Removal(row, 1)
 
     def _insert_added(self, added: array[int]) -> Iterator[RowEdit]:
-        """Insert added plants where the newest are; in other orders, only the store knows their rows."""
+        """Insert added plants at the end of the newest ones; other orders have to be queried again."""
         if not added:
             return
         is_first = self._view.descending
@@ -181,7 +178,7 @@ def difference(old: array[int], new: array[int]) -> RowEdit | None:
 
 
 def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
-    """Return how many elements are equal from the start; found by bisection."""
+    """Return the length of the common prefix, found by bisection."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2

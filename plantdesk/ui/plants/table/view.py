@@ -47,11 +47,11 @@ _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
 class PlantTableView(QTableView):
-    """The view of a `PlantModel`, in which a row looks like one item.
+    """The view of a `PlantModel`, with whole rows as items.
 
-    `selection_count_changed(count)`: the number of selected rows. `copy_requested`: the keys for copying were pressed.
-    `edit_requested(column)`: Enter or a double click on a cell that can be edited. `menu_requested(position)`: a
-    context menu, on the screen. `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant.
+    `selection_count_changed(count)`: another selection. `copy_requested`: Ctrl+C. `edit_requested(column)`: Enter, or a
+    double click on an editable cell. `menu_requested(position)`: a context menu at a position on the screen.
+    `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant.
     """
 
     selection_count_changed = Signal(int)
@@ -66,7 +66,7 @@ class PlantTableView(QTableView):
         self._plants = model
         self._theme = theme
         ReservedScrollBar(self)
-        #: Marks new rows.
+        #: Paints the rows, and marks new ones.
         self.background = RowBackground(theme, model, self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
@@ -92,13 +92,13 @@ class PlantTableView(QTableView):
         self._on_theme_changed()
 
     def to_json(self) -> dict[str, object]:
-        """Return order, density and columns, as members of a JSON object."""
+        """Return order, row height and columns as a JSON object."""
         query = self._plants.query
         order = {"order": query.column.order, "descending": query.descending}
         return {**order, "compact": self.is_compact, **self.columns.to_json()}
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Show what `to_json` has returned; whatever is invalid in it gets its default."""
+        """Set the layout from `to_json`, with defaults for invalid values."""
         self.columns.restore(values)
         self.set_compact(compact=values.get("compact") is True)
         column = next((each for each in Column if each.order == values.get("order")), Column.ADDED)
@@ -106,19 +106,19 @@ class PlantTableView(QTableView):
         self.sortByColumn(column, Qt.SortOrder.AscendingOrder if is_ascending else Qt.SortOrder.DescendingOrder)
 
     def set_compact(self, *, compact: bool) -> None:
-        """Make rows lower, or of the usual height."""
+        """Set whether rows are lower than usual."""
         self.is_compact = compact
         self._on_theme_changed()
 
     def jump_to_top(self) -> None:
-        """Scroll to the first row and make it the current one; the selection stays."""
+        """Scroll to the first row and make it current; the selection stays."""
         flags = QItemSelectionModel.SelectionFlag.NoUpdate
         self.selectionModel().setCurrentIndex(self._plants.index(0, 0), flags)
         self.scrollToTop()
 
     @Slot()
     def go_to_first_row(self) -> None:
-        """Move the focus into the table, to the first row if none is selected; do nothing without rows."""
+        """Move the focus to the table, and select the first row if none is selected; do nothing without rows."""
         if self._plants.rowCount():
             if not self.selectionModel().hasSelection():
                 self.keeper.go_to_row(0)
@@ -130,7 +130,7 @@ class PlantTableView(QTableView):
         return self._plants.id_at(index.row()) if index.isValid() else None
 
     def open_editor(self, column: Column) -> None:
-        """Put the editor over a cell of the current row, which is selected; it stays there while rows come and go."""
+        """Show the editor over a cell of the current row, which gets selected; it follows the row."""
         row = self.currentIndex().row()
         self._edited_id, self._edited_column = self.current_id(), column
         if not self.selectionModel().isRowSelected(row):
@@ -141,11 +141,11 @@ class PlantTableView(QTableView):
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_draft(self, row: PlantRow) -> None:
-        """Show a plant as it is being edited, until the editor is closed and its row was read again."""
+        """Show a plant with edited texts, until the editor is closed and the row was read again."""
         self._plants.show_draft(row)
 
     def close_editor(self) -> None:
-        """Remove the editor; its focus goes to the table."""
+        """Hide the editor; its focus goes to the table."""
         self._edited_id = None
         self._plants.show_draft(None)
         if self.editor.hasFocus():
@@ -154,7 +154,7 @@ class PlantTableView(QTableView):
 
     @Slot(int)
     def set_covered(self, height: int) -> None:
-        """Let rows be scrolled clear of a message that covers so much of the lower end."""
+        """Set the height of a message over the lower end, above which the last row can be scrolled."""
         if height != self._covered:
             self._covered = height
             self.updateGeometries()
@@ -185,7 +185,7 @@ class PlantTableView(QTableView):
 
     @override
     def keyboardSearch(self, search: str) -> None:
-        """Let the store search the name: Qt would read a million rows."""
+        """Search the name in the store: Qt would read all rows."""
         self._typed = self._typed + search if self._is_typing else search
         self._typed_at = monotonic()
         if self._typed.strip():
@@ -193,7 +193,7 @@ class PlantTableView(QTableView):
 
     @property
     def _is_typing(self) -> bool:
-        """Whether the next letter is added to those before it, so that a space is a letter as well."""
+        """Whether a further letter, which may be a space, continues the search by name."""
         pause = 2 * QGuiApplication.styleHints().keyboardInputInterval() / 1000
         return bool(self._typed) and monotonic() - self._typed_at <= pause
 
@@ -230,14 +230,14 @@ class PlantTableView(QTableView):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Let rows be dragged, selected or not, as files are; a drag that starts beside the rows selects."""
+        """Enable dragging only from a row, so that a drag from elsewhere selects rows."""
         row = self.indexAt(event.position().toPoint())
         self.setDragEnabled(row.isValid() and not event.modifiers())
         super().mousePressEvent(event)
 
     @override
     def startDrag(self, supportedActions: Qt.DropAction) -> None:
-        """Drag the selected rows, without reading them: there may be a million."""
+        """Drag the selected rows without reading them."""
         drag_plants(self, self.selected_count())
 
     @override
@@ -256,7 +256,7 @@ class PlantTableView(QTableView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle the keys of the table before a menu does; some commands select the current row if no row is."""
+        """Handle keys of the table before shortcuts of menus; for row commands, select the current row if none is."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS:
                 event.accept()
@@ -283,9 +283,9 @@ class PlantTableView(QTableView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Notify assistive technology once; Qt's table lists every cell first, 50 s for a million rows."""
+        """Notify assistive technologies once; Qt does it for each cell, which takes 50 s for a million rows."""
         QAbstractItemView.selectionChanged(self, selected, deselected)
-        self.viewport().update()  # the line above a row is part of the row before, which has not changed
+        self.viewport().update()  # the line above a row belongs to the previous row
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
 
@@ -358,7 +358,7 @@ class PlantTableView(QTableView):
     def _set_up_columns(self, model: PlantModel) -> None:
         self.setModel(model)
         header = self.horizontalHeader()
-        # In a model without selection: it asks whether each column is selected, 20 s after Ctrl+A at a million rows.
+        # A selection model of its own, without selection: else Ctrl+A takes 20 s at a million rows.
         header.setSelectionModel(QItemSelectionModel(model, header))
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -374,7 +374,7 @@ class PlantTableView(QTableView):
         return self.currentIndex().siblingAtColumn(Column.NAME)
 
     def _place_editor(self) -> None:
-        """Move the editor with its row; without a row, it stays where it is."""
+        """Move the editor to its row, if the row is current."""
         if self._edited_id is not None and self.current_id() == self._edited_id:
             cell = self.visualRect(self._plants.index(self.currentIndex().row(), self._edited_column))
             self.editor.setGeometry(cell.adjusted(0, 0, 0, -1))
