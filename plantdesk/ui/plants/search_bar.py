@@ -78,8 +78,8 @@ class FilterChips(QToolBar):
             self._add(term).triggered.connect(partial(self.removed.emit, term))
         self.setVisible(bool(self._filters))
         if focused is not None and self._filters:
-            at = min(focused, len(self._filters) - 1)
-            self.widgetForAction(self.actions()[at]).setFocus(Qt.FocusReason.TabFocusReason)
+            index = min(focused, len(self._filters) - 1)
+            self.widgetForAction(self.actions()[index]).setFocus(Qt.FocusReason.TabFocusReason)
 
     def _add(self, term: Term) -> QAction:
         text, tag = filter_text(term), tag_of(term)
@@ -104,7 +104,8 @@ class FilterChips(QToolBar):
         return action
 
     def _focused_index(self) -> int | None:
-        return next((at for at, each in enumerate(self.actions()) if self.widgetForAction(each).hasFocus()), None)
+        focused = (self.widgetForAction(action).hasFocus() for action in self.actions())
+        return next((index for index, has_focus in enumerate(focused) if has_focus), None)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

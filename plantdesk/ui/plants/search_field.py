@@ -59,8 +59,7 @@ class SearchCompleter(QObject):
 
     def set_counts(self, counts: Counts) -> None:
         """Offer the tags and sources of these plants, those with the most plants first."""
-        tags = sorted(counts.tags.items(), key=lambda item: -item[1])
-        self._tags = [tag for tag, _ in tags if tag]
+        self._tags = sorted(filter(None, counts.tags), key=lambda tag: -counts.tags[tag])
         self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
 
     @Slot()
@@ -71,8 +70,9 @@ class SearchCompleter(QObject):
             offers = dict(self._find(text))
             self._offers = {} if self._is_whole(text, offers) else dict(islice(offers.items(), _MAX_OFFERS))
         value = _VALUE.search(text)
-        place = QRect(0, self._field.height() + 2, self._field.width() // 2, 1)
-        self._list.offer([*self._offers], text[self._start :] if value is None else value["value"], place)
+        typed = text[self._start :] if value is None else value["value"]
+        rect = QRect(0, self._field.height() + 2, self._field.width() // 2, 1)
+        self._list.offer([*self._offers], typed, rect)
 
     @Slot(str)
     def _on_chosen(self, text: str) -> None:
@@ -114,9 +114,8 @@ class SearchCompleter(QObject):
 
 def _matching(tags: Iterable[str], typed: str) -> list[str]:
     """Return the tags that contain the typed text, those that begin with it first."""
-    found = [(searched(tag), tag) for tag in tags]
-    found = [(folded, tag) for folded, tag in found if typed in folded]
-    return [tag for _, tag in sorted(found, key=lambda each: not each[0].startswith(typed))]
+    matching = [tag for tag in tags if typed in searched(tag)]
+    return sorted(matching, key=lambda tag: not searched(tag).startswith(typed))
 
 
 def _days() -> dict[str, AddedOn]:

@@ -99,14 +99,14 @@ class UnsavedPlants(QFrame):
             self._table.selectRow(0)
 
     def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
-        reason, icon = self._reason(submission), ("history", "text_2")
+        reason, icon, color = self._reason(submission), "history", "text_2"
         if self._outbox.is_in_doubt(submission):
-            icon = "refresh-cw", "text_2"
+            icon = "refresh-cw"
         elif submission.state is SubmissionState.REFUSED:
-            icon = "circle-alert", "error"
+            icon, color = "circle-alert", "error"
         elif self._outbox.waits_for_server:
-            icon = "clock", "text_2"
-        return Cell(self._title(submission), icon=icon), Cell(reason, reason, color=icon[1])
+            icon = "clock"
+        return Cell(self._title(submission), icon=(icon, color)), Cell(reason, reason, color=color)
 
     def _title(self, submission: Submission) -> str:
         """Return the name, or the number of copies."""

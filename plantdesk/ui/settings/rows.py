@@ -169,8 +169,9 @@ class SettingRows(QObject):
         theme, change = self._context.theme, self._preferences.change
         modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
         mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
-        names = [(translation.name_of(each), each) for each in languages.available()]
-        known = [(self.tr("As the system"), ""), *sorted(each for each in names if each[0])]  # with a name in Qt
+        names = sorted((translation.name_of(each), each) for each in languages.available())
+        in_qt = [(name, each) for name, each in names if name]  # without languages that Qt does not know
+        known = [(self.tr("As the system"), ""), *in_qt]
         language = self._choice(
             known, lambda: self._preferences.settings.language, lambda value: change(language=value)
         )

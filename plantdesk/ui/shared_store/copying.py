@@ -28,7 +28,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 _WIDTH = 560
 _SERVER = re.compile("postgres(ql)?://", re.IGNORECASE)
 #: Matches an address up to the end of its password.
-_WITH_PASSWORD = re.compile("(postgres(?:ql)?://)([^:@/?#]*):([^@/?#]*)@", re.IGNORECASE)
+_WITH_PASSWORD = re.compile("(?P<scheme>postgres(?:ql)?://)(?P<user>[^:@/?#]*):(?P<password>[^@/?#]*)@", re.IGNORECASE)
 _MAX_LENGTH = 2000
 
 
@@ -73,10 +73,11 @@ class CopyDialog(Dialog):
     @Slot()
     def _on_edited(self) -> None:
         text = self._target_edit.text().strip()
-        if (found := _WITH_PASSWORD.match(text)) is not None:  # the field would show it in clear text
-            self._user_edit.setText(unquote(found[2]))
-            self._password_edit.setText(unquote(found[3]))
-            self._target_edit.setText(found[1] + text[found.end() :])
+        found = _WITH_PASSWORD.match(text)
+        if found is not None:  # the field would show the password in clear text
+            self._user_edit.setText(unquote(found["user"]))
+            self._password_edit.setText(unquote(found["password"]))
+            self._target_edit.setText(found["scheme"] + text[found.end() :])
             return
         for field in (self._user_edit, self._password_edit):
             field.setEnabled(bool(_SERVER.match(text)) and self._task is None)

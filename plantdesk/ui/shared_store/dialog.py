@@ -114,7 +114,7 @@ class SharedStoreDialog(Dialog):
         self._password_edit.setText(dict(address.secrets).get("password", ""))
         mode = dict(address.parameters).get("sslmode", "")
         shown = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
-        self._parameters = tuple(each for each in address.parameters if each[0] not in shown)
+        self._parameters = tuple((name, value) for name, value in address.parameters if name not in shown)
         for field, name in ((self._host_edit, "host"), (self._port_edit, "port"), (self._user_edit, "user")):
             field.setText(given.get(name, ""))
         self._database_edit.setText(given.get("dbname", ""))
@@ -173,7 +173,7 @@ class SharedStoreDialog(Dialog):
     @Slot()
     def _on_mode_chosen(self) -> None:
         self._is_mode_chosen = True
-        self._parameters = tuple(each for each in self._parameters if each[0] != "sslmode")
+        self._parameters = tuple((name, value) for name, value in self._parameters if name != "sslmode")
         self._mark_untested()
 
     @Slot()

@@ -34,16 +34,16 @@ from plantdesk.ui.widgets.plain_table import Cell, CellDelegate, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: The most rows, and columns unless a later one has a field, that are shown.
-_ROWS, _COLUMNS = 20, 30
+_MAX_ROWS, _MAX_COLUMNS = 20, 30
 _MIN_WIDTH, _MAX_WIDTH = 130, 260
 #: The least visible rows, and the most columns of which one is stretched.
 _MIN_ROWS, _FEW_COLUMNS = 3, 7
 #: The gap between two combo boxes, half on each side.
-_GAP = 9
+_COMBO_GAP = 9
 #: From the edge of a cell to a pill, whose text is then aligned with the heading.
-_PILL = 4
+_PILL_MARGIN = 4
 #: The role of the value of a cell; None if the row has none.
-_TAG = Qt.ItemDataRole.UserRole
+_TAG_ROLE = Qt.ItemDataRole.UserRole
 _ENCODINGS = (
     "utf-8",
     "utf-16",
@@ -69,19 +69,19 @@ class _PreviewDelegate(CellDelegate):
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        tag = index.data(_TAG) if index.column() == self._columns.fields.get("tag") else None
+        tag = index.data(_TAG_ROLE) if index.column() == self._columns.fields.get("tag") else None
         if tag is None:
             super().paint(painter, option, index)
         else:
-            size = pill_size(self._theme, tag).boundedTo(option.rect.size() - QSize(2 * _PILL, 0))
+            size = pill_size(self._theme, tag).boundedTo(option.rect.size() - QSize(2 * _PILL_MARGIN, 0))
             side = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
-            rect = option.rect.adjusted(_PILL, 0, -_PILL, 0)
+            rect = option.rect.adjusted(_PILL_MARGIN, 0, -_PILL_MARGIN, 0)
             painter.save()
             paint_pill(painter, self._theme, QStyle.alignedRect(option.direction, side, size, rect), tag)
             painter.restore()
-        painter.fillRect(QRect(option.rect.topLeft(), QSize(option.rect.width(), 1)), self._line(index))
+        painter.fillRect(QRect(option.rect.topLeft(), QSize(option.rect.width(), 1)), self._line_color(index))
 
-    def _line(self, index: Index) -> QColor:
+    def _line_color(self, index: Index) -> QColor:
         return self._theme.colors.color("line" if index.row() else "surface")
 
 
@@ -99,11 +99,11 @@ class ColumnTable(QFrame):
         self._theme = theme
         self._combos: list[QComboBox] = []
         #: A check box below each combo box: whether the column is a part of the name.
-        self._ticks: list[QCheckBox] = []
-        self._has_ticks = False
+        self._name_checks: list[QCheckBox] = []
+        self._has_name_checks = False
         #: The combo box that was changed last, and the fields that the others had before.
-        self._edited: QComboBox | None = None
-        self._others: list[tuple[QComboBox, str]] = []
+        self._changed_combo: QComboBox | None = None
+        self._other_fields: list[tuple[QComboBox, str]] = []
         self._names: Sequence[str] = ()
         self._strip = QWidget()
         self._table = PlainTable(theme, self.tr("First rows of the file"), [""])
@@ -118,17 +118,17 @@ class ColumnTable(QFrame):
         self._table.setMinimumHeight(_MIN_ROWS * theme.metrics.compact_row + 2 * XS)
         fill(QVBoxLayout(self), self._strip, (self._table, 1), margins=XS, spacing=0)
         # Queued: while Qt stretches a column, the columns after it have their old positions.
-        self._table.horizontalHeader().sectionResized.connect(self._place, Qt.ConnectionType.QueuedConnection)
-        self._table.horizontalScrollBar().valueChanged.connect(self._place)
+        self._table.horizontalHeader().sectionResized.connect(self._place_combos, Qt.ConnectionType.QueuedConnection)
+        self._table.horizontalScrollBar().valueChanged.connect(self._place_combos)
         self._table.viewport().installEventFilter(self)
 
     @property
     def columns(self) -> dict[str, Sequence[int]]:
         """The indexes of the columns of each field; the name may have several."""
         found: dict[str, list[int]] = {}
-        for at, combo in enumerate(self._combos):
+        for column, combo in enumerate(self._combos):
             if combo.currentData():
-                found.setdefault(combo.currentData(), []).append(at)
+                found.setdefault(combo.currentData(), []).append(column)
         return {field: in_order(columns, self._names) for field, columns in found.items()}
 
     @property
@@ -140,78 +140,82 @@ class ColumnTable(QFrame):
     def set_several(self, several: bool) -> None:
         """Show the check boxes for a name of several columns, or use only the first one of them."""
         others = [] if several else self.columns.get("name", ())[1:]
-        self._has_ticks = several
-        for at in others:
-            self.choose(at, "")
-        self._show_ticks()
+        self._has_name_checks = several
+        for column in others:
+            self.choose(column, "")
+        self._show_name_checks()
 
-    def choose(self, at: int, field: str) -> None:
+    def choose(self, column: int, field: str) -> None:
         """Choose the field of a column, or "" for none, as the user does."""
-        self._combos[at].setCurrentIndex(self._combos[at].findData(field))
+        self._combos[column].setCurrentIndex(self._combos[column].findData(field))
 
     def show_sample(self, sample: Sample) -> None:
         """Show the columns and the first rows of a file."""
         layout = sample.layout
         codes = [layout.codes.position] if layout.codes else []
-        count = min(len(layout.names), max(_COLUMNS - 1, *layout.fields.values(), *layout.name_parts, *codes) + 1)
+        count = min(len(layout.names), max(_MAX_COLUMNS - 1, *layout.fields.values(), *layout.name_parts, *codes) + 1)
         self._names = layout.names[:count]
-        self._has_ticks = bool(layout.name_parts)
-        self._show_combos({at: field for field, columns in layout.columns.items() for at in columns})
-        numbered = [self.tr("Column {number}").format(number=at + 1) for at in range(count)]
+        self._has_name_checks = bool(layout.name_parts)
+        self._show_combos({column: field for field, columns in layout.columns.items() for column in columns})
+        numbered = [self.tr("Column {number}").format(number=column + 1) for column in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
-        cells = [_cells(row, count) for row in sample.rows[:_ROWS]]
+        cells = [_cells(row, count) for row in sample.rows[:_MAX_ROWS]]
         self._table.show_rows([[Cell(one_line(each), color="text_2") for each in headings], *cells], (), [""] * count)
-        self._fit(sample)
-        self._show_ticks()
+        self._fit_columns(sample)
+        self._show_name_checks()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and watched is self._table.viewport():
-            self._place()
-        elif event.type() is QEvent.Type.FocusIn and watched in (fields := [*self._combos, *self._ticks]):
-            at = fields.index(watched) % len(self._combos)
-            self._table.scrollTo(self._table.model().index(self._table.rowAt(0), at))
+            self._place_combos()
+        elif event.type() is QEvent.Type.FocusIn and watched in (fields := [*self._combos, *self._name_checks]):
+            column = fields.index(watched) % len(self._combos)
+            self._table.scrollTo(self._table.model().index(self._table.rowAt(0), column))
         return super().eventFilter(watched, event)
 
     @Slot()
-    def _place(self) -> None:
+    def _place_combos(self) -> None:
         table, height = self._table, self._theme.metrics.compact_row
-        start = table.viewport().x() + _GAP // 2
-        for at, (combo, tick) in enumerate(zip(self._combos, self._ticks, strict=True)):
-            left, width = start + table.columnViewportPosition(at), table.columnWidth(at) - _GAP
+        start = table.viewport().x() + _COMBO_GAP // 2
+        for column, (combo, tick) in enumerate(zip(self._combos, self._name_checks, strict=True)):
+            left, width = start + table.columnViewportPosition(column), table.columnWidth(column) - _COMBO_GAP
             combo.setGeometry(left, XS, width, height)
             tick.setGeometry(left, height + 2 * XS, min(width, tick.sizeHint().width()), height)
 
-    def _show_ticks(self) -> None:
-        rows = 1 + self._has_ticks
+    def _show_name_checks(self) -> None:
+        rows = 1 + self._has_name_checks
         self._strip.setFixedHeight(rows * self._theme.metrics.compact_row + (rows + 1) * XS)
-        for combo, tick in zip(self._combos, self._ticks, strict=True):
-            tick.setVisible(self._has_ticks)
+        for combo, tick in zip(self._combos, self._name_checks, strict=True):
+            tick.setVisible(self._has_name_checks)
             tick.setChecked(combo.currentData() == "name")
-        self._place()
+        self._place_combos()
 
     def _show_combos(self, fields: Mapping[int, str]) -> None:
-        for widget in [*self._combos, *self._ticks]:
+        for widget in [*self._combos, *self._name_checks]:
             widget.hide()
             widget.deleteLater()
-        self._edited = None
-        self._combos = [self._combo(at, name, fields.get(at, "")) for at, name in enumerate(self._names)]
-        self._ticks = [self._tick(one_line(name) or str(at)) for at, name in enumerate(self._names, 1)]
+        self._changed_combo = None
+        self._combos = [
+            self._make_combo(column, name, fields.get(column, "")) for column, name in enumerate(self._names)
+        ]
+        self._name_checks = [
+            self._make_name_check(one_line(name) or str(number)) for number, name in enumerate(self._names, 1)
+        ]
 
-    def _tick(self, name: str) -> QCheckBox:
+    def _make_name_check(self, name: str) -> QCheckBox:
         tick = QCheckBox(self.tr("In the name"), self._strip)
         tick.setAccessibleName(self.tr("Column {name} is in the name").format(name=name))
-        tick.clicked.connect(self._on_ticked)
+        tick.clicked.connect(self._on_name_checked)
         tick.installEventFilter(self)
         return tick
 
     @Slot(bool)
-    def _on_ticked(self, ticked: bool) -> None:
+    def _on_name_checked(self, ticked: bool) -> None:
         tick = self.sender()
         if isinstance(tick, QCheckBox):
-            self.choose(self._ticks.index(tick), "name" if ticked else "")
+            self.choose(self._name_checks.index(tick), "name" if ticked else "")
 
-    def _combo(self, at: int, name: str, field: str) -> QComboBox:
+    def _make_combo(self, column: int, name: str, field: str) -> QComboBox:
         choices = (
             (self.tr("ID"), "id"),
             (self.tr("Name"), "name"),
@@ -219,7 +223,7 @@ class ColumnTable(QFrame):
             (self.tr("Note"), "note"),
             (self.tr("Leave out"), ""),
         )
-        combo = ComboBox(self.tr("Field of column {name}").format(name=one_line(name) or at + 1), choices)
+        combo = ComboBox(self.tr("Field of column {name}").format(name=one_line(name) or column + 1), choices)
         combo.setCurrentIndex(combo.findData(field))
         combo.currentIndexChanged.connect(self._on_chosen)
         combo.setProperty("small", "true")
@@ -237,24 +241,24 @@ class ColumnTable(QFrame):
         chosen = self.sender()
         if not isinstance(chosen, QComboBox):
             return
-        if chosen is not self._edited:
-            self._edited = chosen
-            self._others = [(each, each.currentData()) for each in self._combos if each is not chosen]
-        taken = "" if self._has_ticks and chosen.currentData() == "name" else chosen.currentData()
-        for combo, field in self._others:
+        if chosen is not self._changed_combo:
+            self._changed_combo = chosen
+            self._other_fields = [(each, each.currentData()) for each in self._combos if each is not chosen]
+        taken = "" if self._has_name_checks and chosen.currentData() == "name" else chosen.currentData()
+        for combo, field in self._other_fields:
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(combo.findData("" if field == taken else field))
-        self._show_ticks()
+        self._show_name_checks()
         self._table.viewport().update()
         self.fields_changed.emit()
 
-    def _fit(self, sample: Sample) -> None:
+    def _fit_columns(self, sample: Sample) -> None:
         table, count = self._table, self._table.model().columnCount()
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for at in range(count):
-            content = min(_MAX_WIDTH, table.sizeHintForColumn(at))
-            table.setColumnWidth(at, max(_MIN_WIDTH, content, self._combos[at].sizeHint().width() + _GAP))
+        for column in range(count):
+            content = min(_MAX_WIDTH, table.sizeHintForColumn(column))
+            table.setColumnWidth(column, max(_MIN_WIDTH, content, self._combos[column].sizeHint().width() + _COMBO_GAP))
         if count <= _FEW_COLUMNS:
             wide = sample.layout.fields.get("name", 0)
             header.setSectionResizeMode(min(wide, count - 1), QHeaderView.ResizeMode.Stretch)
@@ -273,9 +277,9 @@ class ReadingOptions(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._encoding = self._combo(self.tr("Encoding"), ((each.upper(), each) for each in _ENCODINGS))
-        self._delimiter = self._combo(self.tr("Delimiter"), self._delimiters().items())
-        self._quote = self._combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
+        self._encoding = self._make_combo(self.tr("Encoding"), ((each.upper(), each) for each in _ENCODINGS))
+        self._delimiter = self._make_combo(self.tr("Delimiter"), self._delimiters().items())
+        self._quote = self._make_combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
         self._skipped = spin_box(QSpinBox)
         self._skipped.setRange(0, _MAX_SKIPPED)
         self._skipped.setAccessibleName(self.tr("Lines above the table"))
@@ -354,7 +358,7 @@ class ReadingOptions(QWidget):
             self.tr("one column"): ONE_COLUMN,
         }
 
-    def _combo(self, name: str, choices: Iterable[tuple[str, str]]) -> QComboBox:
+    def _make_combo(self, name: str, choices: Iterable[tuple[str, str]]) -> QComboBox:
         combo = ComboBox(name, choices)
         combo.currentIndexChanged.connect(self.changed)
         return combo

@@ -445,7 +445,7 @@ class ImportDialog(Dialog):
             parts.append(self.tr("{column} has codes, not numbers: new IDs").format(column=quoted(codes.column, 30)))
         names = self._columns.columns.get("name", ())
         if len(names) > 1:
-            columns = " + ".join(quoted(self._sample.layout.names[at] or str(at + 1), 30) for at in names)
+            columns = " + ".join(quoted(self._sample.layout.names[column] or str(column + 1), 30) for column in names)
             example = quoted(self._sample.example_name(names), 60)
             text = self.tr("name put together from {columns}, such as {name}")
             parts.append(text.format(columns=columns, name=example))

@@ -158,7 +158,7 @@ class ActionRow(QHBoxLayout):
         while len(self._buttons) < len(self._actions):
             self._add_button()
         for number, button in enumerate(self._buttons):
-            label = self._actions[number][0] if number < len(self._actions) else ""
+            label = self.labels[number] if number < len(self._actions) else ""
             if label != button.text():
                 button.setDown(False)  # it was pressed for the previous action
                 button.setText(label)

@@ -198,7 +198,8 @@ class EditCommands(Feature):
         toast, stack, step = self.context.page.toast, self.context.undo_stack, undone.change
         text = self.tr("Redone: {title}") if step.kind is ChangeKind.REDO else self.tr("Undone: {title}")
         title = one_line(translated(step.title))
-        if step.subject[0] is not ChangeKind.INSERT:
+        kind, *_ = step.subject
+        if kind is not ChangeKind.INSERT:
             title = text.format(title=one_line(translated(step.plain_title)))
         moved = "" if undone.moved_text is None else f" {translated(undone.moved_text)}"
         if not undone.skipped:

@@ -159,7 +159,8 @@ class RowOrder:
             return
         newest = {*(self.ids[:_OVERLAP] if is_first else self.ids[-_OVERLAP:])}
         # A query that has returned a plant has also returned those that were added before it.
-        new = added[max((at + 1 for at, plant_id in enumerate(added) if plant_id in newest), default=0) :]
+        returned = [index for index, plant_id in enumerate(added) if plant_id in newest]
+        new = added[max(returned, default=-1) + 1 :]
         if new:
             yield Insertion(0, new[::-1]) if is_first else Insertion(len(self.ids), new)
 

@@ -218,8 +218,8 @@ class PlantTableView(QTableView):
             super().keyPressEvent(event)
 
     def _on_enter(self) -> None:
-        scanned = split_address(self._typed)[1] if self._is_typing else None
-        if scanned is None:
+        _, scanned = split_address(self._typed)
+        if scanned is None or not self._is_typing:
             self.edit_requested.emit(Column.NAME)
         else:
             self.scanned.emit(scanned)
