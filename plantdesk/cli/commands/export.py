@@ -1,4 +1,4 @@
-"""`plantdesk export` and `label_count`: write plants to a file."""
+"""`plantdesk export` and `labels`: write plants to a file."""
 
 from __future__ import annotations
 
