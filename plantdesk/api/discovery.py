@@ -160,9 +160,8 @@ def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     """Return whether the server on 127.0.0.1 proves, about within `timeout` seconds, that it has the key."""
     nonce, deadline, received = os.urandom(32).hex(), time.monotonic() + timeout, b""
     request = f"HEAD /openapi.json HTTP/1.0\r\nHost: localhost\r\n{NONCE_HEADER}: {nonce}\r\n\r\n"
-    with contextlib.suppress(OSError), socket.socket() as connection:  # create_connection would import codecs of names
-        connection.settimeout(timeout)
-        connection.connect(("127.0.0.1", identity.port))
+    address = "127.0.0.1", identity.port
+    with contextlib.suppress(OSError), socket.create_connection(address, timeout) as connection:
         connection.sendall(request.encode())
         while len(received) < _MAX_HEADERS and time.monotonic() < deadline and (piece := connection.recv(4096)):
             received += piece

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import BaseModel
 
 from plantdesk import DEFAULT_PORT, HOME_PAGE
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.models import Error, NewPlant, Plant
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 #: The version of the API, not of the program.
 _VERSION = "1.0.0"

@@ -31,7 +31,9 @@ from plantdesk.cli.parser import (
     unicode_text,
     whole_number,
 )
+from plantdesk.domain.duplicates import KeepRule
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.texts import Text
 from plantdesk.platform.manual import PAGES
 from plantdesk.transfer.formats import WRITTEN, Format
@@ -82,9 +84,6 @@ _SEARCH = (
     'only those with these words and "phrases"; also tag:x, tag:x/, tag:none, note:x, from:x, added:today, '
     "7d or 2026-11, id:5-90; -word and -tag:x exclude (--search=-word)"
 )
-#: The values of `KeepRule` and `OnConflict`, which take long to import.
-_KEPT = ("lowest", "newest", "longest-note")
-_ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
 #: Encodings of Python that decode to half surrogate pairs, or are not for files.
 _NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
@@ -375,7 +374,11 @@ def _add_duplicates(commands: Commands) -> None:
     command.add_argument("--by", choices=["name-tag", "name"], default="name-tag", help=alike)
     command.add_argument("--json", action="store_true", help=_JSON)
     command.add_argument("--merge", action="store_true", help="make one plant of each group, with the notes of all")
-    command.add_argument("--keep", choices=_KEPT, help="with --merge: the plant that stays (default: lowest, by ID)")
+    command.add_argument(
+        "--keep",
+        choices=[rule.value for rule in KeepRule],
+        help="with --merge: the plant that stays (default: lowest, by ID)",
+    )
     together = "with --merge: also plants that were added together, such as 20 x Salvia, or that agree in everything"
     command.add_argument("--all", action="store_true", help=together)
     _add_merge_options(command)
@@ -486,7 +489,7 @@ def _add_import(commands: Commands) -> None:
     )
     command.add_argument(
         "--on-clash",
-        choices=_ON_CONFLICT,
+        choices=[choice.value for choice in OnConflict],
         default="refuse",
         help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant; "
         "of several rows with one ID the last",

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from plantdesk.domain.duplicates import KeepRule, PlantGroups
 from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import PlantRow
+from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.tags import is_in_branch, moved
 from plantdesk.domain.texts import Text
-
-if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant, Plant
-    from plantdesk.domain.rewriting import Rule
+from plantdesk.domain.validation import plant_fields, plant_note
 
 #: Ids that are named of the plants that a change has left as they are.
 _MAX_SKIPPED = 100
@@ -199,8 +198,6 @@ def edited(
     """Return the edit that gives the plant that the user saw other values. Raises InvalidPlantError."""
     new_tag = row.tag if isinstance(tag, Keep) else tag
     values: dict[str, object] = {"name": row.name if isinstance(name, Keep) else name}
-    from plantdesk.domain.validation import plant_fields, plant_note
-
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
     new_note = row.note if isinstance(note, Keep) else plant_note(note or "")
     return Update(row, fields.name, fields.tag, new_note)

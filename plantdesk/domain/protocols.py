@@ -9,7 +9,7 @@ import builtins
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from typing_extensions import override
 
@@ -19,11 +19,9 @@ from plantdesk.domain.errors import PlantDeskError, StoreError, TokenRefusedErro
 from plantdesk.domain.events import EventPage
 from plantdesk.domain.history import Change, HistoryEntry, PlantChange
 from plantdesk.domain.imports import ImportConflict, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
 from plantdesk.domain.selections import Counts, KnownName, Selection, View
-
-if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant, Plant
 
 
 class Desk(NamedTuple):

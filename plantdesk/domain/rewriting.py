@@ -9,6 +9,7 @@ from heapq import merge
 from typing import NamedTuple, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError
+from plantdesk.domain.patterns import finder, template
 from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, plant_note
 
@@ -155,8 +156,6 @@ def _steps(rule: Rule, field: str) -> list[Step]:
 
 def _replacing(rule: Rule) -> Step:
     if rule.is_pattern:
-        from plantdesk.domain.patterns import finder, template
-
         found, new = finder(rule.find, any_case=rule.any_case), template(rule.find, rule.replacement)
 
         def find(text: str) -> Iterator[Place]:

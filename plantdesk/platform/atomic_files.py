@@ -9,6 +9,7 @@ import atexit
 import os
 import stat
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,8 +31,6 @@ _MAX_AGE = 86_400
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
     """Yield an empty file (mode 0600) beside `path`; it is removed at the end, unless renamed. Raises OSError."""
-    import tempfile  # takes 3 ms, and the start of the window only reads
-
     handle, name = tempfile.mkstemp(_SUFFIX, _PREFIX, path.parent)
     os.close(handle)
     temporary = Path(name)

@@ -1,15 +1,18 @@
 """Checks that Qt can open a window, since Qt aborts the process if it cannot (Linux), and finds its options.
 
-Only the standard library is imported: packaging/dev.py uses this module before the environment exists. Functions import
-what most commands do not need.
+Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
+import socket
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
@@ -78,8 +81,6 @@ def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
 
 def install_hint(missing: Sequence[Library]) -> Text:
     """Return one line that names the missing libraries and the command that installs them on this system."""
-    import shutil
-
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
         packages = " ".join(sorted({library.debian for library in missing}))
@@ -131,8 +132,6 @@ def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]
 
 
 def _loads(file: str) -> bool:
-    import ctypes
-
     try:
         ctypes.CDLL(file)
     except OSError:
@@ -145,8 +144,6 @@ def _x11_answers(environment: Mapping[str, str]) -> bool:
     name = environment.get("DISPLAY")
     if not name or not _loads("libxcb.so.1"):
         return False
-    import ctypes
-
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
@@ -159,9 +156,6 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
     name = environment.get("WAYLAND_DISPLAY")
     if not name:
         return False
-    import socket  # takes 5 ms, and a start on X11 does not need it
-    from pathlib import Path
-
     path = Path(environment.get("XDG_RUNTIME_DIR", "/")) / name  # the name may be absolute
     # Python for Windows has no AF_UNIX, and does not call this.
     with socket.socket(getattr(socket, "AF_UNIX", socket.AF_INET)) as client:

@@ -24,6 +24,9 @@ from pydantic import (
 )
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
+from plantdesk.platform import paths
+from plantdesk.platform.atomic_files import write_private
+from plantdesk.platform.file_locks import lock
 
 _log = logging.getLogger(__name__)
 
@@ -183,8 +186,6 @@ def read(file: Path, known: Settings | None = None) -> Settings:
 
 def read_saved() -> Settings:
     """Return the settings of the user as they are saved, for commands; the defaults if they cannot be read."""
-    from plantdesk.platform import paths
-
     try:
         file = paths.usable(paths.settings_file)
         return Settings() if file is None else read(file)
@@ -197,8 +198,6 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
 
     `known` replaces missing or invalid settings. Raises OSError.
     """
-    from plantdesk.platform import paths
-
     paths.create_folder(file.parent)
     with locked(file):
         try:
@@ -210,9 +209,6 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
 
 def save(settings: Settings, file: Path) -> None:
     """Write the settings atomically, whatever is in the file. Raises OSError."""
-    from plantdesk.platform import paths
-    from plantdesk.platform.atomic_files import write_private
-
     paths.create_folder(file.parent)
     write_private(file, json.dumps(settings.model_dump(), indent=2) + "\n")
 
@@ -223,10 +219,7 @@ def locked(file: Path) -> Iterator[None]:
 
     Raises OSError, also when another program holds it for long.
     """
-    from plantdesk.platform.file_locks import lock
-    from plantdesk.platform.paths import open_regular
-
-    handle = open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
+    handle = paths.open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
     try:
         if not lock(handle, _LOCK_TIMEOUT):
             raise TimeoutError("another PlantDesk changes them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import struct
 import sys
 import zlib
@@ -98,8 +99,6 @@ def _exchange(name: str, line: bytes) -> bytes:
             pipe.write(line)
             return bytes(pipe.read(len(ANSWER)) or b"")
     else:
-        import socket
-
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(_TIMEOUT)
             connection.connect(name)
@@ -111,8 +110,6 @@ def _exchange(name: str, line: bytes) -> bytes:
 
 def is_ours(descriptor: int) -> bool:
     """Return whether the process at the other end of a socket runs as the same user; True if unknown (not Linux)."""
-    import socket
-
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         return True

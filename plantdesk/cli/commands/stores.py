@@ -14,6 +14,7 @@ from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import SourceKind
+from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import AddedBy, HasTag, Selection, Term
 from plantdesk.domain.texts import Text, shortened
 
@@ -92,8 +93,6 @@ def selection_of(reader: PlantReader, requested: Filter) -> Selection:
     """Return the set of plants that a filter selects. Raises StoreError, PlantDeskError for an unknown source."""
     groups: list[tuple[Term, ...]] = []
     if requested.text is not None:
-        from plantdesk.domain.search import parse_search
-
         groups += parse_search(requested.text).groups
     if requested.without_tag or requested.tag is not None:
         groups.append((HasTag(requested.tag, exact=True),))
