@@ -74,7 +74,7 @@ class Server:
         #: The last requests, also those before the server was stopped.
         self.activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
-        self._starting = threading.Lock()
+        self._start_lock = threading.Lock()
         self.state: ServerState = Off()
         self._listeners: Listeners[ServerState] = Listeners()
         self._run: _Run | None = None
@@ -94,7 +94,7 @@ class Server:
 
         Does nothing when the server is already on `port`. Does not raise: a failure is reported as `Failed`.
         """
-        with self._starting:
+        with self._start_lock:
             if isinstance(self.state, On) and port in {0, self.state.port}:
                 return
             self.stop()
@@ -159,7 +159,8 @@ class Server:
             sockets = [stack.enter_context(listener) for listener in self._listen(port)]
             identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
             announcement = Announcement(self._runtime_folder, self._location)
-            sockets += stack.enter_context(announcement.local_socket())
+            unix_socket = stack.enter_context(announcement.unix_socket())
+            sockets += [] if unix_socket is None else [unix_socket]
             from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
             thread = ApiThread(sockets, self._store, identity, self._limits, self.activity)

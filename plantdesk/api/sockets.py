@@ -42,12 +42,12 @@ def listen(port: int) -> list[socket.socket]:
         raise _server_error(error, port) from error
 
 
-def local_sockets(path: Path) -> list[socket.socket]:
-    """Return a Unix domain socket that listens at `path`, mode 0600; none on Windows.
+def listen_on_path(path: Path) -> socket.socket | None:
+    """Return a Unix domain socket that listens at `path`, mode 0600; None on Windows.
 
     Raises OSError, also for a path that is too long for a socket.
     """
-    found: list[socket.socket] = []
+    listener: socket.socket | None = None
     if sys.platform != "win32":
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -58,8 +58,7 @@ def local_sockets(path: Path) -> list[socket.socket]:
         except OSError:
             listener.close()
             raise
-        found.append(listener)
-    return found
+    return listener
 
 
 def _listen(port: int) -> list[socket.socket]:

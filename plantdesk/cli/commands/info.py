@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.api.discovery import Runtime, find_server, served
+from plantdesk.api.discovery import Runtime, find_server, served_databases
 from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _text(database: StoreLocation, runtime: Runtime | None) -> str:
     if runtime is None:
         lines = [f"PlantDesk {__version__}: the API is not running.", f"Database: {database.url}"]
         # A user may ask without --database while the window shows another store.
-        others = served(paths.runtime_folder())
+        others = served_databases(paths.runtime_folder())
         return "\n".join([*lines, *(f"It runs with another one, for --database: {each}" for each in others)])
     lines = [f"PlantDesk {runtime.version}: the API is running (process {runtime.pid})."]
     lines += [f"Address: {runtime.url}/plants", f"Port: {runtime.port}"]

@@ -42,9 +42,9 @@ def show_help(options: argparse.Namespace) -> int:
 
 def openapi(_options: argparse.Namespace) -> int:
     """Print the OpenAPI document, as `GET /openapi.json` on the default port returns it."""
-    from plantdesk.api.openapi import description
+    from plantdesk.api.openapi import openapi_document
 
-    output.write(json.dumps(description(), indent=2, ensure_ascii=False))
+    output.write(json.dumps(openapi_document(), indent=2, ensure_ascii=False))
     return 0
 
 
