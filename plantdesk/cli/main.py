@@ -10,7 +10,6 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from plantdesk import URL_SCHEME
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError
-from plantdesk.domain.texts import without_controls
 from plantdesk.platform import display, output, process, windows
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
@@ -43,7 +42,7 @@ def _run(given: Sequence[str]) -> int:
         return _INTERRUPTED
     except (PlantDeskError, OSError, MemoryError) as error:
         failure = OutOfMemoryError() if isinstance(error, MemoryError) else error
-        print(f"plantdesk: {without_controls(_message(failure))}", file=sys.stderr)
+        output.report(f"plantdesk: {_message(failure)}")
         return 1
     return code
 

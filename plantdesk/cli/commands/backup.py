@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from plantdesk.cli.commands.stores import typed
@@ -41,7 +40,7 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
         print_json([_facts(each) for each in found])
         return 0
     if not found:
-        print("There are no backups yet. Make one with: plantdesk backup", file=sys.stderr)
+        output.report("There are no backups yet. Make one with: plantdesk backup")
         return 0
     rows = [(local_time(each.made_at), each.kind, _size(each.size), each.path.name) for each in found]
     print_table(("MADE", "WHY", "SIZE", "FILE"), rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import chain, islice, repeat
 
 from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report_change
@@ -29,7 +28,7 @@ _PAGE, _MAX_SHOWN, _MAX_IDS = 500, 20, 10
 def duplicates(options: argparse.Namespace) -> int:
     """Print the groups of plants that are alike, or merge each. Raises PlantDeskError."""
     _check_options(options)
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
         if not options.merge:
             for batch in batches((_as_json if options.json else _as_text)(_members(reader, groups))):
@@ -67,7 +66,7 @@ def merge(options: argparse.Namespace) -> int:
     into, ids = parse_id(options.into), set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         rows = [plant_of(reader, each) for each in sorted({*ids, into})]
     edit = MergePlants(PlantGroups.of([rows]), KeepRule.LOWEST_ID, frozenset({into}))
     if not any(page.deleted for page in merged(*edit, lambda _ids: {row.id: row for row in rows})):
@@ -82,13 +81,13 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
     groups = len(edit.groups.sizes)
     going = len(edit.groups.ids) - groups
     if options.dry_run:
-        with closing(open_reader(options.database)) as reader:
+        with open_reader(options.database) as reader:
             _report_left(going - _print_merges(reader, edit))
         return
     if going > 1 and not options.yes:
         others = "one" if groups == 1 else f"{groups:,} others"
         confirm(f"Merge {going:,} plants into {others}?", Text("None of the {count:,} plants was merged", count=going))
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         applied = store.apply([edit], COMMAND).result()
     if applied.change is None:
         text = Text(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from contextlib import ExitStack, closing
 
 from plantdesk.cli.commands.plants import plants_of
 from plantdesk.cli.commands.stores import Filter, filter_of, open_reader, selection_of
-from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
+from plantdesk.cli.commands.terminal import interruptible
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
@@ -27,12 +25,9 @@ def export_plants(options: argparse.Namespace) -> int:
     file, requested = options.file, filter_of(options)
     form = format_of(file, requested_format(options), WRITTEN)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
-    with ExitStack() as stack:
-        stack.enter_context(cleaned_up_when_terminated())
-        stack.enter_context(reported_when_interrupted(outcome))
-        reader = stack.enter_context(closing(open_reader(options.database)))
+    with interruptible(outcome), open_reader(options.database) as reader:
         count = write_plants(file, form, reader, selection_of(reader, requested), lambda _count: None)
-    print(f"Exported {plants_text(count)}.", file=sys.stderr)
+    output.report(f"Exported {plants_text(count)}.")
     return 0
 
 
@@ -63,7 +58,7 @@ def labels(options: argparse.Namespace) -> int:
         options.parser.error(known.filled(field=content.unknown_field))
     if not 1 <= options.start <= sheet.labels:
         options.parser.error(Text("--start: this sheet has the labels 1 to {count}", count=sheet.labels))
-    with cleaned_up_when_terminated(), reported_when_interrupted("No file was written."):
+    with interruptible("No file was written."):
         rows = _rows(options)
         if not rows:
             raise PlantDeskError(Text("No plant is selected, so no labels were written."))
@@ -78,7 +73,7 @@ def _rows(options: argparse.Namespace) -> list[PlantRow]:
     requested = filter_of(options)
     if options.ids and requested != Filter():
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         if options.ids:
             return plants_of(reader, options.ids)
         return [row for page in reader.pages(selection_of(reader, requested)) for row in page]

@@ -23,7 +23,7 @@ _MAX_IDS = 10
 
 def list_changes(options: argparse.Namespace) -> int:
     """Print the newest changes, of all or since a time, as a table or in JSON. Raises StoreError."""
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         changes = [change for change in reader.history(options.limit) if change.made_at >= (options.since or 0)]
     if options.json:
         print_json([_facts(change) for change in changes])
@@ -38,7 +38,7 @@ def list_changes(options: argparse.Namespace) -> int:
 
 def undo(options: argparse.Namespace) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         try:
             undone = store.undo(options.number, COMMAND).result()
         except (NothingToUndoError, UndoConflictError) as error:
@@ -55,7 +55,7 @@ def undo(options: argparse.Namespace) -> int:
 
 def redo(options: argparse.Namespace) -> int:
     """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         _report(store.redo(COMMAND).result())
     return 0
 

@@ -7,11 +7,10 @@ import argparse
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.stores import shown_progress
 from plantdesk.cli.commands.terminal import (
-    cleaned_up_when_terminated,
+    interruptible,
     iso_time,
     local_time,
     print_json,
-    reported_when_interrupted,
 )
 from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
@@ -28,8 +27,7 @@ def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
     source, known = file_source(options.file), _known(options.database)
     with (
-        cleaned_up_when_terminated(),
-        reported_when_interrupted("The list stays as it was."),
+        interruptible("The list stays as it was."),
         shown_progress("Reading the names") as show,
     ):
         form = requested_format(options)

@@ -6,7 +6,6 @@ import argparse
 import csv
 import itertools
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TypeVar
@@ -54,7 +53,7 @@ def add(options: argparse.Namespace) -> int:
     if options.like is not None:
         plant_id = _add_copy(options, values, plant_id)
     else:
-        with closing(open_store(options.database)) as store:
+        with open_store(options.database) as store:
             if plant_id is None:
                 added = store.add_as_next(plant_fields(values), COMMAND)
             else:
@@ -64,13 +63,13 @@ def add(options: argparse.Namespace) -> int:
         output.write(str(plant_id))
     except output.OutputError as error:
         # Not a failure: a script that retries would add the plant a second time.
-        print(f"plantdesk: The plant was added with ID {plant_id}. {error}", file=sys.stderr)
+        output.report(f"plantdesk: The plant was added with ID {plant_id}. {error}")
     return 0
 
 
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
     """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
-    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+    with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         row = plant_of(reader, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
         (added,) = store.apply([Insert(plant_to_add(texts, plant_id), row.note)], COMMAND).result().added_ids
@@ -80,7 +79,7 @@ def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int
 def list_plants(options: argparse.Namespace) -> int:
     """Print plants, newest first, while they are read. Raises StoreError, PlantDeskError for an unknown source."""
     requested = filter_of(options)
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         rows = reader.selected(selection_of(reader, requested), options.limit)
         if options.csv and not output.is_terminal():
             output.use_utf8()
@@ -94,7 +93,7 @@ def list_plants(options: argparse.Namespace) -> int:
 
 def get(options: argparse.Namespace) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         row = plant_of(reader, parse_id(options.id))
     if options.json:
         print_json(facts(row))
@@ -116,10 +115,10 @@ def edit(options: argparse.Namespace) -> int:
     """
     rule = _rule(options)
     if options.dry_run:
-        with closing(open_reader(options.database)) as reader:
+        with open_reader(options.database) as reader:
             _print_changes(reader, _selection(reader, options), rule)
         return 0
-    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+    with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         change: Edit
         if options.id is not None:
             row = plant_of(reader, parse_id(options.id))
@@ -223,7 +222,7 @@ def delete(options: argparse.Namespace) -> int:
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     _refuse_everything(options)
-    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+    with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         edits: list[Edit]
         if options.ids:
             rows = plants_of(reader, options.ids)

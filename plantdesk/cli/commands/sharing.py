@@ -7,12 +7,11 @@ import contextlib
 
 from plantdesk.cli.commands.stores import open_reader, shown_progress
 from plantdesk.cli.commands.terminal import (
-    cleaned_up_when_terminated,
     confirm,
+    interruptible,
     local_time,
     print_json,
     print_table,
-    reported_when_interrupted,
 )
 from plantdesk.domain.locations import StoreLocation, copy_store, update_store
 from plantdesk.domain.protocols import Desk, TablesUpdate
@@ -25,8 +24,7 @@ def copy(options: argparse.Namespace) -> int:
     """Copy a store to a new or empty one and print what was copied. Raises StoreError, NulInStoreError."""
     source, target = location_of(options.source), location_of(options.target)
     with (
-        cleaned_up_when_terminated(),
-        reported_when_interrupted("Nothing was copied."),
+        interruptible("Nothing was copied."),
         shown_progress(f"Copying to {target.name}") as progress,
     ):
         copied = copy_store(source, target, progress)
@@ -47,9 +45,8 @@ def migrate(options: argparse.Namespace) -> int:
     database: StoreLocation = options.database
     if options.create and database.folder is None:  # opening a file makes it anyway
         database.open(create=True).close()
-    else:
-        open_reader(database).close()
-    update = database.needed_update()
+    with open_reader(database):  # raises NoStoreError and StoreError
+        update = database.needed_update()
     if update is None:
         output.write(f"{database.url} has the tables of this version.")
         return 0

@@ -6,7 +6,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from plantdesk.cli.commands.terminal import TerminalLine
@@ -41,23 +41,32 @@ def _option(database: StoreLocation) -> str:
     return f" --database {shlex.quote(database.url)}"
 
 
-def open_existing_store(database: StoreLocation) -> PlantStore:
-    """Open a store that should be there; the caller closes it. Raises NoStoreError, StoreError."""
+@contextmanager
+def open_reader(database: StoreLocation) -> Iterator[PlantReader]:
+    """Open a store that must exist, to read it, and close it at the end. Raises NoStoreError, StoreError."""
+    _check_exists(database)
+    with closing(database.open_reader()) as reader:
+        yield reader
+
+
+@contextmanager
+def open_existing_store(database: StoreLocation) -> Iterator[PlantStore]:
+    """Open a store that must exist, and close it at the end. Raises NoStoreError, StoreError."""
+    _check_exists(database)
+    with open_store(database) as store:
+        yield store
+
+
+@contextmanager
+def open_store(database: StoreLocation) -> Iterator[PlantStore]:
+    """Open or create a store, and close it at the end. Raises StoreError."""
+    with closing(database.open()) as store:
+        yield store
+
+
+def _check_exists(database: StoreLocation) -> None:
     if not database.exists():
         raise NoStoreError(file=database.name)
-    return open_store(database)
-
-
-def open_reader(database: StoreLocation) -> PlantReader:
-    """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
-    if not database.exists():
-        raise NoStoreError(file=database.name)
-    return database.open_reader()
-
-
-def open_store(database: StoreLocation) -> PlantStore:
-    """Open the store, or create it; the caller closes it. Raises StoreError."""
-    return database.open()
 
 
 @contextmanager

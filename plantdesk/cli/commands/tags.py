@@ -22,7 +22,7 @@ from plantdesk.platform import output
 
 def list_tags(options: argparse.Namespace) -> int:
     """Print the tags with the number of their plants. Raises StoreError."""
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         counts = reader.tag_counts()
     if options.json:
         print_json([{"tag": tag, "plants": count} for tag, count in counts.items()])
@@ -33,7 +33,7 @@ def list_tags(options: argparse.Namespace) -> int:
 
 def rename(options: argparse.Namespace) -> int:
     """Rename a tag. Raises UnknownTagError, InvalidPlantError, StoreError, PlantDeskError for a tag in use."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         known = _tags(store)
         edit = RenameTag(options.tag, options.new, options.branch)
         tags = edit.mapping(lambda: known)
@@ -46,7 +46,7 @@ def rename(options: argparse.Namespace) -> int:
 
 def merge(options: argparse.Namespace) -> int:
     """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         merged = tuple(dict.fromkeys(options.tags))
         _report(_apply(store, MergeTags(merged, options.into), merged, _tags(store)), options.into, options.database)
     return 0
@@ -54,7 +54,7 @@ def merge(options: argparse.Namespace) -> int:
 
 def remove(options: argparse.Namespace) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         edit = RenameTag(options.tag, None, options.branch)
         report_change(_apply(store, edit, [options.tag], _tags(store)), options.database)
     return 0

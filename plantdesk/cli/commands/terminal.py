@@ -106,10 +106,11 @@ def cleaned_up_when_terminated() -> Iterator[None]:
 
 
 @contextmanager
-def reported_when_interrupted(outcome: str) -> Iterator[None]:
-    """Print `outcome` when the block is interrupted, by Ctrl+C or a signal."""
-    try:
-        yield
-    except (KeyboardInterrupt, InterruptedError):
-        print(f"plantdesk: Interrupted. {outcome}", file=sys.stderr)
-        raise
+def interruptible(outcome: str) -> Iterator[None]:
+    """Do as `cleaned_up_when_terminated`, and print `outcome` when a signal, or Ctrl+C, interrupts the block."""
+    with cleaned_up_when_terminated():
+        try:
+            yield
+        except (KeyboardInterrupt, InterruptedError):
+            output.report(f"plantdesk: Interrupted. {outcome}")
+            raise

@@ -8,7 +8,6 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -33,7 +32,7 @@ def create(options: argparse.Namespace) -> int:
     if options.output is None:
         _create(options, output.write)
         if sys.stderr is not None and sys.stderr.isatty():
-            print("Copy it now. PlantDesk keeps only its SHA-256 digest and cannot show it again.", file=sys.stderr)
+            output.report("Copy it now. PlantDesk keeps only its SHA-256 digest and cannot show it again.")
         return 0
     with _new_file(options.output) as write:
         _create(options, write)
@@ -42,7 +41,7 @@ def create(options: argparse.Namespace) -> int:
 
 def list_tokens(options: argparse.Namespace) -> int:
     """Print the tokens, newest first, as a table or in JSON. Raises NoStoreError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         rows = store.tokens.list()
     now = _milliseconds(datetime.now(UTC))
     if options.json:
@@ -51,13 +50,13 @@ def list_tokens(options: argparse.Namespace) -> int:
         print_table(_HEADER, [_cells(row, now) for row in rows])
     else:
         command = typed(options.database, "token create NAME")
-        print(f"There are no tokens. Create one with: {command}", file=sys.stderr)
+        output.report(f"There are no tokens. Create one with: {command}")
     return 0
 
 
 def revoke(options: argparse.Namespace) -> int:
     """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, NoStoreError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         if options.remove_plants:
             removed = store.tokens.revoke_and_remove_plants(options.name, COMMAND).result()
             if removed.change is not None:
@@ -69,7 +68,7 @@ def revoke(options: argparse.Namespace) -> int:
 
 def _create(options: argparse.Namespace, write: Callable[[str], None]) -> None:
     expires_at = None if options.expires is None else _milliseconds(datetime.now(UTC) + options.expires)
-    with closing(open_store(options.database)) as store:
+    with open_store(options.database) as store:
         created = store.tokens.create(options.name, expires_at, options.max_plants).result()
         try:
             write(created.token)

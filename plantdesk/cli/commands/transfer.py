@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +16,8 @@ from plantdesk.cli.commands.stores import open_store
 from plantdesk.cli.commands.terminal import (
     TerminalLine,
     cleaned_up_when_terminated,
+    interruptible,
     print_json,
-    reported_when_interrupted,
 )
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError
@@ -26,6 +25,7 @@ from plantdesk.domain.imports import ImportConflictError, OnConflict
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.texts import Text, joined, shortened
+from plantdesk.platform import output
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.files import checked_target, file_source
@@ -63,7 +63,7 @@ def import_plants(given: argparse.Namespace) -> int:
         store = stack.enter_context(_opened(given.database, dry_run=given.dry_run))
         files_import = stack.enter_context(FileImport(store, options, partial(_show_progress, line)))
         applied = None
-        with reported_when_interrupted("Nothing was imported."):
+        with interruptible("Nothing was imported."):
             preview = _read(files_import, given.files, options, line)
             if rejects is not None and _left_out(preview, options):
                 files_import.write_refused(rejects)
@@ -74,9 +74,9 @@ def import_plants(given: argparse.Namespace) -> int:
                 if given.json:
                     _print_json(preview, files_import, applied)
         if given.dry_run:
-            print("Nothing was imported: it is a dry run.", file=sys.stderr)
+            output.report("Nothing was imported: it is a dry run.")
         elif applied is None or applied.change is None:
-            print("Nothing to import.", file=sys.stderr)
+            output.report("Nothing to import.")
         else:
             report_change(applied, given.database)
     return 1 if _left_out(preview, options) else 0
@@ -143,7 +143,7 @@ def _opened(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
         if dry_run and not database.exists():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             database = location_of(Path(folder) / database.name)
-        yield stack.enter_context(closing(open_store(database)))
+        yield stack.enter_context(open_store(database))
 
 
 def _left_out(preview: Preview, options: ImportOptions) -> int:
@@ -153,18 +153,18 @@ def _left_out(preview: Preview, options: ImportOptions) -> int:
 
 def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
     for reader in files_import.readers:
-        print(_reading_text(reader), file=sys.stderr)
+        output.report(_reading_text(reader))
     new, unchanged, clashing, _ = preview.counts
     for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.name_of(row), 60)
-        print(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}", file=sys.stderr)
+        output.report(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}")
     what = "" if not clashing else f" ({options.on_conflict})"
     if clashing and options.on_conflict is OnConflict.REPLACE:
         what = " (replace; of several rows with one ID the last)"
     counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
     if preview.blank:
         counts += f", {preview.blank:,} blank"
-    print(counts, file=sys.stderr)
+    output.report(counts)
 
 
 def _reading_text(reader: RowReader) -> str:

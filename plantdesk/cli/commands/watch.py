@@ -24,7 +24,7 @@ def watch(options: argparse.Namespace) -> int:
     """Print events until a signal or until nobody reads them. Raises StoreError and the errors of `events`."""
     with (
         cleaned_up_when_terminated(),
-        closing(open_existing_store(options.database)) as store,
+        open_existing_store(options.database) as store,
         closing(store.reader()) as reader,
     ):
         for events in _followed(store, reader, options.since):
