@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
-from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
+from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shortened
 
 _MAX_NAME = 30
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -149,7 +149,7 @@ def preview_text(preview: RestorePreview, file_name: str) -> Text:
 
 def _names(group: Group) -> Text:
     names = [Text("{id} “{name}”", id=plant_id, name=shortened(name, _MAX_NAME)) for plant_id, name in group.newest]
-    return joined([*names, *([Text("…")] if group.size > len(group.newest) else [])], LISTED)
+    return comma_list(names, len(names), group.size)
 
 
 class StoreBackups(Protocol):

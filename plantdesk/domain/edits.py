@@ -14,7 +14,7 @@ from plantdesk.domain.records import PlantRow
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.tags import is_in_branch, moved
-from plantdesk.domain.texts import Text
+from plantdesk.domain.texts import Text, comma_list
 from plantdesk.domain.validation import plant_fields, plant_note
 
 #: Ids that are named of the plants that a change has left as they are.
@@ -183,12 +183,12 @@ class Undone(NamedTuple):
         """Which plants came back under other ids; None for none."""
         if not self.moved_ids:
             return None
-        shown = [f"{old} → {new}" for old, new in self.moved_ids[:_MAX_SHOWN]]
+        ids = [Text("{text}", text=f"{old} → {new}") for old, new in self.moved_ids]
         return Text(
             "{count:,} plants came back under other IDs, since theirs are in use: {ids}.",
             one="1 plant came back under another ID, since its own is in use: {ids}.",
             count=self.moved,
-            ids=", ".join([*shown, "…"] if self.moved > len(shown) else shown),
+            ids=comma_list(ids, _MAX_SHOWN, self.moved),
         )
 
 

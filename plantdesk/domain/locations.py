@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
-from plantdesk.domain.texts import LISTED, Text, joined
+from plantdesk.domain.texts import Text, comma_list, joined
 
 Row = Sequence[Any]
 #: Gets the fraction that is done; what it raises ends the copying, and nothing is written.
@@ -168,7 +168,7 @@ class NulInStoreError(PlantDeskError):
                 Text(
                     "Nothing was copied: a shared store cannot keep the character U+0000, which is in the plants with "
                     "these IDs: {numbers}. Remove it there.",
-                    numbers=_listed(plants),
+                    numbers=comma_list(plants, _MAX_NAMED),
                 )
             )
         if changes:
@@ -176,7 +176,7 @@ class NulInStoreError(PlantDeskError):
                 Text(
                     "The history has the character U+0000 in its changes {numbers}, and a shared store cannot keep it. "
                     "`plantdesk export` and `plantdesk import` take the plants there without the history.",
-                    numbers=_listed(changes),
+                    numbers=comma_list(changes, _MAX_NAMED),
                 )
             )
         super().__init__(joined(found))
@@ -235,11 +235,6 @@ class Probe(NamedTuple):
     refusal: StoreError | None = None
     #: The desks that have changed something today, the last one first.
     desks: tuple[str, ...] = ()
-
-
-def _listed(numbers: Sequence[int]) -> Text:
-    listed = [Text("{number}", number=each) for each in numbers[:_MAX_NAMED]]
-    return joined([*listed, *([Text("…")] if len(numbers) > _MAX_NAMED else [])], LISTED)
 
 
 def is_loopback(host: str) -> bool:

@@ -15,7 +15,7 @@ from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, PlantRow, parse_id
-from plantdesk.domain.texts import Text
+from plantdesk.domain.texts import Text, comma_list
 from plantdesk.platform import output
 
 #: A plant, and the number of its group.
@@ -126,17 +126,14 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
         stay = [each for each in group if each not in going] if going & {*group} else []
         for row in reader.rows(stay).values():
             note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
-            output.write(f"{line(row)}  takes in {_listed([each for each in group if each != row.id])}{note}")
+            others = comma_list([each for each in group if each != row.id], _MAX_IDS)
+            output.write(f"{line(row)}  takes in {others}{note}")
     return _report_merged(sum(len(page.deleted) for page in merged(*edit, reader.rows)))
 
 
 def _report_merged(count: int) -> int:
     output.report(f"{count:,} plants would be merged into others." if count != 1 else "1 plant would be merged.")
     return count
-
-
-def _listed(ids: list[int]) -> str:
-    return ", ".join(map(str, ids[:_MAX_IDS])) + (", …" if len(ids) > _MAX_IDS else "")
 
 
 def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:

@@ -14,7 +14,7 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.texts import Text, joined, plants_text, shortened
+from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shortened
 from plantdesk.platform import output
 
 #: Ids of skipped plants that are printed.
@@ -66,7 +66,7 @@ def _report(undone: Undone, of: str = "") -> None:
     if undone.moved_text is not None:
         output.report(str(undone.moved_text))
     if undone.skipped:
-        ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
+        ids = comma_list(undone.skipped_ids, _MAX_IDS, undone.skipped)
         left = Text(
             "{count:,} plants have been changed since and were left as they are.",
             one="1 plant has been changed since and was left as it is.",
