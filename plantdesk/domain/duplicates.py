@@ -6,15 +6,12 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from unicodedata import combining, normalize
 
 from plantdesk.domain.folding import without_confusables
-from plantdesk.domain.records import MAX_NOTE_BYTES, PlantRow
+from plantdesk.domain.records import MAX_NOTE_BYTES, PlantContent, PlantRow
 from plantdesk.domain.texts import Text
-
-if TYPE_CHECKING:
-    from plantdesk.domain.rewriting import Rewritten
 
 #: Plants that are read, or changed, together.
 _PAGE = 5_000
@@ -105,7 +102,7 @@ class MergedPage(NamedTuple):
     """What a merge does with some groups: the ids of plants that go, and those that get other texts."""
 
     deleted: array[int]
-    changed: list[Rewritten]
+    changed: list[PlantContent]
 
 
 def merged(
@@ -117,14 +114,14 @@ def merged(
     """Yield what the merge of `edits.MergePlants` does with the plants that `read` returns by id, in pages."""
     rows = _present(groups, read)
     deleted: array[int] = array("q")
-    changed: list[Rewritten] = []
+    changed: list[PlantContent] = []
     start = 0
     for size in groups.sizes:
         if (outcome := _Merge(keep, chosen).merge(islice(rows, size))) is not None:
             kept, note = outcome
             deleted.extend(each for each in groups.ids[start : start + size] if each != kept.id)
             if note != kept.note:
-                changed.append((kept.id, kept.name, kept.tag, note))
+                changed.append(PlantContent(kept.id, kept.name, kept.tag, note))
         start += size
         if len(deleted) + len(changed) >= _PAGE:
             yield MergedPage(deleted, changed)

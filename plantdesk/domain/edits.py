@@ -11,7 +11,7 @@ from plantdesk.domain.duplicates import KeepRule, PlantGroups
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import PlantRow
-from plantdesk.domain.rewriting import Rule
+from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.tags import is_in_branch, moved
 from plantdesk.domain.texts import Text, comma_list
@@ -134,7 +134,7 @@ class Rewrite(NamedTuple):
     """
 
     plants: Selection
-    rule: Rule
+    rule: RewriteRule
     leave: frozenset[tuple[int, str]] = frozenset()
     since: str | None = None
 

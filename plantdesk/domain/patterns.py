@@ -39,9 +39,9 @@ class Match(Protocol):
         """Return what a group has matched."""
 
 
-def finder(pattern: str, *, any_case: bool) -> Callable[[str], Iterator[Match]]:
+def finder(pattern: str, *, ignore_case: bool) -> Callable[[str], Iterator[Match]]:
     """Return the function that yields the matches in a text. Raises InvalidPatternError."""
-    return cast("Callable[[str], Iterator[Match]]", _compiled(pattern, any_case=any_case).finditer)
+    return cast("Callable[[str], Iterator[Match]]", _compiled(pattern, ignore_case=ignore_case).finditer)
 
 
 def template(pattern: str, replacement: str) -> Callable[[Match], str]:
@@ -49,7 +49,7 @@ def template(pattern: str, replacement: str) -> Callable[[Match], str]:
 
     Raises InvalidReplacementError, and InvalidPatternError for the pattern.
     """
-    groups: int = _compiled(pattern, any_case=False).groups
+    groups: int = _compiled(pattern, ignore_case=False).groups
     parts = _parts(replacement)
     for part in parts:
         if isinstance(part, int) and part > groups:
@@ -63,10 +63,10 @@ def _parts(replacement: str) -> list[str | int]:
     return [text if at % 2 == 0 or text == "\\" else int(text) for at, text in enumerate(texts)]
 
 
-def _compiled(pattern: str, *, any_case: bool) -> re2._Regexp:
+def _compiled(pattern: str, *, ignore_case: bool) -> re2._Regexp:
     options = re2.Options()
     options.log_errors = False
-    options.case_sensitive = not any_case
+    options.case_sensitive = not ignore_case
     try:
         return re2.compile(pattern, options)
     except re2.error as error:

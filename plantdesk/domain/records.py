@@ -106,6 +106,15 @@ class PlantRow(NamedTuple):
     version: int = 0
 
 
+class PlantContent(NamedTuple):
+    """The id and the texts of a plant, without what the store adds."""
+
+    id: int
+    name: str
+    tag: str | None
+    note: str | None
+
+
 class TokenRow(NamedTuple):
     """A token without its secret. Times are in milliseconds since 1970, UTC."""
 

@@ -33,8 +33,8 @@ from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id
 from plantdesk.domain.events import EventPosition
 from plantdesk.domain.folding import searched
 from plantdesk.domain.models import Plant
-from plantdesk.domain.records import PlantRow, Source
-from plantdesk.domain.rewriting import Rewritten, rewritten
+from plantdesk.domain.records import PlantContent, PlantRow, Source
+from plantdesk.domain.rewriting import rewritten_plants
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
@@ -191,7 +191,7 @@ def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
     since = None if edit.since is None else EventPosition.parse(edit.since)
     writer.database.clear(writer.runner, _REWRITTEN)
     for page in _pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
-        _add(writer, list(rewritten(edit.rule, page, edit.leave)))
+        _add(writer, list(rewritten_plants(edit.rule, page, edit.leave)))
     skipped = set[int]() if since is None else _leave_changed(writer, since)
     _write(writer)
     return skipped
@@ -220,7 +220,7 @@ def _pages(writer: ChangeWriter, table: Table) -> Iterator[list[Any]]:
         page = writer.runner.run(plants.where(chosen > page[-1][0])).fetchall()
 
 
-def _add(writer: ChangeWriter, found: Sequence[Rewritten]) -> None:
+def _add(writer: ChangeWriter, found: Sequence[PlantContent]) -> None:
     writer.database.check_storable(*(text for _, *texts in found for text in texts))
     rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
     writer.database.fill(writer.runner, _REWRITTEN, rows)

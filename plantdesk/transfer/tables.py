@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from plantdesk.domain.events import PlantContent
 from plantdesk.domain.folding import is_unicode
+from plantdesk.domain.records import PlantContent
 from plantdesk.domain.strict_json import NumberText
 from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import UnfitNumber

@@ -44,12 +44,12 @@ from plantdesk.domain.errors import (
     UndoConflictError,
     UnknownTokenError,
 )
-from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantContent, PlantEvent
+from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantEvent
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
-from plantdesk.domain.rewriting import Rule, Texts
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantContent, PlantRow, Source, SourceKind
+from plantdesk.domain.rewriting import PlantTexts, RewriteRule
 from plantdesk.domain.selections import Contains, HasTag, Order, Selection, Term, View
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.rows import NO_ROOM
@@ -341,10 +341,10 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(ids=st.none() | st.lists(ids_))
     def rewrite(self, ids: list[int] | None) -> None:
-        by, plants = Rule(find="a", replacement="á", note_line="dry"), dict(self.plants)
+        by, plants = RewriteRule(find="a", replacement="á", note_line="dry"), dict(self.plants)
         for key, entry in self.plants.items():
             if ids is None or key in ids:
-                plants[key] = entry._replace(**by.rewritten(Texts(entry.name, entry.tag, entry.note))._asdict())
+                plants[key] = entry._replace(**by.apply(PlantTexts(entry.name, entry.tag, entry.note))._asdict())
         self.applied([Rewrite(Selection(ids=ids), by)], plants)
 
     @rule(data=st.data(), new=texts)

@@ -25,7 +25,7 @@ from plantdesk.domain.errors import UnknownPlantError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import COMMAND, PlantRow, parse_id
-from plantdesk.domain.rewriting import Rule, Texts, rewritten
+from plantdesk.domain.rewriting import PlantTexts, RewriteRule, rewritten_plants
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text, plants_text, printable, shortened
@@ -122,7 +122,7 @@ def edit(options: argparse.Namespace) -> int:
         change: Edit
         if options.id is not None:
             row = plant_of(reader, parse_id(options.id))
-            change = edited(row, **rule.rewritten(Texts(row.name, row.tag, row.note))._asdict())
+            change = edited(row, **rule.apply(PlantTexts(row.name, row.tag, row.note))._asdict())
         else:
             change = Rewrite(_selection(reader, options), rule)
             if not options.yes:
@@ -142,10 +142,10 @@ def _check_edit(options: argparse.Namespace) -> None:
     _refuse_everything(options)
 
 
-def _rule(options: argparse.Namespace) -> Rule:
+def _rule(options: argparse.Namespace) -> RewriteRule:
     _check_edit(options)
     old, new = options.replace or ("", "")
-    rule = Rule(
+    rule = RewriteRule(
         name=options.name,
         note=options.note,
         sets_tag=options.no_tag or options.tag is not None,
@@ -153,17 +153,17 @@ def _rule(options: argparse.Namespace) -> Rule:
         fields=tuple(options.fields.split(",")),
         find=old,
         replacement=new,
-        any_case=options.ignore_case,
+        ignore_case=options.ignore_case,
         whole_words=options.whole_words,
         is_pattern=options.regex,
-        tidies=options.tidy,
+        tidies_blanks=options.tidy,
         quotes=options.quotes or "",
-        before=options.prefix or "",
-        after=options.suffix or "",
+        prefix=options.prefix or "",
+        suffix=options.suffix or "",
         note_line=options.note_append or "",
     )
-    how = {each: getattr(rule, each) for each in ("fields", "replacement", "any_case", "whole_words", "is_pattern")}
-    if rule == Rule(**how):
+    how = {each: getattr(rule, each) for each in ("fields", "replacement", "ignore_case", "whole_words", "is_pattern")}
+    if rule == RewriteRule(**how):
         options.parser.error(Text("give what is to change, such as --name, --tag or --replace"))
     rule.check()
     if options.name is not None:
@@ -194,11 +194,11 @@ def _confirm_edit(count: int) -> None:
         confirm(f"Change up to {count:,} plants?", Text("None of the {count:,} plants was changed", count=count))
 
 
-def _print_changes(reader: PlantReader, selection: Selection, rule: Rule) -> None:
+def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule) -> None:
     """Print the first changes that a rule would make, and on standard error their number."""
     count = 0
     for row in reader.selected(selection):
-        for _, name, tag, note in rewritten(rule, [(row.id, row.name, row.tag, row.note)]):
+        for _, name, tag, note in rewritten_plants(rule, [(row.id, row.name, row.tag, row.note)]):
             count += 1
             if count <= _MAX_SHOWN:
                 texts = ((row.name, name), (row.tag, tag), (row.note, note))

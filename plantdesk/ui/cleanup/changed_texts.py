@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow
-from plantdesk.domain.rewriting import FIELDS, Place, Rule, replaced
+from plantdesk.domain.rewriting import FIELDS, Replacement, RewriteRule, apply_replacements
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import is_blank
 from plantdesk.ui.background import Task
@@ -75,7 +75,7 @@ class Preview(NamedTuple):
     is_complete: bool = False
 
 
-def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -> Preview:
+def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: Task) -> Preview:
     """Return the preview of a rule for a set of plants; before that, report its first part.
 
     Raises InterruptedError, StoreError, InvalidPatternError and InvalidPlantError.
@@ -100,17 +100,17 @@ def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -
     return Preview(since, tuple(rows), places, changed, count, is_complete=True)
 
 
-def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
+def _changed_texts(rule: RewriteRule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
     for field in FIELDS:
         text = str(getattr(row, field) or "")
-        places = rule.places(field, text)
+        places = rule.replacements(field, text)
         if places:
-            after = replaced(field, text, places)
+            after = apply_replacements(field, text, places)
             segments = tuple(_segments(text, places)) if is_listed else ()
             yield ChangedText(row.id, field, segments, len(places), field == "name" and is_blank(after))
 
 
-def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
+def _segments(text: str, places: list[Replacement]) -> Iterator[Segment]:
     """Yield the visible segments of a text: those around its first match if that is far from the start."""
     start = places[0].start - _BEFORE if places[0].start > _MAX_BEFORE or "\n" in text[: places[0].start] else 0
     start = max(0, start)

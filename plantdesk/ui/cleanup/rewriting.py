@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.rewriting import FIELDS, Rule
+from plantdesk.domain.rewriting import FIELDS, RewriteRule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.background import Task
@@ -129,28 +129,28 @@ class RewritingPage(CleanUpPage):
         set_tool_tip(self._pattern, hint)
 
     @property
-    def _rule(self) -> Rule | None:
+    def _rule(self) -> RewriteRule | None:
         """The rule that the user chose; None while it is incomplete."""
         fields = tuple(field for field, box in zip(FIELDS, self._checks, strict=False) if box.isChecked())
         find, new = self._find.text(), self._new.text()
         match self._action.currentIndex():
             case 0 if find and fields:
-                return Rule(
+                return RewriteRule(
                     fields=fields,
                     find=find,
                     replacement=new,
-                    any_case=not self._case.isChecked(),
+                    ignore_case=not self._case.isChecked(),
                     whole_words=self._words.isChecked(),
                     is_pattern=self._pattern.isChecked(),
                 )
             case 1 if new:
-                return Rule(before=new)
+                return RewriteRule(prefix=new)
             case 2 if new:
-                return Rule(after=new)
+                return RewriteRule(suffix=new)
             case 3 if new.strip():
-                return Rule(note_line=new)
+                return RewriteRule(note_line=new)
             case 4 if fields:
-                return Rule(fields=fields, tidies=True, quotes=self._quotes.currentData())
+                return RewriteRule(fields=fields, tidies_blanks=True, quotes=self._quotes.currentData())
             case _:
                 return None
 
