@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from plantdesk.api.server import Server
-from plantdesk.domain.activity import Activity, Answer
+from plantdesk.domain.activity import Activity, ActivityEntry
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
 from plantdesk.domain.texts import Text
@@ -69,7 +69,7 @@ def _with_advice(error: ServerError) -> ServerError:
     return ServerFailedError(text, free_port=error.free_port)
 
 
-def _request_line(answer: Answer) -> str:
+def _request_line(answer: ActivityEntry) -> str:
     """Return time, token name, status and reason of an answer: never a name, a tag or a token."""
     at = datetime.fromtimestamp(answer.at / 1000).astimezone().isoformat(timespec="seconds")
     token = "-" if answer.source is None else repr(answer.source.label)  # on one line, whatever it contains

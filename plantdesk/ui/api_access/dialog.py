@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT
-from plantdesk.domain.activity import Activity, Answer
+from plantdesk.domain.activity import Activity, ActivityEntry
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.server_state import Failed, On, ServerState, Starting
@@ -173,8 +173,8 @@ class ActivityPanel(QWidget):
         super().__init__()
         self._server = server
         self._shown: tuple[Activity | None, int] = (None, -1)
-        self._answers: list[Answer] = []
-        self._visible: list[Answer] = []
+        self._answers: list[ActivityEntry] = []
+        self._visible: list[ActivityEntry] = []
         headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
         self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_MAX_ROWS)
         self._card = self._table.framed()
@@ -201,7 +201,7 @@ class ActivityPanel(QWidget):
         now = activity, -1 if activity is None else activity.total
         if now != self._shown and self.isVisible():
             self._shown = now
-            self._answers = [] if activity is None else activity.answers()
+            self._answers = [] if activity is None else activity.entries()
             self._header.set_remark(self._remark(max(now[1], 0)))
             self._show_answers()
 
@@ -212,7 +212,7 @@ class ActivityPanel(QWidget):
             return self.tr("the last {listed} of {count}").format(listed=number(listed), count=number(total))
         return translated(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
-    def menu_of(self, answer: Answer) -> QMenu:
+    def menu_of(self, answer: ActivityEntry) -> QMenu:
         """Return the context menu of a request."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -245,14 +245,14 @@ class ActivityPanel(QWidget):
         page = self._card if self._visible else self._empty_label
         self._pages.setFixedHeight(page.sizeHint().height())
 
-    def _cells(self, answer: Answer) -> tuple[str, Cell, Cell]:
+    def _cells(self, answer: ActivityEntry) -> tuple[str, Cell, Cell]:
         icon = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
         if answer.number in _UNKNOWN:
             icon = ("circle-x", "error")
         clock, request, result = self._texts(answer)
         return clock, Cell(request, icon=icon), Cell(result, answer.reason)
 
-    def _texts(self, answer: Answer) -> tuple[str, str, str]:
+    def _texts(self, answer: ActivityEntry) -> tuple[str, str, str]:
         clock = exact_time(answer.at)
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
         if answer.requests > 1 and answer.number is None:
@@ -268,7 +268,7 @@ class ActivityPanel(QWidget):
         refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=answer.requests)
         return clock, translated(refused), self._reason(answer)
 
-    def _reason(self, answer: Answer) -> str:
+    def _reason(self, answer: ActivityEntry) -> str:
         """Return why a request was refused, in few words if they say enough; the tooltip has the whole reason."""
         match answer.number:
             case ErrorNumber.ID_TAKEN:
