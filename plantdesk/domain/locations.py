@@ -207,8 +207,8 @@ class StoreRows(NamedTuple):
     with_nul: Callable[[], tuple[list[int], list[int]]]
 
 
-class Stage(Enum):
-    """What the test of a shared store's address tests, one after the other."""
+class ConnectionStage(Enum):
+    """The steps of the test of a shared store's address, in their order."""
 
     SERVER = auto()
     ENCRYPTION = auto()
@@ -216,10 +216,10 @@ class Stage(Enum):
     PLANTS = auto()
 
 
-class Probe(NamedTuple):
+class ConnectionProbe(NamedTuple):
     """The result of a test. `failed` is the first stage that failed, with `error`; later ones were not tested."""
 
-    failed: Stage | None = None
+    failed: ConnectionStage | None = None
     error: StoreError | None = None
     #: Whether what an administrator of the server can run solves the problem.
     needs_administrator: bool = False

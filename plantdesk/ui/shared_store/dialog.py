@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
-from plantdesk.domain.locations import Probe, Stage, is_loopback
+from plantdesk.domain.locations import ConnectionProbe, ConnectionStage, is_loopback
 from plantdesk.platform.passwords import keep_password
 from plantdesk.store import DESK_FILE_SUFFIX, PostgresLocation
 from plantdesk.transfer.files import opened_target
@@ -71,7 +71,7 @@ class SharedStoreDialog(Dialog):
         super().__init__(self.tr("Shared store"), parent)
         self._theme, self._bridge, self._preferences = theme, bridge, preferences
         self._task: Task | None = None
-        self._tested: Probe | None = None
+        self._tested: ConnectionProbe | None = None
         self._parameters: tuple[tuple[str, str], ...] = ()
         self._is_mode_chosen = False
         self._make_fields(theme)
@@ -230,7 +230,7 @@ class SharedStoreDialog(Dialog):
             self._task.cancel()
             self._task = None
 
-    def _on_tested(self, location: PostgresLocation, found: Probe) -> None:
+    def _on_tested(self, location: PostgresLocation, found: ConnectionProbe) -> None:
         self._task, self._tested = None, found
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._tested_label.setText(self.tr("Tested at {time}").format(time=now))
@@ -242,7 +242,7 @@ class SharedStoreDialog(Dialog):
                 self._setup_header.set_open(is_open=True)
             announce(self, error_text(found.error))
         self._show_buttons()
-        if found.failed is Stage.SIGN_IN:
+        if found.failed is ConnectionStage.SIGN_IN:
             self._focus(self._password)
         else:
             (self._open_button if found.failed is None else self._test_button).setFocus()

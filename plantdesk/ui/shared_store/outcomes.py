@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from plantdesk.domain.locations import Probe, Stage
+from plantdesk.domain.locations import ConnectionProbe, ConnectionStage
 from plantdesk.domain.texts import plants_text
 from plantdesk.store import PostgresLocation
 from plantdesk.ui.qt import fill, set_properties
@@ -24,7 +24,7 @@ class Outcomes(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("card", "true")
-        self._lines = {stage: _Line(theme) for stage in Stage}
+        self._lines = {stage: _Line(theme) for stage in ConnectionStage}
         fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
 
     def show_untried(self) -> None:
@@ -32,7 +32,7 @@ class Outcomes(QFrame):
         for stage, line in self._lines.items():
             line.show_state("circle", "text_2", self._name(stage), self.tr("not tried"))
 
-    def show_probe(self, found: Probe, location: PostgresLocation) -> None:
+    def show_probe(self, found: ConnectionProbe, location: PostgresLocation) -> None:
         """Show the result of a test."""
         self.show_untried()
         for stage, line in self._lines.items():
@@ -41,21 +41,21 @@ class Outcomes(QFrame):
                 break
             line.show_state("circle-check", "ok", *self._success(stage, found, location))
 
-    def _name(self, stage: Stage) -> str:
+    def _name(self, stage: ConnectionStage) -> str:
         return {
-            Stage.SERVER: self.tr("The server answers"),
-            Stage.ENCRYPTION: self.tr("Encrypted"),
-            Stage.SIGN_IN: self.tr("Signed in"),
-            Stage.PLANTS: self.tr("Plants"),
+            ConnectionStage.SERVER: self.tr("The server answers"),
+            ConnectionStage.ENCRYPTION: self.tr("Encrypted"),
+            ConnectionStage.SIGN_IN: self.tr("Signed in"),
+            ConnectionStage.PLANTS: self.tr("Plants"),
         }[stage]
 
-    def _success(self, stage: Stage, found: Probe, location: PostgresLocation) -> tuple[str, str]:
+    def _success(self, stage: ConnectionStage, found: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
         """Return the title and the details of a stage that passed."""
-        if stage is Stage.SERVER:
+        if stage is ConnectionStage.SERVER:
             return self._name(stage), self._server(found)
-        if stage is Stage.ENCRYPTION:
+        if stage is ConnectionStage.ENCRYPTION:
             return self._encryption(found, location)
-        if stage is Stage.SIGN_IN:
+        if stage is ConnectionStage.SIGN_IN:
             user = self.tr("Signed in as {user}").format(user=location.user)
             return (user if location.user else self._name(stage)), self._rights(found)
         if found.plants is None:
@@ -63,28 +63,28 @@ class Outcomes(QFrame):
         details = self._use(found) if found.refusal is None else error_text(found.refusal)
         return translated(plants_text(found.plants)), details
 
-    def _server(self, found: Probe) -> str:
+    def _server(self, found: ConnectionProbe) -> str:
         if not found.server:
             return ""
         template = self.tr("PostgreSQL {version}, {milliseconds} ms away")
         time = QLocale().toString(max(1, round(found.milliseconds)))
         return template.format(version=found.server.split(" ")[0], milliseconds=time)
 
-    def _encryption(self, found: Probe, location: PostgresLocation) -> tuple[str, str]:
+    def _encryption(self, found: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
         if not (found.is_encrypted if found.server else location.is_encrypted):
             return self.tr("Not encrypted"), self.tr("as chosen, or on this computer")
         is_checked = dict(location.parameters).get("sslmode", "verify-full").startswith("verify")
         details = self.tr("certificate checked") if is_checked else self.tr("certificate not checked")
-        return self._name(Stage.ENCRYPTION), details
+        return self._name(ConnectionStage.ENCRYPTION), details
 
-    def _rights(self, found: Probe) -> str:
+    def _rights(self, found: ConnectionProbe) -> str:
         if found.plants is None:
             return ""
         if found.can_change:
             return self.tr("may read, add and change")
         return self.tr("may read and add, but not change") if found.can_add else self.tr("may read, but not add")
 
-    def _use(self, found: Probe) -> str:
+    def _use(self, found: ConnectionProbe) -> str:
         if not found.desks:
             return ""
         return self.tr("used today by {desks}").format(desks=QLocale().createSeparatedList(list(found.desks)))
