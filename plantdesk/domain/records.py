@@ -136,15 +136,15 @@ class Changes(NamedTuple):
 
     `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
     back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
-    another program wrote to the file, or there were too many plants to list. `history`: the history has a new entry.
+    another program wrote to the file, or there were too many plants to list.
     """
 
     added: tuple[PlantRow, ...] = ()
     updated: tuple[PlantRow, ...] = ()
     removed: tuple[int, ...] = ()
     needs_reload: bool = False
-    tokens: bool = False
-    history: bool = False
+    tokens_changed: bool = False
+    history_changed: bool = False
 
 
 def now_ms() -> int:

@@ -123,7 +123,7 @@ class TokenChecker(TokenLookup):
         self._reader.close()
 
     def _changed(self, changes: Changes) -> None:
-        if changes.tokens or changes.needs_reload:
+        if changes.tokens_changed or changes.needs_reload:
             self._found = {}
 
     def _look_up(self, digest: bytes) -> _Found | None:

@@ -222,7 +222,7 @@ def test_listeners_and_other_processes_get_what_changed(
             changes = queue.get(timeout=SECONDS)
             assert [row.name for row in changes.added] == ["Ivy"]
             assert [row.name for row in changes.updated] == ["Great fern"]
-            assert (changes.removed, changes.needs_reload, changes.history) == ((1,), False, True)
+            assert (changes.removed, changes.needs_reload, changes.history_changed) == ((1,), False, True)
         undo(store)
         for queue in (own, foreign):
             changes = queue.get(timeout=SECONDS)
@@ -235,7 +235,7 @@ def test_a_change_of_many_plants_is_not_listed(store: PlantStore) -> None:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
     apply(store, DeleteAll(Selection()))
-    assert received.get(timeout=SECONDS) == Changes(needs_reload=True, history=True)
+    assert received.get(timeout=SECONDS) == Changes(needs_reload=True, history_changed=True)
 
 
 # --- the history of one plant, and searches in the whole history --------------------------------------------------
