@@ -248,7 +248,7 @@ class StoreError(PlantDeskError):
 
     number = ErrorNumber.STORE_UNREACHABLE
     #: Whether the write may have happened nevertheless.
-    is_unknown = False
+    may_have_committed = False
 
 
 class StoreBusyError(StoreError):

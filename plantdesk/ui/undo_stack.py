@@ -183,7 +183,7 @@ class UndoStack(QObject):
             if store is self._store:
                 self.is_busy = False
                 self._waiting.clear()
-                if isinstance(error, StoreError) and not error.is_unknown:
+                if isinstance(error, StoreError) and not error.may_have_committed:
                     source.append(change)  # the store may be able to take it back later
                 self.changed.emit()
                 self.failed.emit(_titled(error, change, is_redo=is_redo))

@@ -21,7 +21,7 @@ from plantdesk.domain.texts import Text
 class UnansweredError(StoreError):
     """The window was closed before the store had answered."""
 
-    is_unknown = True
+    may_have_committed = True
     text = Text("PlantDesk was closed before it was known whether this was saved.")
 
 
@@ -75,7 +75,11 @@ class Submission:
     @property
     def is_unknown(self) -> bool:
         """Whether it is not known yet if it has reached the store."""
-        return self.state is SubmissionState.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
+        return (
+            self.state is SubmissionState.WAITING
+            and isinstance(self.error, StoreError)
+            and self.error.may_have_committed
+        )
 
     def as_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
         """Return the submission as `from_json` takes it, with the text of its error."""
