@@ -13,7 +13,7 @@ from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.tags import is_in_branch, moved
+from plantdesk.domain.tags import is_in_branch, renamed_with_branch
 from plantdesk.domain.texts import Text, comma_list
 from plantdesk.domain.validation import plant_fields, plant_note
 
@@ -23,13 +23,13 @@ _MAX_SKIPPED = 100
 _MAX_SHOWN = 10
 
 
-class Keep(Enum):
-    """Marks a field that an edit does not change."""
+class Unchanged(Enum):
+    """The default of a field that an edit does not change."""
 
-    KEEP = auto()
+    UNCHANGED = auto()
 
 
-KEEP = Keep.KEEP
+UNCHANGED = Unchanged.UNCHANGED
 
 
 class Insert(NamedTuple):
@@ -99,7 +99,7 @@ class RenameTag(NamedTuple):
     def mapping(self, known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
         """Return the new tag of each old tag; `known` returns the tags of the store."""
         tags = known() if self.branch else [self.tag]
-        found = {tag: moved(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
+        found = {tag: renamed_with_branch(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
         return {tag: new for tag, new in found.items() if tag != new}
 
 
@@ -193,17 +193,21 @@ class Undone(NamedTuple):
 
 
 def edited(
-    row: PlantRow, *, name: str | Keep = KEEP, tag: str | Keep | None = KEEP, note: str | Keep | None = KEEP
+    row: PlantRow,
+    *,
+    name: str | Unchanged = UNCHANGED,
+    tag: str | Unchanged | None = UNCHANGED,
+    note: str | Unchanged | None = UNCHANGED,
 ) -> Update:
     """Return the edit that gives the plant that the user saw other values. Raises InvalidPlantError."""
-    new_tag = row.tag if isinstance(tag, Keep) else tag
-    values: dict[str, object] = {"name": row.name if isinstance(name, Keep) else name}
+    new_tag = row.tag if isinstance(tag, Unchanged) else tag
+    values: dict[str, object] = {"name": row.name if isinstance(name, Unchanged) else name}
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
-    new_note = row.note if isinstance(note, Keep) else plant_note(note or "")
+    new_note = row.note if isinstance(note, Unchanged) else plant_note(note or "")
     return Update(row, fields.name, fields.tag, new_note)
 
 
-def numbered(ids: Sequence[int | None], first: int) -> list[int]:
+def assign_ids(ids: Sequence[int | None], first: int) -> list[int]:
     """Return the ids of plants that are added together: those without one get the next free ones, from `first` on."""
     given = {*ids}
     free = (plant_id for plant_id in count(first) if plant_id not in given)

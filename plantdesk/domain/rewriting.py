@@ -10,7 +10,7 @@ from heapq import merge
 from typing import NamedTuple, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError
-from plantdesk.domain.patterns import finder, template
+from plantdesk.domain.patterns import compile_finder, compile_template
 from plantdesk.domain.records import PlantContent
 from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, plant_note
@@ -161,7 +161,10 @@ def _steps(rule: RewriteRule, field: str) -> list[Step]:
 
 def _find_step(rule: RewriteRule) -> Step:
     if rule.is_pattern:
-        find_all, new_text = finder(rule.find, ignore_case=rule.ignore_case), template(rule.find, rule.replacement)
+        find_all, new_text = (
+            compile_finder(rule.find, ignore_case=rule.ignore_case),
+            compile_template(rule.find, rule.replacement),
+        )
 
         def find(text: str) -> Iterator[Replacement]:
             return (Replacement(*match.span(), new_text(match)) for match in find_all(text))

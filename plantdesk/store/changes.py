@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, and_, delete, func, insert, or_, select
 
-from plantdesk.domain.duplicates import merged
+from plantdesk.domain.duplicates import merge_pages
 from plantdesk.domain.edits import (
     Applied,
     Delete,
@@ -25,8 +25,8 @@ from plantdesk.domain.edits import (
     Rewrite,
     SetTag,
     Update,
+    assign_ids,
     kind_of,
-    numbered,
     parameters_of,
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
@@ -90,7 +90,7 @@ def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[i
     given = [plant_id for plant_id in requested if plant_id is not None]
     if len(given) == len(requested):
         return given
-    return numbered(requested, first_new_id(writer.runner, len(requested)))
+    return assign_ids(requested, first_new_id(writer.runner, len(requested)))
 
 
 def _may_be_large(edit: Edit) -> bool:
@@ -198,10 +198,10 @@ def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
 
 
 def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
-    """Give the plants that stay the notes of those that are deleted. Raises as `duplicates.merged` does."""
+    """Give the plants that stay the notes of those that are deleted. Raises as `duplicates.merge_pages` does."""
     for table in (_REWRITTEN, _DELETED):
         writer.database.clear(writer.runner, table)
-    for deleted, kept in merged(*edit, partial(rows_by_id, writer.runner)):
+    for deleted, kept in merge_pages(*edit, partial(rows_by_id, writer.runner)):
         writer.database.fill(writer.runner, _DELETED, ((each,) for each in deleted))
         _add(writer, kept)
     _write(writer)

@@ -20,7 +20,7 @@ from plantdesk.domain.history import Change, HistoryEntry, PlantChange
 from plantdesk.domain.protocols import HistorySummary, PlantReader
 from plantdesk.domain.records import PlantRow, Source, SourceKind
 from plantdesk.domain.selections import AddedOn, Counts, KnownName, Selection, View
-from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest
+from plantdesk.domain.spelling import MAX_COMPARED, near_candidates, nearest_spellings
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
 from plantdesk.store.database import VERSION, Database, Runner
 from plantdesk.store.events import read_events
@@ -100,12 +100,12 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def near_names(self, name: str, limit: int) -> list[KnownName]:
-        near = maybe_near(name) if self.database.storable(name) else None
+        near = near_candidates(name) if self.database.storable(name) else None
         if near is None:
             return []
         plants, lengths = near
         names = self._names(and_(has_length(lengths), self._condition(plants)), MAX_COMPARED)
-        return nearest(name, names, limit, attrgetter("name"))
+        return nearest_spellings(name, names, limit, attrgetter("name"))
 
     def _names(self, condition: ColumnElement[bool], limit: int) -> list[KnownName]:
         """Return the names of plants, the most frequent first, each with the tag of its newest plant."""

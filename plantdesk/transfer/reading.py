@@ -219,7 +219,7 @@ def _of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout:
     for field, at in layout.fields.items():
         value = None if field == "name" and layout.name_parts else unfit.get(at)
         if field == "id" and isinstance(value, strict_json.NumberText):
-            values["id"] = strict_json.whole_number(value)
+            values["id"] = strict_json.parse_number(value)
         elif value is not None and (field == "id" or not isinstance(value, strict_json.NumberText | UnfitNumber)):
             values[field] = value
     note, plant_id = values.pop("note", ""), values.pop("id", None)

@@ -18,21 +18,21 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import KeepRule
 from plantdesk.domain.edits import (
-    KEEP,
+    UNCHANGED,
     Applied,
     Delete,
     DeleteAll,
     Edit,
     Insert,
-    Keep,
     MergePlants,
     MergeTags,
     RenameTag,
     Rewrite,
     SetTag,
+    Unchanged,
     Undone,
+    assign_ids,
     edited,
-    numbered,
 )
 from plantdesk.domain.errors import (
     EditConflictError,
@@ -300,7 +300,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         first = self.reader.next_free_id()
         if first + 6 < NO_ROOM:
             edits += [Insert(plant_fields({"name": name}), "new") for name in others]
-            free = numbered([*plants, *([None] * len(others))], first)[len(plants) :]
+            free = assign_ids([*plants, *([None] * len(others))], first)[len(plants) :]
             taken = plants.keys() & self.plants.keys()
             plants = {**plants, **dict(zip(free, others, strict=True))}
             assert plants.keys() & self.plants.keys() == taken
@@ -316,11 +316,11 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.last_seq += len(added)
         self.applied(edits, {**self.plants, **added})
 
-    @rule(text=texts, tag=tags | st.just(KEEP), ids=st.none() | st.lists(ids_), new=tags, delete=st.booleans())
+    @rule(text=texts, tag=tags | st.just(UNCHANGED), ids=st.none() | st.lists(ids_), new=tags, delete=st.booleans())
     def change_a_set(
         self,
         text: str,
-        tag: str | Keep | None,
+        tag: str | Unchanged | None,
         ids: list[int] | None,
         new: str | None,
         delete: bool,  # noqa: FBT001
@@ -328,9 +328,9 @@ class StoreBesideDict(RuleBasedStateMachine):
         chosen = {
             key
             for key, entry in self.plants.items()
-            if self.has(key, text) and (tag is KEEP or tag == entry.tag) and (ids is None or key in ids)
+            if self.has(key, text) and (tag is UNCHANGED or tag == entry.tag) and (ids is None or key in ids)
         }
-        terms: list[Term] = [] if isinstance(tag, Keep) else [HasTag(tag, exact=True)]
+        terms: list[Term] = [] if isinstance(tag, Unchanged) else [HasTag(tag, exact=True)]
         selection = _words(text, *terms)._replace(ids=ids)
         if delete:
             left = {key: entry for key, entry in self.plants.items() if key not in chosen}

@@ -10,7 +10,7 @@ from itertools import chain, islice, repeat
 from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import confirm
-from plantdesk.domain.duplicates import KeepRule, PlantGroups, intended, merged
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
@@ -33,7 +33,7 @@ def duplicates(options: argparse.Namespace) -> int:
         if not options.merge:
             for batch in batches((_as_json if options.json else _as_text)(_members(reader, groups))):
                 output.write("\n".join(batch))
-        left = intended(groups, reader.rows) if options.merge and not options.all else set()
+        left = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
     if options.merge and groups.sizes:
         _merge_groups(groups, left, options)
     elif not options.json:
@@ -69,7 +69,7 @@ def merge(options: argparse.Namespace) -> int:
     with open_reader(options.database) as reader:
         rows = [plant_of(reader, each) for each in sorted({*ids, into})]
     edit = MergePlants(PlantGroups.of([rows]), KeepRule.LOWEST_ID, frozenset({into}))
-    if not any(page.deleted for page in merged(*edit, lambda _ids: {row.id: row for row in rows})):
+    if not any(page.deleted for page in merge_pages(*edit, lambda _ids: {row.id: row for row in rows})):
         text = Text("The notes of these plants are too long together. A note may have {bytes:,} bytes.")
         raise PlantDeskError(text, bytes=MAX_NOTE_BYTES)
     _merge(edit, options)
@@ -117,7 +117,7 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     """Print what the first groups would become, and on standard error how many plants would go; return that."""
     first = edit._replace(groups=edit.groups.without(range(_MAX_SHOWN, len(edit.groups.sizes))))
     going, notes = set[int](), dict[int, str | None]()
-    for page in merged(*first, reader.rows):
+    for page in merge_pages(*first, reader.rows):
         going.update(page.deleted)
         notes.update((plant_id, note) for plant_id, _, _, note in page.changed)
     ids = iter(first.groups.ids)
@@ -128,7 +128,7 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
             note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
             others = comma_list([each for each in group if each != row.id], _MAX_IDS)
             output.write(f"{line(row)}  takes in {others}{note}")
-    return _report_merged(sum(len(page.deleted) for page in merged(*edit, reader.rows)))
+    return _report_merged(sum(len(page.deleted) for page in merge_pages(*edit, reader.rows)))
 
 
 def _report_merged(count: int) -> int:

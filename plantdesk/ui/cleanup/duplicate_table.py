@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QHeaderView
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import KeepRule, PlantGroups, added_of, are_together, differences_of
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, addition_of, kinds_of_difference, were_added_together
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.folding import SEPARATOR
 from plantdesk.domain.protocols import PlantReader
@@ -153,7 +153,7 @@ class DuplicateModel(RowModel[Item]):
             return None
         rows = self._plants[group]
         is_known = len(rows) == self._groups.sizes[group] or self._keep is KeepRule.LOWEST_ID
-        return self._chosen.get(group, self._keep.of(rows).id if is_known else None)
+        return self._chosen.get(group, self._keep.select(rows).id if is_known else None)
 
     def act(self, index: Index) -> None:
         """Merge a group or leave it. For the index of a plant, keep this plant and merge its group."""
@@ -167,12 +167,12 @@ class DuplicateModel(RowModel[Item]):
     def _remark(self, group: int) -> str:
         """Return how many plants a group has, how they differ, and what happens to it."""
         rows, size = self._plants[group], self._groups.sizes[group]
-        differences = differences_of([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
+        differences = kinds_of_difference([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
         if differences:
             text = Text("{count:,} alike but for {what}", count=size, what=joined(differences, LISTED))
         parts = [translated(text)]
-        if not differences and are_together({*map(added_of, rows)}):
+        if not differences and were_added_together({*map(addition_of, rows)}):
             parts.append(translate("Duplicates", "added together"))
         if size > len(rows):
             parts.append(translated(Text("the first {count:,} are shown", count=len(rows))))

@@ -19,10 +19,18 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import KeepRule, PlantGroups, intended
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.protocols import PlantReader
-from plantdesk.domain.tags import Likeness, SimilarTag, renamed, renamed_above, similar_groups, similar_to, tops
+from plantdesk.domain.tags import (
+    SimilarityOptions,
+    SimilarTag,
+    ancestors,
+    renamed,
+    renamed_ancestors,
+    similar_groups,
+    similar_to,
+)
 from plantdesk.domain.texts import LISTED, Text, joined, plants_text
 from plantdesk.ui.background import Task
 from plantdesk.ui.cleanup.dialog import CleanUpPage
@@ -109,7 +117,7 @@ class DuplicatesPage(CleanUpPage):
         def find(task: Task) -> tuple[PlantGroups, set[int]]:
             with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
                 groups = reader.duplicates(by_tag=by_tag)
-                left = intended(groups, reader.rows)
+                left = intentional_groups(groups, reader.rows)
                 return groups.with_last(left), {*range(len(groups.sizes) - len(left), len(groups.sizes))}
 
         self._task = self._context.bridge.long_tasks.ask(self, find, self._on_found, self._on_failed)
@@ -222,7 +230,7 @@ class TagGroup(QFrame):
     def show_results(self, names: Mapping[str, str]) -> None:
         """Show the name that each tag would have if it was kept, when the tags above it are renamed by `names`."""
         for at, tag in enumerate(self._group):
-            self._box.setItemText(at, tag_text(renamed_above(tag, names)))
+            self._box.setItemText(at, tag_text(renamed_ancestors(tag, names)))
 
     @Slot()
     def _show_others(self) -> None:
@@ -248,7 +256,7 @@ class TagGroup(QFrame):
         reason = translated(joined(other.differs, LISTED)) if other.differs else ""
         count = translated(plants_text(other.plants))
         check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
-        check.setChecked(not other.is_own)
+        check.setChecked(not other.is_intended)
         check.toggled.connect(self._on_ticked)
         details = PlainLabel(" · ".join(filter(None, (count, reason))), wrapped=True)
         parts = (check, pill, details)
@@ -300,8 +308,8 @@ class TagsPage(CleanUpPage):
     @override
     @Slot()
     def start(self) -> None:
-        likeness = Likeness(*(box.isChecked() for box in self._boxes))
-        self._opened.queries.ask(self, partial(_find, likeness=likeness), self._on_found)
+        options = SimilarityOptions(*(box.isChecked() for box in self._boxes))
+        self._opened.queries.ask(self, partial(_find, options=options), self._on_found)
 
     def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
         self._tags, groups = found
@@ -320,7 +328,7 @@ class TagsPage(CleanUpPage):
         self._found.deleteLater()
         self._found = results
         members = {tag for group in groups for tag in group}
-        alike = sum(not members.isdisjoint([tag, *tops(tag)]) for tag in self._tags)
+        alike = sum(not members.isdisjoint([tag, *ancestors(tag)]) for tag in self._tags)
         text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=len(self._tags))
         self._count_label.setText(translated(text) if groups else "")
         self._show_counts()
@@ -371,7 +379,7 @@ class TagsPage(CleanUpPage):
         super().apply()
 
 
-def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[str, int], list[dict[str, int]]]:
+def _find(reader: PlantReader, _task: Task, options: SimilarityOptions) -> tuple[dict[str, int], list[dict[str, int]]]:
     """Return the tags with their numbers of plants, and the groups of those that are alike."""
     tags = reader.tag_counts()
-    return tags, similar_groups(tags, likeness)
+    return tags, similar_groups(tags, options)

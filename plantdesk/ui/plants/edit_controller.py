@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QStringListModel, Slot
 from plantdesk.domain.edits import Applied, Edit, Update, edited
 from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM, PlantRow
-from plantdesk.domain.tags import entered
+from plantdesk.domain.tags import tag_from_input
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
@@ -37,7 +37,7 @@ class _Draft(NamedTuple):
 
     def typed(self, column: Column, text: str) -> _Draft:
         """Return the draft with what was typed into a cell."""
-        changed = {"name": text.strip()} if column is Column.NAME else {"tag": entered(text) or None}
+        changed = {"name": text.strip()} if column is Column.NAME else {"tag": tag_from_input(text) or None}
         return self._replace(mine=self.mine._replace(**changed))
 
     def edit(self, row: PlantRow) -> Update:

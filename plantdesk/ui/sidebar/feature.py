@@ -12,7 +12,7 @@ from plantdesk.domain.errors import StoreError, prevents_changes
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag
-from plantdesk.domain.tags import is_in_branch, moved
+from plantdesk.domain.tags import is_in_branch, renamed_with_branch
 from plantdesk.ui.background import RepeatedQuery, Task
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
@@ -209,7 +209,7 @@ class Sidebar(Feature):
         """Move the focus to the new tag."""
         current = self._view.current()
         if new is not None and current is not None and is_in_branch(current.tag or "", old):
-            self._followed = "tag", moved(current.tag or "", old, new) or new
+            self._followed = "tag", renamed_with_branch(current.tag or "", old, new) or new
 
     @Slot()
     def _make_room(self) -> None:

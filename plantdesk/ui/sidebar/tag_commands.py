@@ -11,7 +11,7 @@ from plantdesk.domain.edits import MergeTags, RenameTag, Undone
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.tags import is_in_branch, moved
+from plantdesk.domain.tags import is_in_branch, renamed_with_branch
 from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import PlantChanges, WindowContext
 from plantdesk.ui.sidebar.entries import SidebarEntry
@@ -51,7 +51,7 @@ class TagCommands(PlantChanges):
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
             return
         branch = self._branch(tag)
-        targets = {moved(each, tag, new) for each in branch}
+        targets = {renamed_with_branch(each, tag, new) for each in branch}
         taken = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
         edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
         if taken:
