@@ -201,7 +201,7 @@ class Tools:
                 if len(rows) > 1:
                     raise ToolError("A name is for one plant: give one ID.")
             edits = [edit for row in rows if (edit := _edit(row, texts)) is not None]
-        lines = [f"{each.saw.id} {_texts(each.saw)} -> {_texts(each)}" for each in edits[:_SHOWN]]
+        lines = [f"{each.seen.id} {_texts(each.seen)} -> {_texts(each)}" for each in edits[:_SHOWN]]
         return self._confirmed(edits, lines, ctx, confirm)
 
     def merge_tags(
@@ -242,13 +242,14 @@ class Tools:
             raise ToolError("This would delete plants that others have added: PlantDesk was started without --delete.")
         latest = change if change.is_undone else entry.last
         with _sentences():
-            latest.taken_back()  # raises if it cannot be
+            latest.inverse()  # raises NothingToUndoError
         lines = [
             printable(f"Undo: {change.plain_title}")[:_LONGEST],
             "Plants that were changed since stay as they are.",
         ]
-        if entry.first is not None:
-            lines.append(f"one plant of the change: {entry.first[0]} “{printable(entry.first[1][:_LONGEST])}”")
+        if entry.example is not None:
+            name = printable(entry.example.name[:_LONGEST])
+            lines.append(f"one plant of the change: {entry.example.id} “{name}”")
         preview = Changed(plants=change.plants, lines=lines, confirm=_digest(entry))
         if not _is_confirmed(preview, confirm):
             return preview

@@ -67,10 +67,10 @@ def make_change(
             skipped |= _make_edit(writer, edit)
     extent = writer.extent()
     if not extent.plants:
-        return Applied.without(skipped, None)
+        return Applied.of(None, skipped)
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
-    return Applied.without(skipped, writer.record(source, kind_of(edits), parameters, extent=extent), ids)
+    return Applied.of(writer.record(source, kind_of(edits), parameters, extent=extent), skipped, ids)
 
 
 def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
@@ -112,8 +112,8 @@ def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
             _set_tag(writer, edit)
         case DeleteAll():
             chosen = writer.choose(condition_of(edit.plants, writer.database))
-            if edit.size is not None:
-                _check_size(writer, chosen, edit.size)
+            if edit.expected_size is not None:
+                _check_size(writer, chosen, edit.expected_size)
             writer.delete(chosen)
         case RenameTag() | MergeTags():
             _replace_tags(writer, edit)
@@ -133,7 +133,7 @@ def _insert(writer: ChangeWriter, edit: Insert, plant_id: int, source: Source) -
 
 
 def _update(writer: ChangeWriter, edit: Update) -> None:
-    row = _current(writer, edit.saw.id, edit.saw.version, edit.saw.name)
+    row = _current(writer, edit.seen.id, edit.seen.version, edit.seen.name)
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
     writer.database.check_storable(edit.name, edit.tag, edit.note)

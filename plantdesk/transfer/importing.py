@@ -191,17 +191,18 @@ class FileImport:
         self._refused.write(json.dumps(row, default=str) + "\n")
 
     def _conflicts(self) -> Iterator[Refused]:
-        for row, owner, earlier in self._import.conflicts():
-            file, line, plant_id, name, tag, note = row
-            if earlier is None:
+        for row, owner_name, owner_row in self._import.conflicts():
+            if owner_row is None:
                 reason = Text("ID {id} belongs to “{name}”.")
-            elif earlier[0] == file:
-                reason = Text("ID {id} is also in line {line:,}, of “{name}”.", line=earlier[1])
+            elif owner_row.file == row.file:
+                reason = Text("ID {id} is also in line {line:,}, of “{name}”.", line=owner_row.line)
             else:
-                of_file = shortened(self.readers[earlier[0] - 1].file.name, 40)
-                reason = Text("ID {id} is also in “{file}”, line {line:,}, of “{name}”.", file=of_file, line=earlier[1])
-            texts = {"id": str(plant_id), "name": name, "tag": tag or "", "note": note or ""}
-            yield Refused(file, line, reason.filled(id=str(plant_id), name=shortened(owner, 40)), texts)
+                file = shortened(self.readers[owner_row.file - 1].file.name, 40)
+                reason = Text(
+                    "ID {id} is also in “{file}”, line {line:,}, of “{name}”.", file=file, line=owner_row.line
+                )
+            texts = {"id": str(row.id), "name": row.name, "tag": row.tag or "", "note": row.note or ""}
+            yield Refused(row.file, row.line, reason.filled(id=str(row.id), name=shortened(owner_name, 40)), texts)
 
     def _invalid_rows(self) -> Iterator[Refused]:
         self._refused.seek(0)

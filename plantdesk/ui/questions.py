@@ -260,4 +260,4 @@ def added_again(edit: Update) -> Insert:
     from plantdesk.domain.validation import new_plant
 
     tag = {} if edit.tag is None else {"tag": edit.tag}
-    return Insert(new_plant({"id": edit.saw.id, "name": edit.name, **tag}), edit.note)
+    return Insert(new_plant({"id": edit.seen.id, "name": edit.name, **tag}), edit.note)

@@ -67,7 +67,7 @@ def _report(applied: Applied, tag: str, database: StoreLocation) -> None:
 
 
 def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
-    is_branch = isinstance(edit, RenameTag) and edit.branch
+    is_branch = isinstance(edit, RenameTag) and edit.includes_branch
     for tag in tags:
         if tag not in known and not (is_branch and any(is_in_branch(each, tag) for each in known)):
             raise UnknownTagError(tag)

@@ -53,9 +53,9 @@ class TagCommands(PlantChanges):
         branch = self._branch(tag)
         targets = {renamed_with_branch(each, tag, new) for each in branch}
         taken = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
-        edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
+        edit = RenameTag(tag, new, includes_branch=branch not in ([], [tag]))
         if taken:
-            self._ask(edit if edit.branch else MergeTags((tag,), new), tag, new, taken)
+            self._ask(edit if edit.includes_branch else MergeTags((tag,), new), tag, new, taken)
         else:
             self._set(edit, tag, new)
 
@@ -92,7 +92,7 @@ class TagCommands(PlantChanges):
 
     def _set(self, edit: RenameTag | MergeTags, tag: str, new: str) -> None:
         text = Text("{count:,} plants have the tag {new} now.", one="1 plant has the tag {new} now.")
-        if isinstance(edit, MergeTags) or edit.branch:
+        if isinstance(edit, MergeTags) or edit.includes_branch:
             text = Text(
                 "Changed the tag of {count:,} plants from {old} to {new}.",
                 one="Changed the tag of 1 plant from {old} to {new}.",

@@ -339,7 +339,7 @@ def test_an_entry_names_one_of_its_plants(store: PlantStore, plants: list[PlantR
     apply(store, DeleteAll(Selection()))
     with closing(store.reader()) as reader:
         entries = reader.history_entries()
-    assert [each.first for each in entries] == [(1, "Aloe", "kitchen"), None, (2, "Röschen", None)]
+    assert [each.example for each in entries] == [(1, "Aloe", "kitchen"), None, (2, "Röschen", None)]
 
 
 @pytest.mark.parametrize(
@@ -382,16 +382,16 @@ BRANCH: list[str | None] = ["yard", "yard/bed 1", "yard/bed 1/ü", "yard 2", "Ya
     ("edit", "after"),
     [
         (
-            RenameTag("yard", "hof", branch=True),
+            RenameTag("yard", "hof", includes_branch=True),
             ["hof", "hof/bed 1", "hof/bed 1/ü", "yard 2", "Yard/x", "hof/", None],
         ),
-        (RenameTag("yard", None, branch=True), [None, None, None, "yard 2", "Yard/x", None, None]),
+        (RenameTag("yard", None, includes_branch=True), [None, None, None, "yard 2", "Yard/x", None, None]),
         (
-            RenameTag("yard/bed 1", "yard", branch=True),
+            RenameTag("yard/bed 1", "yard", includes_branch=True),
             ["yard", "yard", "yard/ü", "yard 2", "Yard/x", "yard/", None],
         ),
         (
-            RenameTag("yard", "yard/bed 1", branch=True),
+            RenameTag("yard", "yard/bed 1", includes_branch=True),
             ["yard/bed 1", "yard/bed 1/bed 1", "yard/bed 1/bed 1/ü", "yard 2", "Yard/x", "yard/bed 1/", None],
         ),
         (RenameTag("yard", "hof"), ["hof", *BRANCH[1:]]),
