@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import sys
 from collections.abc import Iterator
@@ -42,9 +41,6 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
         _log.info("Listening on %s with %s", url, location.url)
-        # A collection of all generations takes 20 ms for the objects of the start alone, and requests wait for it.
-        gc.collect()
-        gc.freeze()
         _log.info("Stopping because of signal %d", signals.recv(1)[0])
 
 

@@ -24,9 +24,6 @@ from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import StoreClosedError
 from plantdesk.domain.protocols import ServedStore
 
-#: Duplicates of each listening socket, if there are descriptors enough. uvloop accepts one connection per socket in
-#: a turn of its loop: with one socket a client would wait for as many turns as connections came before its own.
-_DUPLICATES = 8
 #: Seconds for each step of closing connections after the shutdown timeout.
 _CLOSE_TIMEOUT = 0.05
 
@@ -48,7 +45,6 @@ class ApiThread:
         self._identity = identity
         self._activity = activity
         self._limits = replace(limits, connections=max_connections(limits.connections))
-        self._duplicates = _DUPLICATES if self._limits == limits else 1
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
@@ -90,8 +86,7 @@ class ApiThread:
             new_protocol = partial(
                 HttpProtocol, config, self._state, self._loop, limits=self._limits, activity=self._activity
             )
-            listeners = [each.dup() for each in self._sockets for _ in range(self._duplicates)]
-            servers = [await self._accept(listener, new_protocol) for listener in listeners]
+            servers = [await self._accept(listener, new_protocol) for listener in self._sockets]
             self._ready.set_result(None)
             await self._stopping.wait()
             for server in servers:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from itertools import chain, islice, repeat
+from itertools import chain, groupby, islice, repeat
+from operator import itemgetter
 
 from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
@@ -153,12 +154,12 @@ def _as_text(members: Iterator[Member]) -> Iterator[str]:
 
 
 def _as_json(members: Iterator[Member]) -> Iterator[str]:
-    pending, last = "", -1
-    for number, row in members:
-        if pending:
-            yield pending + ("," if number == last else "\n]},")
-        begin = ""
-        if number != last:
-            begin = '{"plants": [\n' if pending else '[\n{"plants": [\n'
-        pending, last = f"{begin}{json.dumps(facts(row))}", number
-    yield f"{pending}\n]}}\n]" if pending else "[]"
+    is_first_group = True
+    for _, group in groupby(members, key=itemgetter(0)):
+        separator = '[\n{"plants": [\n' if is_first_group else ',\n{"plants": [\n'
+        for _, row in group:
+            yield f"{separator}{json.dumps(facts(row))}"
+            separator = ","
+        yield "]}"
+        is_first_group = False
+    yield "[]" if is_first_group else "]"
