@@ -86,7 +86,7 @@ class Application:
         now = time.monotonic()
         if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
             self._used_at[source.id] = now
-            self._tokens.used(source)
+            self._tokens.record_use(source)
 
 
 class _ExactRoute(Route):

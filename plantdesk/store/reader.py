@@ -33,8 +33,8 @@ from plantdesk.store.rows import (
     row_by_id,
     row_of,
     rows_by_id,
-    rows_cut,
     rows_in_order,
+    shortened_rows,
 )
 
 _Result = TypeVar("_Result")
@@ -72,8 +72,8 @@ class StoreReader(PlantReader, ABC):
         return self.ask(lambda runner: rows_by_id(runner, ids))
 
     @override
-    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-        return self.ask(lambda runner: rows_cut(runner, ids, longest))
+    def shortened_rows(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        return self.ask(lambda runner: shortened_rows(runner, ids, longest))
 
     @override
     def plant(self, plant_id: int) -> PlantRow | None:

@@ -69,7 +69,7 @@ class CopyOfChanges(RuleBasedStateMachine):
 
     @rule()
     def compare(self) -> None:
-        self.store.tokens.used(self.source).result(SECONDS)  # a commit, which polls first; it changes no plant
+        self.store.tokens.record_use(self.source).result(SECONDS)  # a commit, which polls first; it changes no plant
         assert self.copy == self.content()
         self.foreign = False
 

@@ -71,7 +71,7 @@ def print_roles(options: argparse.Namespace) -> int:
 
 
 def _desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
-    afterwards = "works on" if update.goes_on(desk) else "only reads, until updated"
+    afterwards = "works on" if update.can_write_after(desk) else "only reads, until updated"
     return desk.name, desk.version or "unknown", local_time(desk.last_seen), afterwards
 
 

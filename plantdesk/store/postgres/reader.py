@@ -181,7 +181,7 @@ class PostgresReader(StoreReader):
         return int(count)
 
     @override
-    def desks_at_work(self) -> list[Desk]:
+    def active_desks(self) -> list[Desk]:
         return self.ask(lambda runner: desks(runner.connection, self._shared.address.desk, AT_WORK))
 
     @override

@@ -197,7 +197,7 @@ class SharedStore(Feature):
             return
         title = self.tr("Bring “{name}” to version {version} for all computers?")
         lines = [self.tr("A backup comes first. The update itself cannot be undone.")]
-        if outdated := [one_line(desk.name) for desk in update.desks if not update.goes_on(desk)]:
+        if outdated := [one_line(desk.name) for desk in update.desks if not update.can_write_after(desk)]:
             text = self.tr("Until PlantDesk is updated on them, these computers can only read it: {computers}")
             lines.append(text.format(computers=QLocale().createSeparatedList(outdated)))
         box = MessageBox(
@@ -260,7 +260,7 @@ class OtherComputers(PlainLabel):
     def refresh(self) -> None:
         """Read which computers are at work; they stay as they are while the server does not answer."""
         if self._queries is not None:
-            self._queries.ask(self, lambda reader, _task: reader.desks_at_work(), self._show)
+            self._queries.ask(self, lambda reader, _task: reader.active_desks(), self._show)
 
     def _show(self, desks: list[Desk]) -> None:
         others = [desk for desk in desks if not desk.is_own]

@@ -82,7 +82,7 @@ def test_a_token_that_ends_between_two_plants_adds_nothing_more(store: PlantStor
 
 def test_use_without_a_plant_is_noted(store: PlantStore) -> None:
     source = store.tokens.create("greenhouse").result(SECONDS).row.source
-    store.tokens.used(source).result(SECONDS)
+    store.tokens.record_use(source).result(SECONDS)
     (row,) = store.tokens.list()
     assert row.last_used_at is not None
 
