@@ -1,7 +1,6 @@
-"""The immutable rows that the store returns, the parser of ids, and the present time as the store keeps it.
+"""The immutable rows that the store returns, the parser of ids, and timestamps.
 
-`plantdesk.store.models` defines the tables. This module imports little:
-commands and the window need it at their start.
+`plantdesk.store.models` defines the tables.
 """
 
 from __future__ import annotations
@@ -67,12 +66,10 @@ class SourceKind(StrEnum):
 
 
 class Source(NamedTuple):
-    """The origin of a plant, a row of table `source`; `label` is the name of the import, token or assistant.
+    """Who added a plant or made a change, a row of table `source`. `label` names the import, token or assistant.
 
-    A source with the id 0 stands for the row of its kind and label, which a change adds if there is none.
-
-    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write. They are
-    missing in the source of a plant that is read, and in the row of a retry, since that request did not add the plant.
+    With the id 0 it stands for the row of its kind and label, which is added if there is none. `token_id` and `digest`
+    identify the token of a request, for the check when its plant is written; sources that are read have none.
     """
 
     id: int
@@ -82,7 +79,7 @@ class Source(NamedTuple):
     digest: bytes | None = None
 
     def without_token(self) -> Source:
-        """Return the source as it is read."""
+        """Return the source as it is read from the store."""
         return self._replace(token_id=None, digest=None)
 
 
@@ -92,9 +89,9 @@ COMMAND = Source(2, SourceKind.COMMAND)
 
 
 class PlantRow(NamedTuple):
-    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is also None when it is not read.
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is also None if it was not read.
 
-    `version` identifies this content: two rows with the same id and version are equal.
+    Two rows with the same id and version have the same content.
     """
 
     id: int
@@ -148,11 +145,11 @@ class Changes(NamedTuple):
 
 
 def now_ms() -> int:
-    """Return the current time."""
+    """Return the current time in milliseconds since 1970, UTC."""
     return time.time_ns() // 1_000_000
 
 
 def utc_time(timestamp: int) -> datetime:
-    """Return the time in UTC, or the nearest one that Python supports: another program may have written any number."""
+    """Return a timestamp as a time in UTC, or the nearest that Python supports: other programs may write any number."""
     # Windows has no datetime.fromtimestamp() for times before 1970 and after 3000.
     return _EPOCH + timedelta(milliseconds=max(EARLIEST, min(LATEST, timestamp)))

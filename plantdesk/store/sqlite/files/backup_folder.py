@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, made_order, outdated
+from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, creation_key, expired_backups
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.texts import Text
@@ -60,7 +60,7 @@ class Backups:
             if (backup := self._found(file)) is not None
             and (folder != self._path.parent or backup.kind is BackupKind.DAMAGED)
         ]
-        return sorted(found, key=made_order, reverse=True)
+        return sorted(found, key=creation_key, reverse=True)
 
     def make_from(self, connection: sqlite3.Connection, kind: BackupKind) -> Backup:
         """Make a backup of what `connection` sees, which must not be in a transaction. No token is valid in it.
@@ -92,7 +92,7 @@ class Backups:
         """
         for folder in self._own_folders():
             remove_abandoned(folder)
-        for backup in outdated(self.of_store(identity), count):
+        for backup in expired_backups(self.of_store(identity), count):
             try:
                 backup.path.unlink(missing_ok=True)
             except OSError as error:
