@@ -36,7 +36,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.texts import Text
 from plantdesk.platform.manual import PAGES
-from plantdesk.transfer.formats import WRITTEN, Format
+from plantdesk.transfer.formats import EXPORT_FORMATS, Format
 
 if TYPE_CHECKING:
     from plantdesk.cli.parser import Commands
@@ -439,7 +439,9 @@ def _add_watch(commands: Commands) -> None:
 
 def _add_format(command: Parser, forms: Sequence[Format]) -> None:
     command.add_argument(
-        "--format", choices=[form.value for form in forms], help="the format (default: by the file's name)"
+        "--format",
+        choices=[file_format.value for file_format in forms],
+        help="the format (default: by the file's name)",
     )
 
 
@@ -447,7 +449,7 @@ def _add_export(commands: Commands) -> None:
     does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
     command = add_command(commands, "export", does, "export.export_plants", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
-    _add_format(command, WRITTEN)
+    _add_format(command, EXPORT_FORMATS)
     _add_filter(command)
 
 

@@ -10,9 +10,9 @@ from itertools import chain, dropwhile, islice
 from typing import NamedTuple
 
 from plantdesk.domain.texts import Text
-from plantdesk.transfer.columns import SAMPLED, field_of, title_rows
+from plantdesk.transfer.columns import SAMPLE_ROWS, count_title_rows, field_of_header
 from plantdesk.transfer.tables import Batch, Row, batched
-from plantdesk.transfer.text import LONGEST, TextFile
+from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, TextFile
 
 #: The line by which Excel is told the delimiter.
 _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
@@ -50,7 +50,7 @@ class DelimitedTable:
         self, text: TextFile, delimiter: str | None = None, quote: str | None = None, *, is_list: bool = False
     ) -> None:
         """Read the first lines; with `is_list`, they may be names without columns. Raises FileError and OSError."""
-        csv.field_size_limit(LONGEST)
+        csv.field_size_limit(MAX_PLANT_CHARACTERS)
         self._lines = _without_blanks(text.lines())
         lines = self._first_lines()
         if delimiter is None and (named := _SEPARATOR.match("".join(lines[:1]))):
@@ -83,7 +83,7 @@ class DelimitedTable:
 
     def _first_lines(self) -> list[str]:
         """Return the first lines without their ends; they stay those that come first."""
-        first = [*islice(self._lines, SAMPLED)]
+        first = [*islice(self._lines, SAMPLE_ROWS)]
         self._lines = chain(first, self._lines)
         return [line.rstrip("\r\n") for _, line in first]
 
@@ -180,7 +180,7 @@ def _below_title(lines: list[str]) -> list[str]:
     """Return the lines from the header on, whatever the delimiter; all if there is no title."""
     for each in _DELIMITERS:
         with suppress(csv.Error):
-            if titles := title_rows(_reader(lines, Dialect(each, '"'))):
+            if titles := count_title_rows(_reader(lines, Dialect(each, '"'))):
                 return lines[titles:]
     return lines
 
@@ -214,7 +214,7 @@ def _score(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
     except csv.Error:
         rows = [lines[0].split(dialect.delimiter)]
     widths = set(map(len, rows))
-    known = sum(field_of(cell) is not None for cell in rows[0]) if rows else 0
+    known = sum(field_of_header(cell) is not None for cell in rows[0]) if rows else 0
     return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
 

@@ -16,7 +16,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform.atomic_files import replaced_bytes
 from plantdesk.store import is_database
-from plantdesk.transfer.formats import PIPE
+from plantdesk.transfer.formats import STANDARD_STREAM
 from plantdesk.transfer.text import FileError
 
 #: The files that belong to a database of this name.
@@ -42,7 +42,7 @@ class InputFile(NamedTuple):
         """Yield the bytes; raise FileError if the file has changed meanwhile. Raises OSError."""
         if self.path is None:
             yield io.BytesIO(self.text.encode("utf-8", "replace"))
-        elif str(self.path) == PIPE:
+        elif str(self.path) == STANDARD_STREAM:
             if sys.stdin is None:
                 raise FileError(self.name, Text("It is closed."))
             yield sys.stdin.buffer
@@ -70,13 +70,13 @@ class InputFile(NamedTuple):
         return add
 
 
-def file_source(path: Path) -> InputFile:
+def input_file(path: Path) -> InputFile:
     """Return the source for a path; `-` is standard input."""
     name = path.name.encode("utf-8", "replace").decode()  # it may have bytes that are not UTF-8
-    return InputFile("standard input" if str(path) == PIPE else name, path)
+    return InputFile("standard input" if str(path) == STANDARD_STREAM else name, path)
 
 
-def checked_target(file: Path) -> Path:
+def check_target(file: Path) -> Path:
     """Return the file to be replaced, with symlinks resolved. Raises PlantDeskError for a database, and OSError.
 
     A path that is no file, such as a pipe, is returned unchanged: `/dev/stdout` may lead to no file.
@@ -99,13 +99,13 @@ def is_replaced(file: Path) -> bool:
     False for standard output, a pipe or a device, which are written to: replacing one would leave its readers without
     data, and destroy `/dev/null` for the whole machine.
     """
-    return str(file) != PIPE and (file.is_file() or not file.exists())
+    return str(file) != STANDARD_STREAM and (file.is_file() or not file.exists())
 
 
-def opened_target(file: Path) -> AbstractContextManager[BinaryIO]:
+def open_target(file: Path) -> AbstractContextManager[BinaryIO]:
     """Open a file that is replaced when the block ends without an error, or a pipe or device, which is written to.
 
     Raises PlantDeskError for a database, and OSError.
     """
-    file = checked_target(file)
+    file = check_target(file)
     return replaced_bytes(file) if is_replaced(file) else file.open("wb")

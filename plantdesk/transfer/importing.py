@@ -21,23 +21,23 @@ from plantdesk.domain.imports import ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.domain.validation import plant_fields
-from plantdesk.transfer.columns import READ
-from plantdesk.transfer.files import InputFile, opened_target
-from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.columns import IMPORTED_FIELDS
+from plantdesk.transfer.files import InputFile, open_target
+from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.reading import Refused, RowReader
 
 #: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
 Progress = Callable[[int, int, int], None]
 
 #: Refused rows that are named.
-LISTED = 20
-_COLUMNS = ("file", "line", "reason", *READ, "text")
+MAX_LISTED = 20
+_COLUMNS = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
 
 
 class ImportOptions(NamedTuple):
     """How files are imported. `tag` is that of plants without one."""
 
-    reading: Reading = Reading()
+    reading: ReadOptions = ReadOptions()
     on_conflict: OnConflict = OnConflict.REFUSE
     skip_invalid: bool = False
     tag: str | None = None
@@ -91,7 +91,9 @@ class FileImport:
     A context manager. Only `cancel` may be called from another thread.
     """
 
-    def __init__(self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = LISTED) -> None:
+    def __init__(
+        self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = MAX_LISTED
+    ) -> None:
         """Begin; the first `listed` invalid rows, and as many that conflict, are kept for messages.
 
         Raises InvalidPlantError for the tag, and StoreError.
@@ -123,7 +125,7 @@ class FileImport:
         """Read the files. Raises FileError, NoColumnError, StoreError, InterruptedError, OSError."""
         self._size = sum(source.size for source in sources)
         for number, source in enumerate(sources, 1):
-            with opened(source, self._options.reading, self._report) as file:
+            with open_input(source, self._options.reading, self._report) as file:
                 reader = RowReader(file, number, self._options.reading.columns, self._refuse)
                 for plants in reader.plants():
                     self._add(plants)
@@ -158,14 +160,14 @@ class FileImport:
 
         The column `text` is that of Refused. Half a surrogate pair, for which a row was refused, is written as in JSON.
         """
-        with opened_target(file) as stream:
+        with open_target(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
             writer = csv.writer(text)
             writer.writerow(_COLUMNS)
             is_left_out = self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
             conflicts = self._conflicts() if is_left_out else iter(())
             for row in heapq.merge(self._invalid_rows(), conflicts, key=itemgetter(0, 1)):  # in the order of the files
-                texts = [row.values.get(field, "") for field in READ]
+                texts = [row.values.get(field, "") for field in IMPORTED_FIELDS]
                 writer.writerow([self.name_of(row), row.line, row.reason, *texts, row.text])
             text.detach()  # flushes it
 

@@ -13,25 +13,25 @@ from typing import IO, NamedTuple
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
 from plantdesk.store import plants_of_file
-from plantdesk.transfer.columns import SAMPLED, Columns, Layout
+from plantdesk.transfer.columns import SAMPLE_ROWS, Columns, Layout
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable, Dialect
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.json_items import FileSyntaxError, Item, array_items, item_of_line
-from plantdesk.transfer.name_parts import names_in
+from plantdesk.transfer.name_parts import joined_names
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
-from plantdesk.transfer.text import LONGEST, FileError, TextFile
+from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, FileError, TextFile
 
 #: Characters of a cell.
-_LONGEST = 200
+_MAX_CELL = 200
 #: A bullet or number of a list, as word processors and web pages paste it.
-_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
+_LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """How files are read; what is None is detected."""
 
-    form: Format | None = None
+    file_format: Format | None = None
     encoding: str | None = None
     delimiter: str | None = None
     quote: str | None = None
@@ -42,18 +42,18 @@ class Reading(NamedTuple):
     is_list: bool = False
 
 
-class Input(NamedTuple):
+class OpenInput(NamedTuple):
     """An open file, and its table. `text`, if it is a text file, has its encoding."""
 
     name: str
-    form: Format
+    file_format: Format
     table: Table
     text: TextFile | None = None
 
     @property
     def has_objects(self) -> bool:
         """Whether the rows are objects, of which each has members of its own."""
-        return self.form in {Format.JSON, Format.JSON_LINES}
+        return self.file_format in {Format.JSON, Format.JSON_LINES}
 
     @property
     def encoding(self) -> str | None:
@@ -78,19 +78,21 @@ class Input(NamedTuple):
 
 
 @contextmanager
-def opened(
-    source: InputFile, reading: Reading, progress: Callable[[int], None] = lambda _size: None
-) -> Iterator[Input]:
+def open_input(
+    source: InputFile, reading: ReadOptions, progress: Callable[[int], None] = lambda _size: None
+) -> Iterator[OpenInput]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
     if source.path is not None and source.path.is_dir():
         raise FileError(source.name, Text("It is a folder. Name the files in it instead."))
-    form = (reading.form or Format.CSV) if source.path is None else format_of(source.path, reading.form)
+    file_format = (
+        (reading.file_format or Format.CSV) if source.path is None else format_of(source.path, reading.file_format)
+    )
     with ExitStack() as stack:
-        if form is Format.STORE and source.path is not None:
-            yield Input(source.name, form, StorePlants(stack.enter_context(plants_of_file(source.path))))
+        if file_format is Format.STORE and source.path is not None:
+            yield OpenInput(source.name, file_format, StorePlants(stack.enter_context(plants_of_file(source.path))))
             return
         stream: IO[bytes] = stack.enter_context(source.opened())
-        if form is Format.XLSX:
+        if file_format is Format.XLSX:
             from plantdesk.transfer.workbooks import WorkbookTable
 
             if not stream.seekable():
@@ -98,28 +100,28 @@ def opened(
                 shutil.copyfileobj(stream, copy)
                 stream = copy
             table = WorkbookTable(stream, source.name, source.size, progress, reading.skipped_lines)
-            yield Input(source.name, form, table)
+            yield OpenInput(source.name, file_format, table)
             return
         skipped = reading.skipped_lines
         text = TextFile(stream, source.name, progress, reading.encoding, skipped_lines=skipped)
-        yield text_input(form, text, reading)
+        yield open_text(file_format, text, reading)
 
 
-def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
+def open_text(file_format: Format, text: TextFile, reading: ReadOptions) -> OpenInput:
     """Return the reader of an open text file. Raises FileError and OSError."""
     table: Table
-    match form:
+    match file_format:
         case Format.JSON:
             table = ObjectTable(_array_items(text), is_array=True)
         case Format.JSON_LINES:
-            table = ObjectTable(_line_items(text), is_array=False)
+            table = ObjectTable(_json_lines(text), is_array=False)
         case _:
-            delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
+            delimiter = reading.delimiter or ("\t" if file_format is Format.TSV else None)
             table = DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list)
-    return Input(text.name, form, table, text)
+    return OpenInput(text.name, file_format, table, text)
 
 
-def _line_items(text: TextFile) -> Iterator[Item]:
+def _json_lines(text: TextFile) -> Iterator[Item]:
     for number, line in text.lines():
         if not line.isspace():
             yield item_of_line(line.rstrip("\r\n"), number)
@@ -127,7 +129,7 @@ def _line_items(text: TextFile) -> Iterator[Item]:
 
 def _array_items(text: TextFile) -> Iterator[Item]:
     try:
-        yield from array_items(text.pieces(), LONGEST)
+        yield from array_items(text.pieces(), MAX_PLANT_CHARACTERS)
     except FileSyntaxError as error:
         raise text.error(error.reason, error.line) from None
 
@@ -135,7 +137,7 @@ def _array_items(text: TextFile) -> Iterator[Item]:
 class Sample(NamedTuple):
     """How a file is read, and its first rows."""
 
-    file: Input
+    file: OpenInput
     size: int
     layout: Layout
     rows: list[list[str | None]]
@@ -151,33 +153,33 @@ class Sample(NamedTuple):
 
     def example_name(self, columns: Sequence[int]) -> str:
         """Return the first name that is put together from these columns; an empty text if all are empty."""
-        return next(filter(None, names_in(self.rows, self.layout.names, columns)), "")
+        return next(filter(None, joined_names(self.rows, self.layout.names, columns)), "")
 
 
-def read_sample(source: InputFile, reading: Reading) -> Sample:
+def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
     """Read the first rows of a file. Raises FileError, UnknownFormatError and OSError."""
-    with opened(source, reading) as file:
+    with open_input(source, reading) as file:
         batch = next(file.table.batches())
-        batch = batch._replace(rows=batch.rows[: SAMPLED + 1])
+        batch = batch._replace(rows=batch.rows[: SAMPLE_ROWS + 1])
         layout = batch.layout(reading.columns)
         if not layout.names:
             raise PlantDeskError(Text("The file has no objects with members."))
-        rows = [[cell and cell[:_LONGEST] for cell in row.cells] for row in batch.plants(layout) if row.error is None]
+        rows = [[cell and cell[:_MAX_CELL] for cell in row.cells] for row in batch.plants(layout) if row.error is None]
         return Sample(file, source.size, layout, rows, batch.names is None)
 
 
 def pasted_file(name: str, text: str) -> InputFile:
     """Return a text as a file; the bullets or numbers of a list are left out."""
-    return InputFile(name, text=_without_marks(text.strip("\r\n")))
+    return InputFile(name, text=_without_list_marks(text.strip("\r\n")))
 
 
-def pasted_reading(text: str) -> Reading:
+def pasted_read_options(text: str) -> ReadOptions:
     """Return how a text is read: by lines if it is no table, else by columns; no name has a tab."""
-    return Reading(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
+    return ReadOptions(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
 
 
-def _without_marks(text: str) -> str:
+def _without_list_marks(text: str) -> str:
     """Return a list without its bullets or numbers; the text itself if a line has none."""
     lines = [*StringIO(text, newline=None)]  # `splitlines` would keep other threads waiting
-    is_list = all(map(_MARK.match, filter(str.strip, lines)))
-    return "".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text
+    is_list = all(map(_LIST_MARK.match, filter(str.strip, lines)))
+    return "".join(_LIST_MARK.sub("", line, count=1) for line in lines) if is_list else text

@@ -78,7 +78,7 @@ _HEADERS = {
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 
 
-def plain(header: str) -> str:
+def normalized_header(header: str) -> str:
     """Return a header without case, accents, punctuation, a leading # or dwc: (Darwin Core), and blanks around it."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
@@ -93,14 +93,14 @@ _PART_OF = {header: part for part, headers in _HEADERS.items() for header in _jo
 _NO_WHOLE_NAME = {*_PART_OF, *_joined(_VERNACULAR)}
 
 
-def unspaced(header: str) -> str:
+def header_key(header: str) -> str:
     """Return the plain header as one word, as scientificName is."""
-    return plain(header).replace(" ", "")
+    return normalized_header(header).replace(" ", "")
 
 
 def parts_of(headers: Sequence[str]) -> list[Part | None]:
     """Return the part of a name that each header means beside the others, or None."""
-    words = [*map(unspaced, headers)]
+    words = [*map(header_key, headers)]
     parts = [*map(_PART_OF.get, words)]
     if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
         parts = [Part.EPITHET if word in _EPITHETS else part for part, word in zip(parts, words, strict=True)]
@@ -111,10 +111,10 @@ def parts_of(headers: Sequence[str]) -> list[Part | None]:
 
 def is_whole_name(header: str) -> bool:
     """Return whether the column of a name has the whole name, not a part of it or an everyday name."""
-    return unspaced(header) not in _NO_WHOLE_NAME
+    return header_key(header) not in _NO_WHOLE_NAME
 
 
-def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
+def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
     """Return the positions of the parts of a name, in its order: with a genus and at least one other, else none."""
     found: dict[Part, int] = {}
     for at, part in enumerate(parts_of(headers)):
@@ -123,7 +123,7 @@ def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[in
     return tuple(found[each] for each in sorted(found)) if Part.GENUS in found and len(found) > 1 else ()
 
 
-def cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
+def find_cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
     """Return the position of the cultivars, or varieties, that belong to the names in another column, or None."""
     parts = [None if at in taken else part for at, part in enumerate(parts_of(headers))]
     return next((parts.index(part) for part in (Part.CULTIVAR, Part.VARIETY) if part in parts), None)
@@ -136,24 +136,24 @@ def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) 
     return 2 * sum(species.startswith(genus) for genus, species in pairs) > len(pairs)
 
 
-def in_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
+def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
     """Return the positions of parts in the order of the name, if the headers of all say what they are."""
     meant = parts_of(headers)
     parts = {at: part for at in columns if (part := meant[at]) is not None}
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
 
 
-def names_in(
+def joined_names(
     rows: Iterable[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
 ) -> Iterator[str | None]:
     """Yield the name of each row, put together from these columns, or None."""
     meant = parts_of(headers)
     parts = [meant[at] if at < len(headers) else None for at in columns]
     for row in rows:
-        yield name_from([row[at] if at < len(row) else None for at in columns], parts)
+        yield joined_name([row[at] if at < len(row) else None for at in columns], parts)
 
 
-def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
+def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
     """Return the name in the cells of its parts; the cell of a part of None is written as it is.
 
     None if all cells are empty, or if that of the genus is empty: the rest is no name. Other empty cells are left out,
@@ -162,7 +162,7 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
     name = rank = sign = ""
     has_epithet = any(_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
     for cell, part in zip(cells, parts, strict=True):
-        text = _added(name, _text(cell), part)
+        text = _without_repeated(name, _text(cell), part)
         if not text and part is Part.GENUS:
             return None
         if not text or (part is Part.RANK and (has_epithet or _plain_rank(text) in _RANKS_ALONE)):
@@ -170,7 +170,7 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
         elif part is Part.HYBRID:
             sign = "" if text.casefold() in _NO else "× "
         else:
-            written = _written(text, part, rank, name, is_whole=None in parts[:1])
+            written = _written_part(text, part, rank, name, is_whole=None in parts[:1])
             name = f"{name} {sign * (part is Part.SPECIES)}{written}".strip().replace("× ×", "×")
     return name or None
 
@@ -181,7 +181,7 @@ def _text(cell: str | None) -> str:
     return "" if text.casefold() in _NOTHING else text
 
 
-def _added(name: str, text: str, part: Part | None) -> str:
+def _without_repeated(name: str, text: str, part: Part | None) -> str:
     """Return a text without the name so far, with which it may begin; signs of hybrids count in neither.
 
     But a cultivar may begin with the genus, as ‘Rosa Mundi’, unless what follows is in quotes.
@@ -191,7 +191,7 @@ def _added(name: str, text: str, part: Part | None) -> str:
         words, text = [begun[0], *words[1:]], " ".join([begun[0], *text.split()[1:]])
     if not begun or words[: len(begun)] != begun or (words == begun and text != name):
         return text
-    rest = _after(text, len(begun))
+    rest = _words_after(text, len(begun))
     is_cultivar = part in {Part.CULTIVAR, Part.VARIETY} and len(begun) == 1 and not _QUOTED.match(rest)
     return text if is_cultivar else rest
 
@@ -200,14 +200,14 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in text.split() if word not in _SIGNS]
 
 
-def _after(text: str, count: int) -> str:
+def _words_after(text: str, count: int) -> str:
     """Return what follows so many words that are no signs of hybrids."""
     words = text.split()
     ends = [at for at, word in enumerate(words, 1) if word not in _SIGNS]
     return " ".join(words[ends[count - 1] :])
 
 
-def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
+def _written_part(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
     """Return how a part is written after the `name` so far; an empty text if the name has the part already."""
     if part in {None, Part.GENUS, Part.SPECIES, Part.RANK}:
         return text if part in {None, Part.RANK} else _LETTER_X.sub("× ", text)

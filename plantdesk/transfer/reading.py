@@ -16,20 +16,20 @@ from plantdesk.domain.records import parse_id
 from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, plant_note, plant_to_add
 from plantdesk.transfer.columns import (
-    READ,
-    SAMPLED,
+    IMPORTED_FIELDS,
+    SAMPLE_ROWS,
     Columns,
     Layout,
     NoColumnError,
-    letters_of,
-    may_be_repeated,
+    column_letters,
+    may_repeat_as_header,
 )
-from plantdesk.transfer.inputs import Input
+from plantdesk.transfer.inputs import OpenInput
 from plantdesk.transfer.tables import Batch, Row
 
 Fields = tuple[int | None, str, str | None, str | None]
 
-_NAME = READ.index("name")
+_NAME = IMPORTED_FIELDS.index("name")
 #: The most names that are collected of columns that are not read.
 _MAX_IGNORED = 100
 #: 1.000 is a thousand in German.
@@ -58,7 +58,7 @@ class RowReader:
     `refused` gets the rows that are no plants. How the file was read is known after `plants`.
     """
 
-    def __init__(self, file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
+    def __init__(self, file: OpenInput, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
         self.file, self._number, self._columns, self._refused = file, number, columns, refused
         #: The name of each field's column or member, for a name that is put together as `Genus+Species`.
         self.columns: dict[str, str] = {}
@@ -97,7 +97,9 @@ class RowReader:
         self.fields |= {
             field
             for field, at in layout.fields.items()
-            if field == "name" or not self.file.has_objects or any(each is not None for each in _column(batch.rows, at))
+            if field == "name"
+            or not self.file.has_objects
+            or any(each is not None for each in _column_cells(batch.rows, at))
         }
         return layout
 
@@ -105,13 +107,13 @@ class RowReader:
         """Return the names of columns, also for those without one that have cells in the first rows."""
         names = [*layout.names]
         for at, name in enumerate(names[:_MAX_IGNORED]):
-            if not name and any(_column(rows[:SAMPLED], at)):
-                names[at] = f"column {letters_of(at) if self.file.table.is_sheet else at + 1}"
+            if not name and any(_column_cells(rows[:SAMPLE_ROWS], at)):
+                names[at] = f"column {column_letters(at) if self.file.table.is_sheet else at + 1}"
         return names
 
     def _note_columns(self, layout: Layout, names: Sequence[str]) -> None:
         known = {field: at for field, at in layout.fields.items() if at < len(names)}  # another file may have more
-        self.columns |= {field: names[known[field]] for field in READ if field in known}
+        self.columns |= {field: names[known[field]] for field in IMPORTED_FIELDS if field in known}
         if layout.name_parts:
             self.name_columns = tuple(names[at] for at in layout.name_parts if at < len(names))
             self.columns["name"] = "+".join(self.name_columns)
@@ -122,7 +124,7 @@ class RowReader:
     def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
         """Yield the plants in rows, and report others."""
         header, read = self._repeated_header(layout), {*layout.fields.values(), *layout.name_parts}
-        positions, is_sheet = [layout.fields.get(field) for field in READ], self.file.table.is_sheet
+        positions, is_sheet = [layout.fields.get(field) for field in IMPORTED_FIELDS], self.file.table.is_sheet
         names = layout.row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
         for row, name in zip(rows, names, strict=True):
             cells = row.cells
@@ -139,14 +141,14 @@ class RowReader:
 
     def _repeated_header(self, layout: Layout) -> list[str] | None:
         """Return the header if a later row equal to it repeats the header, as in files that were put together."""
-        is_repeated = layout.has_header and not self.file.has_objects and may_be_repeated(layout.names)
+        is_repeated = layout.has_header and not self.file.has_objects and may_repeat_as_header(layout.names)
         return [*layout.names] if is_repeated else None
 
     def _without_beyond(self, cells: Sequence[str | None], width: int) -> Sequence[str | None]:
         """Return the cells of a row of a sheet that have a header; columns of others are not read."""
         if len(self.ignored) < _MAX_IGNORED:
             beyond = enumerate(cells[width : width + _MAX_IGNORED], width)
-            self.ignored |= {f"column {letters_of(at)}": None for at, cell in beyond if cell}
+            self.ignored |= {f"column {column_letters(at)}": None for at, cell in beyond if cell}
         return cells[:width]
 
     def _plant(
@@ -155,11 +157,11 @@ class RowReader:
         """Return the plant in a row with these values of fields, or report why it is none."""
         try:
             _check_cells(cells, values[_NAME], layout)
-            fields = _of_values(row.unfit, values, layout) if row.unfit else _of_texts(*values)
+            fields = _fields_of_values(row.unfit, values, layout) if row.unfit else _fields_of_texts(*values)
         except PlantDeskError as error:
-            texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
+            texts = {field: value for field, value in zip(IMPORTED_FIELDS, values, strict=True) if value is not None}
             has_more = any(cell for at, cell in enumerate(cells) if at not in layout.fields.values())
-            self._refuse(row, error.text, texts, row.source or (_csv(cells) if has_more else ""))
+            self._refuse(row, error.text, texts, row.source or (_csv_line(cells) if has_more else ""))
             return None
         plant_id = values[0]
         self.leading_zeros += plant_id is not None and _ZEROS.match(plant_id) is not None
@@ -171,7 +173,7 @@ class RowReader:
         self._refused(Refused(self._number, row.line, reason, texts, source))
 
 
-def _column(rows: Sequence[Row], at: int) -> Iterator[str | None]:
+def _column_cells(rows: Sequence[Row], at: int) -> Iterator[str | None]:
     """Yield the cells of a column."""
     return (row.cells[at] for row in rows if at < len(row.cells))
 
@@ -189,33 +191,35 @@ def _has_text(cells: Sequence[str | None]) -> bool:
     return bool("".join(filter(None, cells)).strip())
 
 
-def _csv(cells: Sequence[str | None]) -> str:
+def _csv_line(cells: Sequence[str | None]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)  # quotes a line break, as its own lines end with one
     return line.getvalue().removesuffix("\r\n")
 
 
-def _id_of(text: str) -> int | None:
+def _parse_cell_id(text: str) -> int | None:
     """Return the number of an id, None for an empty text; `7.0` is what pandas writes. Raises InvalidPlantError."""
     whole = _WHOLE.fullmatch(text)
     return parse_id(whole[1] if whole else text) if text else None
 
 
-def _of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
+def _fields_of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
     """Return a plant of decoded texts, which have no half surrogate pairs. The rules are those of `new_plant`."""
-    number = None if plant_id is None else _id_of(plant_id)
+    number = None if plant_id is None else _parse_cell_id(plant_id)
     if name is None or is_blank(name):
         raise PlantDeskError(NO_NAME)
     return number, name, tag, plant_note(note or "")
 
 
-def _of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout: Layout) -> Fields:
+def _fields_of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout: Layout) -> Fields:
     """Return a plant of these texts, and of cells that are `unfit`, which has their columns."""
     read = itertools.chain(layout.fields.values(), layout.name_parts)
     reasons = (reason for at in read if isinstance(reason := unfit.get(at), Text))
     if reason := next(reasons, None):
         raise PlantDeskError(reason)
-    values: dict[str, object] = {field: text for field, text in zip(READ, texts, strict=True) if text is not None}
+    values: dict[str, object] = {
+        field: text for field, text in zip(IMPORTED_FIELDS, texts, strict=True) if text is not None
+    }
     for field, at in layout.fields.items():
         value = None if field == "name" and layout.name_parts else unfit.get(at)
         if field == "id" and isinstance(value, strict_json.NumberText):
@@ -226,7 +230,7 @@ def _of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout:
     if not isinstance(note, str):
         raise PlantDeskError(Text("The note must be text, or a number."))
     if isinstance(plant_id, str):  # as every id in CSV
-        plant_id = _id_of(plant_id)
+        plant_id = _parse_cell_id(plant_id)
     if "name" not in values:
         raise PlantDeskError(NO_NAME)
     plant = plant_to_add(values, plant_id)

@@ -11,7 +11,7 @@ from plantdesk.domain.records import PlantContent
 from plantdesk.domain.strict_json import NumberText
 from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import UnfitNumber
-from plantdesk.transfer.columns import READ, Columns, Layout, layout_of
+from plantdesk.transfer.columns import IMPORTED_FIELDS, Columns, Layout, find_layout
 from plantdesk.transfer.json_items import Item
 
 #: Rows of a batch, and characters and cells, after which it ends.
@@ -47,7 +47,7 @@ class Batch(NamedTuple):
 
     def layout(self, columns: Columns) -> Layout:
         """Return the layout of these rows, the first ones. Raises PlantDeskError."""
-        return layout_of([row.fit_cells for row in self.rows], columns, self.names)
+        return find_layout([row.fit_cells for row in self.rows], columns, self.names)
 
     def plants(self, layout: Layout) -> Sequence[Row]:
         """Return the rows below the header."""
@@ -93,7 +93,7 @@ class StorePlants:
         """Yield all plants. Raises StoreError."""
         lines = itertools.count(1)
         for page in itertools.chain(self._pages, [[]]):
-            yield Batch([Row(next(lines), (str(plant_id), *rest)) for plant_id, *rest in page], READ)
+            yield Batch([Row(next(lines), (str(plant_id), *rest)) for plant_id, *rest in page], IMPORTED_FIELDS)
 
 
 class ObjectTable:

@@ -18,7 +18,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, joined
 
 #: The encodings that are used if nothing fits better; the second one for texts with lines that end with CR alone.
-GUESSED, _MACINTOSH = "cp1252", "mac-roman"
+DEFAULT_ENCODING, _MACINTOSH = "cp1252", "mac-roman"
 _WESTERN = (
     *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "ãáàâçéêíóôõúüªº", "àèéìíòóùúªº", "æøåéèêüöäòóôâ", "åäöéàüšž"),
     *("áðéíóúýþæö", "éèëïóöüáíê", "àçèéíïòóúü", "äöõüšž"),
@@ -28,7 +28,7 @@ _CYRILLIC = ("абвгдеёжзийклмнопрстуфхцчшщъыьэюя
 _GREEK = ("αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋΐΰ",)
 #: The letters beyond ASCII of the languages that are written in an encoding, the usual encodings first.
 _LETTERS = {
-    GUESSED: _WESTERN,
+    DEFAULT_ENCODING: _WESTERN,
     "cp1250": _CENTRAL,
     "iso8859-2": _CENTRAL,
     "cp1254": ("âçğıîöşüû",),
@@ -57,7 +57,7 @@ _ODD = re.compile(
     r"|[^\W\d_m][¹²³¼½¾¿£¯]|[£¯¹²³](?=[^\W\d_])|[‚ƒ†‡ˆ‰¤¦¨¬¯¸]"
 )
 #: Characters of one plant in a file: the largest that the API takes, with all of them escaped, and its note.
-LONGEST = 16_777_216
+MAX_PLANT_CHARACTERS = 16_777_216
 #: Bytes read at once: no call of C code, which other threads of the window wait for, gets more lines than these have.
 _PIECE = 65_536
 _BOMS = {
@@ -69,7 +69,7 @@ _BOMS = {
 }
 _NOT_UTF8 = Text("It is not in UTF-8.")
 _COMPRESSED = Text("It is compressed. Unpack it first.")
-_KNOWN = {
+_OTHER_FILES = {
     b"PK\x03\x04": Text("It is an Excel workbook (.xlsx) or a ZIP file, not text. Give it the ending of its format."),
     b"SQLite format 3\0": Text("It is a database (.db), not text. Give it the ending of its format."),
     b"\x1f\x8b": _COMPRESSED,
@@ -83,14 +83,14 @@ _KNOWN = {
 _DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
 #: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
-_MOSTLY = 0.4
+_MIN_NUL_SHARE = 0.4
 #: Characters of a cell around its first letter beyond ASCII that are shown.
-_SHOWN = 40
+_MAX_SHOWN_AROUND = 40
 #: Encodings that a message names.
 _MAX_NAMED = 3
 
 
-def likely_encodings(sample: bytes, expected: str = GUESSED) -> list[str]:
+def likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> list[str]:
     """Return the encodings that fit the first bytes of a text best, the usual ones first; none if hardly any fits.
 
     The `expected` one is preferred to those by which the text is nearly the same.
@@ -212,8 +212,10 @@ class TextFile:
         for piece in itertools.chain(filter(None, self.pieces()), [""]):
             rest.append(piece)
             if piece and "\n" not in piece:
-                if sum(map(len, rest)) > LONGEST:
-                    raise self.error(Text("The line is longer than {longest:,} characters.", longest=LONGEST), number)
+                if sum(map(len, rest)) > MAX_PLANT_CHARACTERS:
+                    raise self.error(
+                        Text("The line is longer than {longest:,} characters.", longest=MAX_PLANT_CHARACTERS), number
+                    )
                 continue
             lines = [*StringIO("".join(rest), newline="")]
             rest = [lines.pop()] if piece and not lines[-1].endswith("\n") else []
@@ -240,13 +242,13 @@ class TextFile:
         return text
 
     def _encoding(self, sample: bytes) -> str:
-        reason = next((reason for mark, reason in _KNOWN.items() if sample.startswith(mark)), None)
+        reason = next((reason for mark, reason in _OTHER_FILES.items() if sample.startswith(mark)), None)
         if reason is not None:
             raise FileError(self.name, reason)
         if self.encoding is not None:
             has_mark = self.encoding == "utf-8" and sample.startswith(codecs.BOM_UTF8)
             return "utf-8-sig" if has_mark else self.encoding
-        return _unicode(sample) or self._without_mark(sample)
+        return _detected_unicode(sample) or self._without_mark(sample)
 
     def _without_mark(self, sample: bytes) -> str:
         is_utf8 = _is_utf8(sample)
@@ -254,10 +256,12 @@ class TextFile:
         if is_utf8:
             return "utf-8"
         likely: list[str] = []
-        for encoding in [_MACINTOSH, GUESSED] if b"\r" in sample and b"\n" not in sample else [GUESSED]:
+        for encoding in (
+            [_MACINTOSH, DEFAULT_ENCODING] if b"\r" in sample and b"\n" not in sample else [DEFAULT_ENCODING]
+        ):
             likely = likely_encodings(sample, encoding)
             if encoding in likely:
-                self.doubtful_cell = _first_cell(sample.decode(encoding, "replace"))
+                self.doubtful_cell = _first_doubtful_cell(sample.decode(encoding, "replace"))
                 return encoding
         raise UnknownEncodingError(self.name, _NOT_UTF8, likely)
 
@@ -271,14 +275,14 @@ class TextFile:
             raise FileError(self.name, Text("It is not a text file."))
 
 
-def _unicode(sample: bytes) -> str | None:
+def _detected_unicode(sample: bytes) -> str | None:
     """Return the encoding that a byte order mark or NUL bytes show."""
     for mark, encoding in _BOMS.items():
         if sample.startswith(mark):
             return encoding
     half = len(sample) // 2 or 1
     for at, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if sample[at::2].count(0) > _MOSTLY * half and not sample[1 - at :: 2].count(0):
+        if sample[at::2].count(0) > _MIN_NUL_SHARE * half and not sample[1 - at :: 2].count(0):
             return encoding
     return None
 
@@ -291,9 +295,9 @@ def _is_utf8(sample: bytes) -> bool:
     return True
 
 
-def _first_cell(text: str) -> str:
+def _first_doubtful_cell(text: str) -> str:
     """Return the first cell with a character that is not in ASCII; if there are others, with one that is no blank."""
     places = [at for at, letter in enumerate(text) if not letter.isascii()]
     at = next((at for at in places if not text[at].isspace()), places[0])
-    before = _DELIMITERS.split(text[max(0, at - _SHOWN) : at])[-1]
-    return (before + _DELIMITERS.split(text[at : at + _SHOWN])[0]).strip()
+    before = _DELIMITERS.split(text[max(0, at - _MAX_SHOWN_AROUND) : at])[-1]
+    return (before + _DELIMITERS.split(text[at : at + _MAX_SHOWN_AROUND])[0]).strip()

@@ -22,7 +22,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from plantdesk.domain.texts import Text
-from plantdesk.transfer.columns import letters_of
+from plantdesk.transfer.columns import column_letters
 from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError
 
@@ -341,7 +341,7 @@ class WorkbookTable:
                 cells += [None] * (column - len(cells) + 1)
                 cells[column] = text
             elif kind != "str" and cell.find("f") is not None:  # a text may be empty
-                formulas[column] = _NO_VALUE.filled(cell=f"{letters_of(column)}{number}")
+                formulas[column] = _NO_VALUE.filled(cell=f"{column_letters(column)}{number}")
         return Row(number, cells, None, formulas)
 
     def _text(self, cell: Element, kind: str) -> str | None:

@@ -19,7 +19,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer.files import checked_target, file_source, is_replaced
+from plantdesk.transfer.files import check_target, input_file, is_replaced
 from tests.conftest import Refused
 from tests.support.waiting import SECONDS
 
@@ -199,7 +199,7 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
     )
     with closing(Store(database)) as store:
         store.add(new_plant({"id": 100, "name": "x"}), FORM).result(SECONDS)
-        for use in (checked_target, lambda file: file_source(file).opened().__enter__()):
+        for use in (check_target, lambda file: input_file(file).opened().__enter__()):
             with pytest.raises(PlantDeskError, match="database"):
                 use(link)
         subprocess.run([sys.executable, "-c", read, str(database)], check=True)

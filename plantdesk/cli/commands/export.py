@@ -13,7 +13,7 @@ from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
-from plantdesk.transfer.formats import WRITTEN, Format, format_of
+from plantdesk.transfer.formats import EXPORT_FORMATS, Format, format_of
 from plantdesk.transfer.writing import write_plants
 
 
@@ -23,10 +23,10 @@ def export_plants(options: argparse.Namespace) -> int:
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
     file, requested = options.file, filter_of(options)
-    form = format_of(file, requested_format(options), WRITTEN)
+    file_format = format_of(file, requested_format(options), EXPORT_FORMATS)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
     with interruptible(outcome), open_reader(options.database) as reader:
-        count = write_plants(file, form, reader, selection_of(reader, requested), lambda _count: None)
+        count = write_plants(file, file_format, reader, selection_of(reader, requested), lambda _count: None)
     output.report(f"Exported {plants_text(count)}.")
     return 0
 

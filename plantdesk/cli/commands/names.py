@@ -17,7 +17,7 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
 from plantdesk.store import KnownNames, NamesList
-from plantdesk.transfer.files import file_source
+from plantdesk.transfer.files import input_file
 from plantdesk.transfer.name_lists import replace_list
 
 _MAX_SOURCE = 100
@@ -25,13 +25,13 @@ _MAX_SOURCE = 100
 
 def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
-    source, known = file_source(options.file), _known(options.database)
+    source, known = input_file(options.file), _known(options.database)
     with (
         interruptible("The list stays as it was."),
         shown_progress("Reading the names") as show,
     ):
-        form = requested_format(options)
-        made, left_out = replace_list(known, source, source.share(show), form)
+        file_format = requested_format(options)
+        made, left_out = replace_list(known, source, source.share(show), file_format)
     output.report(f"Offered while a name is typed: {_title(made)}.")
     if left_out:
         output.report(f"Left out, as not accepted, not of plants or fungi, or not readable: {_counted(left_out)}.")

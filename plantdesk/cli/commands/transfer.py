@@ -28,8 +28,8 @@ from plantdesk.domain.texts import Text, joined, shortened
 from plantdesk.platform import output
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
-from plantdesk.transfer.files import checked_target, file_source
-from plantdesk.transfer.formats import PIPE, Format
+from plantdesk.transfer.files import check_target, input_file
+from plantdesk.transfer.formats import STANDARD_STREAM, Format
 from plantdesk.transfer.importing import (
     FileImport,
     ImportOptions,
@@ -38,7 +38,7 @@ from plantdesk.transfer.importing import (
     Preview,
     differences,
 )
-from plantdesk.transfer.inputs import Input, Reading
+from plantdesk.transfer.inputs import OpenInput, ReadOptions
 from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.text import UnknownEncodingError
 
@@ -86,28 +86,28 @@ def _import_options(given: argparse.Namespace) -> ImportOptions:
     if len(dict(given.map)) < len(given.map):
         given.parser.error(Text("--map may name each field only once"))
     columns = Columns(dict(given.map), has_header=not given.no_header)
-    reading = Reading(requested_format(given), given.encoding, columns=columns, skipped_lines=given.skip_lines)
+    reading = ReadOptions(requested_format(given), given.encoding, columns=columns, skipped_lines=given.skip_lines)
     return ImportOptions(reading, OnConflict(given.on_clash), given.skip_invalid, given.tag)
 
 
 def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, line: TerminalLine) -> Preview:
     try:
-        files_import.read([file_source(file) for file in files])
+        files_import.read([input_file(file) for file in files])
         return files_import.compare(options.on_conflict)
     finally:
         line.end()
 
 
 def _on_disk(files: Sequence[Path]) -> list[Path]:
-    return [file for file in files if str(file) != PIPE]
+    return [file for file in files if str(file) != STANDARD_STREAM]
 
 
 def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
     if rejects is None:
         return
-    if str(rejects) == PIPE:
+    if str(rejects) == STANDARD_STREAM:
         raise PlantDeskError(Text("--rejects needs the name of a file."))
-    checked_target(rejects)
+    check_target(rejects)
     if rejects.exists() and any(map(rejects.samefile, _on_disk(files))):
         raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
@@ -170,12 +170,12 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
 def _reading_text(reader: RowReader) -> str:
     """Return how a file was read, as its summary."""
     file = reader.file
-    parts = [str(file.form).upper() if file.form is not Format.JSON_LINES else "JSON Lines"]
+    parts = [str(file.file_format).upper() if file.file_format is not Format.JSON_LINES else "JSON Lines"]
     parts += [*_text_format(file), _columns_text(reader), *_codes_text(reader), *map(str, differences([reader]))]
     return f"{shortened(file.name, 60)}: {'; '.join(parts)}"
 
 
-def _text_format(file: Input) -> Iterator[str]:
+def _text_format(file: OpenInput) -> Iterator[str]:
     """Yield the encoding and the delimiter, if the format of the file has them."""
     if file.doubtful_cell is not None:
         yield f"{file.encoding}, a guess, as in “{file.doubtful_cell}”: --encoding sets another"
@@ -220,7 +220,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     files = [
         {
             "file": reader.file.name,
-            "format": reader.file.form,
+            "format": reader.file.file_format,
             "encoding": reader.file.encoding,
             "encoding_guessed": reader.file.doubtful_cell is not None,
             "doubtful_cell": reader.file.doubtful_cell,

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.transfer.delimited import ONE_COLUMN
-from plantdesk.transfer.inputs import Reading, Sample
-from plantdesk.transfer.name_parts import in_order
+from plantdesk.transfer.inputs import ReadOptions, Sample
+from plantdesk.transfer.name_parts import in_name_order
 from plantdesk.ui.qt import Index, fill
 from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, M, S
@@ -129,7 +129,7 @@ class ColumnTable(QFrame):
         for at, combo in enumerate(self._combos):
             if combo.currentData():
                 found.setdefault(combo.currentData(), []).append(at)
-        return {field: in_order(columns, self._names) for field, columns in found.items()}
+        return {field: in_name_order(columns, self._names) for field, columns in found.items()}
 
     @property
     def fields(self) -> dict[str, int]:
@@ -311,7 +311,7 @@ class ReadingOptions(QWidget):
         self._header.setChecked(sample.layout.has_header)
         del blockers
 
-    def reading(self, reading: Reading, columns: Mapping[str, Sequence[int]]) -> Reading:
+    def reading(self, reading: ReadOptions, columns: Mapping[str, Sequence[int]]) -> ReadOptions:
         """Return how the file is to be read now, with these columns of fields; other columns are detected again."""
         chosen = {field: tuple(positions) for field, positions in columns.items()}
         has_header = self._header.isChecked() if self._is_header_chosen else None

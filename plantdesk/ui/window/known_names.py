@@ -69,9 +69,9 @@ class NamesDialog(Dialog):
 
     def read(self, file: Path) -> None:
         """Make the list from a file, in the background."""
-        from plantdesk.transfer.files import file_source
+        from plantdesk.transfer.files import input_file
 
-        source = file_source(file)
+        source = input_file(file)
         self._message.clear()
         self._set_reading(is_reading=True)
         self._progress.setRange(0, 0)

@@ -93,7 +93,7 @@ class RowCopier(QObject):
 
 def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], form: Format | None) -> _Table:
     """Return the rows as text, on the thread of the task. Raises PlantDeskError if it gets too long."""
-    from plantdesk.transfer.writing import pieces
+    from plantdesk.transfer.writing import text_pieces
 
     text, count, formulas = io.StringIO(), 0, 0
 
@@ -108,7 +108,7 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
 
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
         rows = batches(reader)
-        parts = _cells(rows, headings) if form is None else ((piece, 0) for piece in pieces(rows, form))
+        parts = _cells(rows, headings) if form is None else ((piece, 0) for piece in text_pieces(rows, form))
         for piece, marked in parts:
             text.write(piece)
             formulas += marked
