@@ -92,7 +92,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         # Without uvicorn's method, which asks the system for addresses that nobody uses.
         self.transport = LingeringTransport(transport, self._on_linger)
-        self.flow, self.scheme = FlowControl(self.transport), "http"
+        self.flow, self.scheme = FlowControl(transport), "http"
         self.connections.add(self)
         self._set_timer(self._limits.request_timeout)
         if len(self.connections) > self._limits.connections:
