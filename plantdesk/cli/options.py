@@ -1,7 +1,7 @@
 """The command line: commands, options and help.
 
-Each command is named by the module and the function of `commands` that run it, which gets the parsed options. They are
-imported only when the command runs, so that `plantdesk token` does not import Qt.
+A command names its function in `commands` as module.function. The module is imported when the command runs, so that
+`plantdesk token` does not import Qt. The function gets the parsed options.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from plantdesk.cli.parser import (
     add_database,
     add_group,
     add_port,
-    database_of,
+    bounded_integer,
+    database_location,
+    duration,
     seconds,
-    span,
     time_ago,
     unicode_text,
-    whole_number,
 )
 from plantdesk.domain.duplicates import KeepRule
 from plantdesk.domain.errors import PlantDeskError
@@ -60,7 +60,7 @@ PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
 2 wrong usage; 3 the API is not running (info); 130 interrupted.
 """
-#: What shells complete for the argument of a command, or for that of an option, besides files.
+#: What shells complete for the argument of a command, or of an option; else it is files.
 COMPLETIONS = {
     ("restore",): "backups",
     ("token", "revoke"): "tokens",
@@ -73,8 +73,8 @@ COMPLETIONS = {
 }
 #: The hidden command by which completions get those names.
 COMPLETE = "__complete"
-#: Objects that a command makes before Python looks for garbage among them: more than it imports. With Python's own
-#: threshold of 700, and the last collection when a program ends, a third of a command's time went into that (170 ms).
+#: Objects that are created before Python collects garbage: more than a command imports. With Python's own threshold of
+#: 700, and its collection at the exit, garbage collection takes 80 ms of a command.
 _MIN_COLLECTED = 100_000
 #: The options that are also allowed before the command.
 _GLOBAL = ("database", "port", "background")
@@ -110,21 +110,21 @@ def run(arguments: Sequence[str]) -> int:
         options.parser.refuse_unknown(unknown)
     _apply_global_options(options)
     if "database" in options.takes:
-        options.database = database_of(options)
+        options.database = database_location(options)
     module, _, function = options.run.partition(".")
     command: Callable[[argparse.Namespace], int] = getattr(import_module(f"plantdesk.cli.commands.{module}"), function)
     try:
         return command(options)
     except PlantDeskError as error:
         if "database" in options.takes and not options.database.is_own:
-            from plantdesk.cli.commands.stores import with_database
+            from plantdesk.cli.commands.stores import add_database_option
 
-            error.text = with_database(error.text, options.database)
+            error.text = add_database_option(error.text, options.database)
         raise
 
 
 def _apply_global_options(options: argparse.Namespace) -> None:
-    """Move options before the command to the command; refuse those that it does not have."""
+    """Give the command the options before it; refuse those that it does not take."""
     for name in _GLOBAL:
         given = [vars(options).get(f"{level}_{name}") for level in ("top", "group")] + [vars(options).get(name)]
         values = [value for value in given if value is not None and value is not False]  # 0 is a port
@@ -220,7 +220,7 @@ def _add_mcp(commands: Commands) -> None:
     command.add_argument("--write", action="store_true", help="let it add and change plants, not only read them")
     command.add_argument("--delete", action="store_true", help="with --write: let it delete plants, too")
     most = "how many plants one call may change (default: 1000)"
-    command.add_argument("--limit", metavar="N", type=whole_number, default=1000, help=most)
+    command.add_argument("--limit", metavar="N", type=bounded_integer, default=1000, help=most)
 
 
 def _add_openapi(commands: Commands) -> None:
@@ -261,10 +261,10 @@ def _add_token(commands: Commands) -> None:
     create = add_command(actions, "create", does, "tokens.create", "database")
     create.add_argument("name", metavar="NAME", help="the program that will use it")
     create.add_argument(
-        "--expires", metavar="TIME", type=span, help="how long it is valid: 12h, 90d, 52w (default: until revoked)"
+        "--expires", metavar="TIME", type=duration, help="how long it is valid: 12h, 90d, 52w (default: until revoked)"
     )
     create.add_argument(
-        "--max-plants", metavar="N", type=whole_number, help="how many plants it may add (default: no limit)"
+        "--max-plants", metavar="N", type=bounded_integer, help="how many plants it may add (default: no limit)"
     )
     create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
@@ -297,7 +297,7 @@ def _add_origin(command: Parser) -> None:
 def _add_list(commands: Commands) -> None:
     command = add_command(commands, "list", "list plants, newest first", "plants.list_plants", "database")
     _add_filter(command)
-    command.add_argument("--limit", metavar="N", type=whole_number, help="list at most N plants")
+    command.add_argument("--limit", metavar="N", type=bounded_integer, help="list at most N plants")
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help=_JSON)
     formats.add_argument("--csv", action="store_true", help="print CSV, for spreadsheets")
@@ -411,7 +411,9 @@ def _add_names(commands: Commands) -> None:
 def _add_history(commands: Commands) -> None:
     does = "list the changes of plants, newest first"
     command = add_command(commands, "history", does, "history.list_changes", "database")
-    command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="list at most N (default: 100)")
+    command.add_argument(
+        "--limit", metavar="N", type=bounded_integer, default=100, help="list at most N (default: 100)"
+    )
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those since: {_TIMES}")
     command.add_argument("--json", action="store_true", help=_JSON)
 
@@ -420,7 +422,7 @@ def _add_undo(commands: Commands) -> None:
     does = "undo a change; again: the change before it"
     undo = add_command(commands, "undo", does, "history.undo", "database")
     undo.add_argument(
-        "number", metavar="NUMBER", nargs="?", type=whole_number, help="a number in `history` (default: the latest)"
+        "number", metavar="NUMBER", nargs="?", type=bounded_integer, help="a number in `history` (default: the latest)"
     )
 
 
@@ -464,7 +466,7 @@ def _add_labels(commands: Commands) -> None:
     line = "a line of your own in place of tag and ID, with {name}, {tag}, {id} or {note}"
     command.add_argument("--line", default="", metavar="TEXT", type=unicode_text, help=line)
     start = "the first label of the first sheet that is not used yet (default: 1)"
-    command.add_argument("--start", default=1, metavar="NUMBER", type=whole_number, help=start)
+    command.add_argument("--start", default=1, metavar="NUMBER", type=bounded_integer, help=start)
 
 
 def _add_import(commands: Commands) -> None:
@@ -476,7 +478,7 @@ def _add_import(commands: Commands) -> None:
     command.add_argument(
         "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"
     )
-    lines = partial(whole_number, least=0)
+    lines = partial(bounded_integer, least=0)
     skipped = "lines above the header, such as a title"
     command.add_argument("--skip-lines", metavar="NUMBER", type=lines, default=0, help=skipped)
     command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from plantdesk.cli.commands.stores import typed
+from plantdesk.cli.commands.stores import command_line
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
 from plantdesk.domain.locations import StoreLocation
@@ -37,7 +37,7 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
     """Print the backups, newest first, as a table or in JSON."""
     found = backups.newest_first()
     if as_json:
-        print_json([_facts(each) for each in found])
+        print_json([_backup_json(each) for each in found])
         return 0
     if not found:
         output.report("There are no backups yet. Make one with: plantdesk backup")
@@ -56,7 +56,7 @@ def restore(options: argparse.Namespace) -> int:
     if options.dry_run and options.yes:
         options.parser.error(Text("--yes has no effect with --dry-run"))
     backups = options.database.backups
-    file = _resolved(backups, options.file)
+    file = _find_backup(backups, options.file)
     if not options.yes:
         preview = backups.preview(file)
         output.write(str(preview_text(preview, file.name)))
@@ -72,12 +72,12 @@ def restore(options: argparse.Namespace) -> int:
     return 0
 
 
-def _facts(backup: Backup) -> dict[str, object]:
+def _backup_json(backup: Backup) -> dict[str, object]:
     made_at = iso_time(backup.made_at)
     return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
 
 
-def _resolved(backups: StoreBackups, file: Path) -> Path:
+def _find_backup(backups: StoreBackups, file: Path) -> Path:
     """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
     if file.exists():
         return file
@@ -88,11 +88,11 @@ def _summary(restored: Restored, database: StoreLocation) -> str:
     count = restored.preview.plants
     lines = [f"Restored {plants_text(count)}."]
     if restored.change is not None:
-        lines.append(f"To undo it, type: {typed(database, f'undo {restored.change.number}')}")
+        lines.append(f"To undo it, type: {command_line(database, f'undo {restored.change.number}')}")
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_retained:
-        command = typed(database, "token create NAME")
+        command = command_line(database, "token create NAME")
         lines.append(f"No token is valid any more: make new ones with: {command}")
     return "\n".join(lines)
 

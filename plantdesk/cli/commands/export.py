@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from plantdesk.cli.commands.plants import plants_of
-from plantdesk.cli.commands.stores import Filter, filter_of, open_reader, selection_of
+from plantdesk.cli.commands.plants import find_plants
+from plantdesk.cli.commands.stores import Filter, build_selection, open_reader, requested_filter
 from plantdesk.cli.commands.terminal import interruptible
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
@@ -22,11 +22,11 @@ def export_plants(options: argparse.Namespace) -> int:
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
-    file, requested = options.file, filter_of(options)
+    file, requested = options.file, requested_filter(options)
     file_format = format_of(file, requested_format(options), EXPORT_FORMATS)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
     with interruptible(outcome), open_reader(options.database) as reader:
-        count = write_plants(file, file_format, reader, selection_of(reader, requested), lambda _count: None)
+        count = write_plants(file, file_format, reader, build_selection(reader, requested), lambda _count: None)
     output.report(f"Exported {plants_text(count)}.")
     return 0
 
@@ -59,7 +59,7 @@ def labels(options: argparse.Namespace) -> int:
     if not 1 <= options.start <= sheet.labels:
         options.parser.error(Text("--start: this sheet has the labels 1 to {count}", count=sheet.labels))
     with interruptible("No file was written."):
-        rows = _rows(options)
+        rows = _selected_rows(options)
         if not rows:
             raise PlantDeskError(Text("No plant is selected, so no labels were written."))
         job = Job(sheet, rows, content, options.start - 1)
@@ -69,11 +69,11 @@ def labels(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(options: argparse.Namespace) -> list[PlantRow]:
-    requested = filter_of(options)
+def _selected_rows(options: argparse.Namespace) -> list[PlantRow]:
+    requested = requested_filter(options)
     if options.ids and requested != Filter():
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     with open_reader(options.database) as reader:
         if options.ids:
-            return plants_of(reader, options.ids)
-        return [row for page in reader.pages(selection_of(reader, requested)) for row in page]
+            return find_plants(reader, options.ids)
+        return [row for page in reader.pages(build_selection(reader, requested)) for row in page]

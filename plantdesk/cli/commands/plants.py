@@ -12,12 +12,12 @@ from typing import TypeVar
 
 from plantdesk.cli.commands.stores import (
     Filter,
-    filter_of,
+    build_selection,
+    command_line,
     open_existing_store,
     open_reader,
     open_store,
-    selection_of,
-    typed,
+    requested_filter,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import Applied, Delete, DeleteAll, Edit, Insert, Rewrite, edited
@@ -37,7 +37,7 @@ _Item = TypeVar("_Item")
 _BATCH = 500
 _MAX_NAME = 60
 #: Changes that a dry run prints.
-_MAX_SHOWN = 20
+_MAX_PREVIEWED = 20
 _MAX_TITLE = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
@@ -46,7 +46,8 @@ def add(options: argparse.Namespace) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
     if options.name is None and options.like is None:
         options.parser.error(Text("give --name, or --like with the ID of a plant to copy"))
-    values = {field: text for field in ("name", "tag") if (text := getattr(options, field)) is not None}
+    given = {"name": options.name, "tag": options.tag}
+    values = {field: text for field, text in given.items() if text is not None}
     if options.name is not None:
         check_name(options.name)
     plant_id = None if options.id is None else parse_id(options.id)
@@ -68,9 +69,9 @@ def add(options: argparse.Namespace) -> int:
 
 
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
-    """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
+    """Add a copy of a plant with other `values`, as one change; return its id, by default the next free one."""
     with open_existing_store(options.database) as store, closing(store.reader()) as reader:
-        row = plant_of(reader, parse_id(options.like))
+        row = find_plant(reader, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
         (added,) = store.apply([Insert(plant_to_add(texts, plant_id), row.note)], COMMAND).result().added_ids
         return added
@@ -78,15 +79,15 @@ def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int
 
 def list_plants(options: argparse.Namespace) -> int:
     """Print plants, newest first, while they are read. Raises StoreError, PlantDeskError for an unknown source."""
-    requested = filter_of(options)
+    requested = requested_filter(options)
     with open_reader(options.database) as reader:
-        rows = reader.selected(selection_of(reader, requested), options.limit)
+        rows = reader.selected(build_selection(reader, requested), options.limit)
         if options.csv and not output.is_terminal():
             output.use_utf8()
-        as_text = _as_csv if options.csv else _as_text
+        format_rows = _csv_lines if options.csv else _text_lines
         if options.json:
-            as_text = _as_json
-        for text in as_text(rows):
+            format_rows = _json_lines
+        for text in format_rows(rows):
             output.write(text)
     return 0
 
@@ -94,11 +95,11 @@ def list_plants(options: argparse.Namespace) -> int:
 def get(options: argparse.Namespace) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
     with open_reader(options.database) as reader:
-        row = plant_of(reader, parse_id(options.id))
+        row = find_plant(reader, parse_id(options.id))
     if options.json:
-        print_json(facts(row))
+        print_json(plant_json(row))
         return 0
-    source = f"{row.source.kind} {_printable(row.source.label)}".rstrip()
+    source = f"{row.source.kind} {_shortened(row.source.label)}".rstrip()
     lines = [f"ID:    {row.id}", f"Name:  {printable(row.name)}"]
     lines += [f"Tag:   {printable(row.tag)}"] if row.tag is not None else []
     lines += [f"Added: {local_time(row.added_at)} by {source}"]
@@ -113,7 +114,7 @@ def edit(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, EditConflictError, StoreError; PlantDeskError for
     an unknown source, or if the user does not confirm.
     """
-    rule = _rule(options)
+    rule = _requested_rule(options)
     if options.dry_run:
         with open_reader(options.database) as reader:
             _print_changes(reader, _selection(reader, options), rule)
@@ -121,7 +122,7 @@ def edit(options: argparse.Namespace) -> int:
     with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         change: Edit
         if options.id is not None:
-            row = plant_of(reader, parse_id(options.id))
+            row = find_plant(reader, parse_id(options.id))
             change = edited(row, **rule.apply(PlantTexts(row.name, row.tag, row.note))._asdict())
         else:
             change = Rewrite(_selection(reader, options), rule)
@@ -132,17 +133,16 @@ def edit(options: argparse.Namespace) -> int:
 
 
 def _check_edit(options: argparse.Namespace) -> None:
-    """Refuse options that contradict each other, and a selection of all plants."""
-    if options.no_tag and options.tag is not None:
-        options.parser.error(Text("--no-tag has no effect with --tag"))
+    """Refuse options that contradict each other, and a search that selects all plants."""
     if options.replace and not options.replace[0]:
         options.parser.error(Text("OLD of --replace is empty: give the text that is to be replaced"))
-    if (options.id is None) is (_filter(options) == Filter()):
+    has_filter = _edit_filter(options) != Filter()
+    if has_filter is (options.id is not None):
         options.parser.error(Text("give either an ID, or --search, --tagged, --untagged, --from or --since"))
     _refuse_everything(options)
 
 
-def _rule(options: argparse.Namespace) -> RewriteRule:
+def _requested_rule(options: argparse.Namespace) -> RewriteRule:
     _check_edit(options)
     old, new = options.replace or ("", "")
     rule = RewriteRule(
@@ -162,8 +162,8 @@ def _rule(options: argparse.Namespace) -> RewriteRule:
         suffix=options.suffix or "",
         note_line=options.note_append or "",
     )
-    how = {each: getattr(rule, each) for each in ("fields", "replacement", "ignore_case", "whole_words", "is_pattern")}
-    if rule == RewriteRule(**how):
+    details = ("fields", "replacement", "ignore_case", "whole_words", "is_pattern")  # they alone change nothing
+    if rule == RewriteRule(**{each: getattr(rule, each) for each in details}):
         options.parser.error(Text("give what is to change, such as --name, --tag or --replace"))
     rule.check()
     if options.name is not None:
@@ -171,22 +171,20 @@ def _rule(options: argparse.Namespace) -> RewriteRule:
     return rule
 
 
-def _filter(options: argparse.Namespace) -> Filter:
-    """Return the filter of `edit`. Its --tag and --no-tag do not filter: they are what plants get."""
-    return filter_of(options)._replace(tag=options.tagged, without_tag=options.untagged)
+def _edit_filter(options: argparse.Namespace) -> Filter:
+    """Return the filter of `edit`, whose --tag and --no-tag set tags instead of selecting plants."""
+    return requested_filter(options)._replace(tag=options.tagged, without_tag=options.untagged)
 
 
 def _refuse_everything(options: argparse.Namespace) -> None:
-    if options.search is None:
-        return
-    if parse_search(options.search).is_everything:
+    if options.search is not None and parse_search(options.search).is_everything:
         options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
 
 
 def _selection(reader: PlantReader, options: argparse.Namespace) -> Selection:
     if options.id is None:
-        return selection_of(reader, _filter(options))
-    return Selection(ids=[plant_of(reader, parse_id(options.id)).id])
+        return build_selection(reader, _edit_filter(options))
+    return Selection(ids=[find_plant(reader, parse_id(options.id)).id])
 
 
 def _confirm_edit(count: int) -> None:
@@ -200,7 +198,7 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule)
     for row in reader.selected(selection):
         for _, name, tag, note in rewritten_plants(rule, [(row.id, row.name, row.tag, row.note)]):
             count += 1
-            if count <= _MAX_SHOWN:
+            if count <= _MAX_PREVIEWED:
                 texts = ((row.name, name), (row.tag, tag), (row.note, note))
                 changes = [f"{quoted(old)} -> {quoted(new)}" for old, new in texts if old != new]
                 output.write(f"{row.id:>8}  {', '.join(changes)}")
@@ -208,8 +206,8 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule)
 
 
 def quoted(text: str | None) -> str:
-    """Return a text as a dry run prints it, also a missing one."""
-    return "nothing" if text is None else f"“{_printable(text)}”"
+    """Return a text, or that there is none, as a dry run prints it."""
+    return "nothing" if text is None else f"“{_shortened(text)}”"
 
 
 def delete(options: argparse.Namespace) -> int:
@@ -218,17 +216,17 @@ def delete(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, UnknownPlantError, EditConflictError, SelectionChangedError, StoreError; PlantDeskError
     for an unknown source, or if the user does not confirm.
     """
-    requested = filter_of(options)
+    requested = requested_filter(options)
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     _refuse_everything(options)
     with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         edits: list[Edit]
         if options.ids:
-            rows = plants_of(reader, options.ids)
+            rows = find_plants(reader, options.ids)
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
-            selection = selection_of(reader, requested)
+            selection = build_selection(reader, requested)
             count = reader.count_selected(selection)
             edits = [DeleteAll(selection, None if options.yes else count)]
         if count > 1 and not options.yes:
@@ -243,50 +241,50 @@ def report_change(applied: Applied, database: StoreLocation) -> None:
         output.report("Nothing to change.")
     else:
         title = shortened(str(applied.change.title), _MAX_TITLE)
-        output.report(f"{title}. To undo it, type: {typed(database, f'undo {applied.change.number}')}")
+        output.report(f"{title}. To undo it, type: {command_line(database, f'undo {applied.change.number}')}")
 
 
-def plant_of(reader: PlantReader, plant_id: int) -> PlantRow:
-    """Return the plant of an id. Raises UnknownPlantError and StoreError."""
+def find_plant(reader: PlantReader, plant_id: int) -> PlantRow:
+    """Return the plant with an id. Raises UnknownPlantError and StoreError."""
     row = reader.plant(plant_id)
     if row is None:
         raise UnknownPlantError(plant_id)
     return row
 
 
-def plants_of(reader: PlantReader, ids: Iterable[str]) -> list[PlantRow]:
-    """Return the plants of ids as they were typed. Raises InvalidPlantError, UnknownPlantError and StoreError."""
-    return [plant_of(reader, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
+def find_plants(reader: PlantReader, ids: Iterable[str]) -> list[PlantRow]:
+    """Return the plants with these ids as typed. Raises InvalidPlantError, UnknownPlantError and StoreError."""
+    return [find_plant(reader, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
 
 
-def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
-    for batch in batches(rows):
-        yield "\n".join(line(row) for row in batch)
+def _text_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
+    for batch in batched(rows):
+        yield "\n".join(plant_line(row) for row in batch)
 
 
-def line(row: PlantRow) -> str:
+def plant_line(row: PlantRow) -> str:
     """Return a plant as a line of a list."""
-    tag = "" if row.tag is None else f"  [{_printable(row.tag)}]"
-    return f"{row.id:>8}  {_printable(row.name)}{tag}"
+    tag = "" if row.tag is None else f"  [{_shortened(row.tag)}]"
+    return f"{row.id:>8}  {_shortened(row.name)}{tag}"
 
 
-def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
+def _json_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
     first = True
-    for batch in batches(rows):
-        lines = ",\n".join(json.dumps(facts(row)) for row in batch)
+    for batch in batched(rows):
+        lines = ",\n".join(json.dumps(plant_json(row)) for row in batch)
         yield f"[\n{lines}" if first else f",\n{lines}"
         first = False
     yield "[]" if first else "]"
 
 
-def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
+def _csv_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
     yield ",".join(_FIELDS)
     is_on_terminal = output.is_terminal()
-    for batch in batches(rows):
+    for batch in batched(rows):
         lines = _Lines()
         for row in batch:
-            found = facts(row)
-            values = [found[field] for field in _FIELDS]
+            members = plant_json(row)
+            values = [members[field] for field in _FIELDS]
             csv.writer(lines).writerow(
                 [printable(value) if is_on_terminal and isinstance(value, str) else value for value in values]
             )
@@ -294,24 +292,24 @@ def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 
 class _Lines(list[str]):
-    """Lines of CSV. The writer quotes both CR and LF only if both are in its own line end, which is removed here."""
+    """The lines that a CSV writer writes, without its CRLF: with another line end it would not quote both CR and LF."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n"))
 
 
-def batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
-    """Yield what is printed together."""
+def batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
+    """Yield lists of items that are printed together."""
     while batch := list(itertools.islice(rows, _BATCH)):
         yield batch
 
 
-def facts(row: PlantRow) -> dict[str, object]:
-    """Return a plant as JSON has it."""
+def plant_json(row: PlantRow) -> dict[str, object]:
+    """Return a plant as a JSON object, also for CSV."""
     kind, label = str(row.source.kind), row.source.label or None
     values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
     return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))
 
 
-def _printable(text: str) -> str:
+def _shortened(text: str) -> str:
     return shortened(text, _MAX_NAME)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 
-from plantdesk.cli.commands.stores import open_reader, shown_progress
+from plantdesk.cli.commands.stores import open_reader, show_progress
 from plantdesk.cli.commands.terminal import (
     confirm,
     interruptible,
@@ -25,7 +25,7 @@ def copy(options: argparse.Namespace) -> int:
     source, target = location_of(options.source), location_of(options.target)
     with (
         interruptible("Nothing was copied."),
-        shown_progress(f"Copying to {target.name}") as progress,
+        show_progress(f"Copying to {target.name}") as progress,
     ):
         copied = copy_store(source, target, progress)
     _copy_searches(source, target)

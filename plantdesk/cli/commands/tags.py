@@ -34,13 +34,13 @@ def list_tags(options: argparse.Namespace) -> int:
 def rename(options: argparse.Namespace) -> int:
     """Rename a tag. Raises UnknownTagError, InvalidPlantError, StoreError, PlantDeskError for a tag in use."""
     with open_existing_store(options.database) as store:
-        known = _tags(store)
+        known = _known_tags(store)
         edit = RenameTag(options.tag, options.new, options.branch)
         tags = edit.mapping(lambda: known)
         if taken := [new for tag, new in tags.items() if new in known and new not in tags and tag in known]:
             text = Text("There is a tag “{tag}” already. To join both, type: plantdesk tag merge")
             raise PlantDeskError(text, tag=shortened(str(taken[0])))
-        _report(_apply(store, edit, [options.tag], known), options.new, options.database)
+        _report_tag_change(_apply(store, edit, [options.tag], known), options.new, options.database)
     return 0
 
 
@@ -48,7 +48,9 @@ def merge(options: argparse.Namespace) -> int:
     """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
     with open_existing_store(options.database) as store:
         merged = tuple(dict.fromkeys(options.tags))
-        _report(_apply(store, MergeTags(merged, options.into), merged, _tags(store)), options.into, options.database)
+        _report_tag_change(
+            _apply(store, MergeTags(merged, options.into), merged, _known_tags(store)), options.into, options.database
+        )
     return 0
 
 
@@ -56,11 +58,11 @@ def remove(options: argparse.Namespace) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
     with open_existing_store(options.database) as store:
         edit = RenameTag(options.tag, None, options.branch)
-        report_change(_apply(store, edit, [options.tag], _tags(store)), options.database)
+        report_change(_apply(store, edit, [options.tag], _known_tags(store)), options.database)
     return 0
 
 
-def _report(applied: Applied, tag: str, database: StoreLocation) -> None:
+def _report_tag_change(applied: Applied, tag: str, database: StoreLocation) -> None:
     report_change(applied, database)
     if not tag:  # as of a variable that is not set
         output.report("The plants have an empty tag now. To leave them without a tag, use: plantdesk tag remove TAG")
@@ -77,6 +79,6 @@ def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], 
     return store.apply([edit], COMMAND).result()
 
 
-def _tags(store: PlantStore) -> set[str]:
+def _known_tags(store: PlantStore) -> set[str]:
     with closing(store.reader()) as reader:
         return set(reader.tag_counts())

@@ -17,7 +17,7 @@ from plantdesk.platform import output
 
 #: Longer than any name of a file or token.
 _MAX_CELL = 300
-_NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_TERMINATING_SIGNALS = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -86,7 +86,7 @@ def confirm(question: str, refusal: Text) -> None:
 def cleaned_up_when_terminated() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process after it as they do."""
     received: list[int] = []
-    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in _TERMINATING_SIGNALS if hasattr(signal, name)]
     changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
 
     def interrupt(number: int, _frame: FrameType | None) -> None:

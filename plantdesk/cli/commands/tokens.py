@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import open_existing_store, open_store, typed
+from plantdesk.cli.commands.stores import command_line, open_existing_store, open_store
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND, TokenRow
@@ -45,11 +45,11 @@ def list_tokens(options: argparse.Namespace) -> int:
         rows = store.tokens.list()
     now = _milliseconds(datetime.now(UTC))
     if options.json:
-        print_json([_facts(row, now) for row in rows])
+        print_json([_token_json(row, now) for row in rows])
     elif rows:
         print_table(_HEADER, [_cells(row, now) for row in rows])
     else:
-        command = typed(options.database, "token create NAME")
+        command = command_line(options.database, "token create NAME")
         output.report(f"There are no tokens. Create one with: {command}")
     return 0
 
@@ -105,7 +105,7 @@ def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
         cleanup.pop_all()
 
 
-def _facts(row: TokenRow, now: int) -> dict[str, object]:
+def _token_json(row: TokenRow, now: int) -> dict[str, object]:
     return {
         "name": row.name,
         "made_at": iso_time(row.created_at),

@@ -47,47 +47,62 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _MAX_NAMED = 10
 
 
-def import_plants(given: argparse.Namespace) -> int:
+def import_plants(options: argparse.Namespace) -> int:
     """Import files and print the counts; return 1 if a row was left out.
 
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
-    options, rejects = _import_options(given), given.rejects
-    for file in _on_disk(given.files):
+    import_options = _import_options(options)
+    for file in _named_files(options.files):
         file.stat()  # a missing file is refused before a database is created
-    _check_rejects(rejects, given.files)
+    _check_rejects(options.rejects, options.files)
     line = TerminalLine()
-    with ExitStack() as stack:
-        stack.enter_context(cleaned_up_when_terminated())
-        stack.enter_context(_hints())
-        store = stack.enter_context(_opened(given.database, dry_run=given.dry_run))
-        files_import = stack.enter_context(FileImport(store, options, partial(_show_progress, line)))
-        applied = None
+    with (
+        cleaned_up_when_terminated(),
+        _add_hints(),
+        _open_target_store(options.database, dry_run=options.dry_run) as store,
+        FileImport(store, import_options, partial(_show_progress, line)) as files_import,
+    ):
         with interruptible("Nothing was imported."):
-            preview = _read(files_import, given.files, options, line)
-            if rejects is not None and _left_out(preview, options):
-                files_import.write_refused(rejects)
-            _print_preview(preview, files_import, options)
-            try:
-                applied = None if given.dry_run else files_import.apply(skip_invalid=options.skip_invalid)
-            finally:
-                if given.json:
-                    _print_json(preview, files_import, applied)
-        if given.dry_run:
-            output.report("Nothing was imported: it is a dry run.")
-        elif applied is None or applied.change is None:
-            output.report("Nothing to import.")
-        else:
-            report_change(applied, given.database)
-    return 1 if _left_out(preview, options) else 0
+            preview = _read(files_import, options.files, import_options, line)
+            left_out = _count_left_out(preview, import_options)
+            if options.rejects is not None and left_out:
+                files_import.write_refused(options.rejects)
+            _print_preview(preview, files_import, import_options)
+            applied = _apply(preview, files_import, options)
+        _report(applied, options)
+    return 1 if left_out else 0
 
 
-def _import_options(given: argparse.Namespace) -> ImportOptions:
-    if len(dict(given.map)) < len(given.map):
-        given.parser.error(Text("--map may name each field only once"))
-    columns = Columns(dict(given.map), has_header=not given.no_header)
-    reading = ReadOptions(requested_format(given), given.encoding, columns=columns, skipped_lines=given.skip_lines)
-    return ImportOptions(reading, OnConflict(given.on_clash), given.skip_invalid, given.tag)
+def _apply(preview: Preview, files_import: FileImport, options: argparse.Namespace) -> Applied | None:
+    """Import what was compared, unless for a dry run, and print the result as JSON, if requested, in any case."""
+    applied = None
+    try:
+        if not options.dry_run:
+            applied = files_import.apply(skip_invalid=options.skip_invalid)
+    finally:
+        if options.json:
+            _print_json(preview, files_import, applied)
+    return applied
+
+
+def _report(applied: Applied | None, options: argparse.Namespace) -> None:
+    if options.dry_run:
+        output.report("Nothing was imported: it is a dry run.")
+    elif applied is None or applied.change is None:
+        output.report("Nothing to import.")
+    else:
+        report_change(applied, options.database)
+
+
+def _import_options(options: argparse.Namespace) -> ImportOptions:
+    if len(dict(options.map)) < len(options.map):
+        options.parser.error(Text("--map may name each field only once"))
+    columns = Columns(dict(options.map), has_header=not options.no_header)
+    reading = ReadOptions(
+        requested_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines
+    )
+    return ImportOptions(reading, OnConflict(options.on_clash), options.skip_invalid, options.tag)
 
 
 def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, line: TerminalLine) -> Preview:
@@ -98,7 +113,8 @@ def _read(files_import: FileImport, files: Sequence[Path], options: ImportOption
         line.end()
 
 
-def _on_disk(files: Sequence[Path]) -> list[Path]:
+def _named_files(files: Sequence[Path]) -> list[Path]:
+    """Return the files except standard input."""
     return [file for file in files if str(file) != STANDARD_STREAM]
 
 
@@ -108,13 +124,13 @@ def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
     if str(rejects) == STANDARD_STREAM:
         raise PlantDeskError(Text("--rejects needs the name of a file."))
     check_target(rejects)
-    if rejects.exists() and any(map(rejects.samefile, _on_disk(files))):
+    if rejects.exists() and any(map(rejects.samefile, _named_files(files))):
         raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
 
 @contextmanager
-def _hints() -> Iterator[None]:
-    """Add to a refusal which option would help."""
+def _add_hints() -> Iterator[None]:
+    """Add to the message of an error the option that would help."""
     try:
         yield
     except NoColumnError as error:
@@ -137,7 +153,7 @@ def _hints() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
+def _open_target_store(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
     """Open the store; a dry run creates none, but compares with an empty one."""
     with ExitStack() as stack:
         if dry_run and not database.exists():
@@ -146,7 +162,7 @@ def _opened(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
         yield stack.enter_context(open_store(database))
 
 
-def _left_out(preview: Preview, options: ImportOptions) -> int:
+def _count_left_out(preview: Preview, options: ImportOptions) -> int:
     is_left_out = options.on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
     return preview.invalid + (preview.counts.clashing if is_left_out else 0)
 
@@ -158,10 +174,10 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
     for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.name_of(row), 60)
         output.report(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}")
-    what = "" if not clashing else f" ({options.on_conflict})"
+    handling = f" ({options.on_conflict})" if clashing else ""
     if clashing and options.on_conflict is OnConflict.REPLACE:
-        what = " (replace; of several rows with one ID the last)"
-    counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
+        handling = " (replace; of several rows with one ID the last)"
+    counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{handling}, {preview.invalid:,} invalid"
     if preview.blank:
         counts += f", {preview.blank:,} blank"
     output.report(counts)
@@ -171,11 +187,16 @@ def _reading_text(reader: RowReader) -> str:
     """Return how a file was read, as its summary."""
     file = reader.file
     parts = [str(file.file_format).upper() if file.file_format is not Format.JSON_LINES else "JSON Lines"]
-    parts += [*_text_format(file), _columns_text(reader), *_codes_text(reader), *map(str, differences([reader]))]
+    parts += [
+        *_encoding_and_delimiter(file),
+        _columns_text(reader),
+        *_codes_text(reader),
+        *map(str, differences([reader])),
+    ]
     return f"{shortened(file.name, 60)}: {'; '.join(parts)}"
 
 
-def _text_format(file: OpenInput) -> Iterator[str]:
+def _encoding_and_delimiter(file: OpenInput) -> Iterator[str]:
     """Yield the encoding and the delimiter, if the format of the file has them."""
     if file.doubtful_cell is not None:
         yield f"{file.encoding}, a guess, as in “{file.doubtful_cell}”: --encoding sets another"
