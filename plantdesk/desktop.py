@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.domain.errors import PlantDeskError, StoreError
-from plantdesk.platform import display, paths
+from plantdesk.platform import paths
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import remembered_location
@@ -210,8 +210,7 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
     Raises StuckWindowError.
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
-    of_qt, _ = display.split_qt_options(sys.argv[1:])
-    app = Application([*sys.argv[:1], *of_qt])
+    app = Application(sys.argv[:1])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon

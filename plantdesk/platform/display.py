@@ -1,4 +1,4 @@
-"""Checks that Qt can open a window, since Qt aborts the process if it cannot (Linux), and finds its options.
+"""Checks that Qt can open a window, since Qt aborts the process if it cannot (Linux).
 
 Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
 """
@@ -16,12 +16,6 @@ from pathlib import Path
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
-
-_SWITCHES = {"-reverse", "-widgetcount"}
-_WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}
-_WITH_VALUE |= {"-qwindowgeometry", "-qwindowicon", "-qwindowtitle", "-session", "-display", "-geometry"}
-#: PlantDesk's own options that have a value.
-_OWN_WITH_VALUE = {"--database", "--port"}
 
 
 @dataclass(frozen=True)
@@ -164,29 +158,3 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
         except OSError:
             return False
     return True
-
-
-def split_qt_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return Qt's options and the other arguments. A command and everything after it belongs to the others."""
-    for_qt: list[str] = []
-    others: list[str] = []
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        length = _length(rest[0])
-        known = for_qt if length else others
-        known += rest[: length or 1]
-        if rest[0] in _OWN_WITH_VALUE:
-            others.extend(rest[1:2])
-            length = 2
-        del rest[: length or 1]
-    return for_qt, others + rest
-
-
-def _length(argument: str) -> int:
-    """Return the number of arguments of a Qt option with its value; 0 if it is not Qt's."""
-    name, equals, _ = argument.partition("=")
-    if name in _SWITCHES:
-        return 1
-    if name in _WITH_VALUE:
-        return 1 if equals else 2
-    return 0

@@ -238,7 +238,9 @@ def test_wrong_usage_is_2_and_names_the_command(command: str, capfd: pytest.Capt
     assert capfd.readouterr().err.startswith("usage: plantdesk")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["-V"], ["--database", "x.db", "--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["-V"], ["--database", "x.db", "--version"], ["-session", "1", "-V"]], ids=" ".join
+)
 def test_the_version_is_printed(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "plantdesk", *arguments], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == (f"plantdesk {__version__}\n", "")
