@@ -135,8 +135,6 @@ class Tools:
         if may_delete:
             self.writing += [self.delete_plants]
 
-    # --- reading ---
-
     def search_plants(self, search: _Search, limit: _Limit = _PAGE, offset: _Offset = 0) -> FoundPlants:
         """Find plants, newest first. Long texts are cut, and notes left out."""
         with self._reader() as reader:
@@ -175,8 +173,6 @@ class Tools:
             )
             for change, _, _ in entries
         ]
-
-    # --- changes ---
 
     def add_plants(self, plants: Annotated[list[AddedPlant], Field(min_length=1)], ctx: Context) -> Changed:
         """Add plants as one change: all of them, or none."""
@@ -258,8 +254,6 @@ class Tools:
         lines = [f"{undone.skipped} were changed since, and stay as they are"] if undone.skipped else []
         lines += [str(undone.moved_text)] if undone.moved_text else []
         return Changed(plants=undone.change.plants, ids=undone.ids, lines=lines)
-
-    # --- inside ---
 
     @contextmanager
     def _reader(self) -> Iterator[PlantReader]:

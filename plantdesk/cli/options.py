@@ -152,9 +152,6 @@ def parser() -> Parser:
     return top
 
 
-# --- commands ---
-
-
 def _add_add(commands: Commands) -> None:
     command = add_command(commands, "add", "add one plant and print its ID", "plants.add", "database")
     command.add_argument("--name", help="the plant's name")

@@ -99,9 +99,6 @@ def _with_suggestion(text: Text, typed: str, known: Iterable[str]) -> Text:
     return Text("{problem}; did you mean {name}?", problem=text, name=nearest[0]) if nearest else text
 
 
-# --- types of values ---
-
-
 def duration(text: str) -> timedelta:
     """Parse a duration in hours, days or weeks."""
     found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)

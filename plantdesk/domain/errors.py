@@ -85,9 +85,6 @@ class OutOfMemoryError(PlantDeskError):
     text = Text("There is not enough memory. Close other programs and try again.")
 
 
-# --- input ---
-
-
 @dataclass(frozen=True)
 class InvalidField:
     """An invalid field of a plant; `text` says what is wrong with it."""
@@ -177,9 +174,6 @@ class TokenUsedUpError(PlantDeskError):
         super().__init__(count=max_plants)
 
 
-# --- plants and tags that are not there, or have changed ---
-
-
 class UnknownPlantError(PlantDeskError):
     """There is no plant with this id."""
 
@@ -237,8 +231,6 @@ class UndoConflictError(PlantDeskError):
         )
         super().__init__(not_redone if is_redo else None, count=plants, title=title)
 
-
-# --- the store: a class for each cause, the same for every kind of store ---
 
 _THE_STORE = Text("The plant store")
 

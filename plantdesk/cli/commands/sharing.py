@@ -6,13 +6,7 @@ import argparse
 import contextlib
 
 from plantdesk.cli.commands.stores import open_reader, show_progress
-from plantdesk.cli.commands.terminal import (
-    confirm,
-    interruptible,
-    local_time,
-    print_json,
-    print_table,
-)
+from plantdesk.cli.commands.terminal import confirm, interruptible, local_time, print_json, print_table
 from plantdesk.domain.locations import StoreLocation, copy_store, update_store
 from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.domain.texts import Text

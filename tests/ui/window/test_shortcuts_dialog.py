@@ -171,11 +171,11 @@ def test_the_summary_names_the_language_of_the_other_pages_only_where_it_is_anot
 ) -> None:
     translator = Translator(qapp)
     qapp.installTranslator(translator)
-    languages.use(languages.catalogue_of(language))
+    languages.set_current(languages.catalogue_of(language))
     try:
         HelpCommands(context).show_page("window", "")
     finally:
-        languages.use(Catalogue())
+        languages.set_current(Catalogue())
         qapp.removeTranslator(translator)
     opened = ManualDesk(Desk(qtbot, context.page))
     opened.pages.setCurrentRow(0)
