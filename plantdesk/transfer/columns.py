@@ -26,33 +26,35 @@ _FIELDS_BY_HEADER = {
     header.replace(" ", ""): field for field, headers in HEADERS.items() for header in headers.split("|")
 }
 _FIELDS_BY_WEAK_HEADER = {header.replace(" ", ""): "name" for header in PARTS_OF_NAMES.split("|")}
-#: Characters of a text that is guessed to be a tag.
+#: Characters of the longest text in a column that is guessed to be the tag.
 _MAX_GUESSED_TAG = 30
 _MAX_NAMED = 10
 #: Columns of a table, as many as Excel has.
 MAX_COLUMNS = 16_384
-#: A whole number, also one that is refused because its separators may be of thousands or decimals.
+#: A whole number, also with separators, which is refused later: they may separate thousands or decimals.
 _WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2})?)")
 
-#: Rows by which header and columns are guessed, and rows above the header, such as a title.
-SAMPLE_ROWS, _MAX_TITLE = 100, 10
-#: A column by its header or position, or several columns that make up the name, also as `Genus+Species`.
+#: Rows from which header and columns are guessed.
+SAMPLE_ROWS = 100
+#: Rows above the header, such as a title.
+_MAX_TITLE_ROWS = 10
+#: The header or position of a column, or of several columns of the name, also as one text: `Genus+Species`.
 Column = str | int | tuple[str | int, ...]
 
 
 class Columns(NamedTuple):
-    """The columns of the fields: those that are `chosen`, and others by their headers unless `only`.
+    """Which columns are read: the `chosen` ones of fields, and unless `only_chosen` others by their headers.
 
-    `has_header` None: detected; columns are guessed if no header is known.
+    With `has_header` None it is detected, and columns are guessed from their contents if no header is known.
     """
 
     chosen: Mapping[str, Column] = {}
-    only: bool = False
+    only_chosen: bool = False
     has_header: bool | None = True
 
 
 class Codes(NamedTuple):
-    """The column that has a header of the ID and holds codes, not numbers, its position, and its first code."""
+    """A column whose header means the ID but which has codes instead of numbers, and the first of them."""
 
     column: str
     position: int
@@ -60,43 +62,43 @@ class Codes(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The columns of a table, the position of each field among them, and the number of rows above the header.
+    """The columns of a table and the fields in them, by positions; `title_rows` is the number of rows above the header.
 
-    `codes` are not read as IDs. A name that is put together from `name_parts` has the position of the first of them.
+    `codes` are not read as IDs. The name may be joined from the columns `name_parts`; it has the position of the first.
     """
 
     names: Sequence[str]
     has_header: bool
     fields: Mapping[str, int]
-    titles: int = 0
+    title_rows: int = 0
     codes: Codes | None = None
     name_parts: Sequence[int] = ()
 
     @property
     def first_row(self) -> int:
         """The position of the first row below the header."""
-        return self.titles + 1 if self.has_header else self.titles
+        return self.title_rows + 1 if self.has_header else self.title_rows
 
     @property
     def columns(self) -> dict[str, Sequence[int]]:
-        """The positions of the columns of each field."""
+        """The positions of each field's columns."""
         names = {"name": self.name_parts} if self.name_parts else {}
         return {field: [at] for field, at in self.fields.items()} | names
 
     def row_names(self, rows: Iterable[Sequence[str | None]]) -> Iterator[str | None]:
-        """Yield the name in each row, put together if it is in several columns, or None."""
+        """Yield the name in each row, joined if it is in several columns, or None."""
         at = self.fields.get("name")
         if self.name_parts:
             return joined_names(rows, self.names, self.name_parts)
         return (None if at is None or at >= len(row) else row[at] for row in rows)
 
     def without_id(self) -> Layout:
-        """Return the layout without a column of the ID."""
+        """Return the layout without the field of the ID."""
         return self._replace(fields={field: at for field, at in self.fields.items() if field != "id"})
 
 
 class NoColumnError(PlantDeskError):
-    """A file lacks the `requested` column, or one for the name."""
+    """A file has no column `requested`, or none for the name."""
 
     text = Text("There is no column for the name. The columns are {columns}.")
 
@@ -111,26 +113,31 @@ class NoColumnError(PlantDeskError):
 
 
 def field_of_header(header: str) -> str | None:
-    """Return the field that a header names in any of the languages."""
+    """Return the field that a header means, in any known language, or None."""
     key = header_key(header)
     return _FIELDS_BY_HEADER.get(key) or _FIELDS_BY_WEAK_HEADER.get(key)
 
 
-def map_columns(columns: Sequence[str], requested: Mapping[str, Column], *, only: bool = False) -> dict[str, int]:
-    """Return the position of each field's column: as `requested`, else the field's own name, else another name of it.
+def map_columns(
+    columns: Sequence[str], requested: Mapping[str, Column], *, only_chosen: bool = False
+) -> dict[str, int]:
+    """Return the position of each field's column: the `requested` one, else one with its name or a known header.
 
-    With `only` no other columns are looked for. Raises NoColumnError for a missing column, and PlantDeskError for
-    several columns of another field than the name.
+    With `only_chosen` only the requested ones. Raises NoColumnError for a missing column, and PlantDeskError for
+    several columns of a field other than the name.
     """
     positions = {field: _positions_of(column, columns) for field, column in requested.items()}
-    if several := next((field for field, at in positions.items() if field != "name" and len(at) > 1), None):
-        text = Text("Only the name can be put together from several columns, not “{field}”.")
-        raise PlantDeskError(text, field=several)
+    for field, several in positions.items():
+        if len(several) > 1 and field != "name":
+            text = Text("Only the name can be put together from several columns, not “{field}”.")
+            raise PlantDeskError(text, field=field)
     found = {field: at[0] for field, at in positions.items()}
     taken = set(itertools.chain.from_iterable(positions.values()))
     headers = [*map(header_key, columns)]
     own = {field: field for field in IMPORTED_FIELDS}
-    for fields in () if only else (own, _FIELDS_BY_HEADER, _FIELDS_BY_WEAK_HEADER):  # the more certain ones first
+    for fields in (
+        () if only_chosen else (own, _FIELDS_BY_HEADER, _FIELDS_BY_WEAK_HEADER)
+    ):  # the more certain ones first
         for at, header in enumerate(headers):
             meant = fields.get(header)
             if meant is not None and meant not in found and at not in taken:
@@ -151,7 +158,7 @@ def find_layout(rows: Sequence[Sequence[str | None]], columns: Columns, names: S
     else:
         chosen = {field: column for field, column in columns.chosen.items() if names and _is_present(column, names)}
         columns = columns._replace(chosen=chosen)
-        layout = Layout(names, has_header=True, fields=map_columns(names, chosen, only=columns.only))
+        layout = Layout(names, has_header=True, fields=map_columns(names, chosen, only_chosen=columns.only_chosen))
     layout = _with_name_parts(layout, rows[:SAMPLE_ROWS], columns)
     at = None if "id" in columns.chosen else layout.fields.get("id")
     code = None if at is None else _first_code(row[at] or "" for row in rows[:SAMPLE_ROWS] if at < len(row))
@@ -162,27 +169,26 @@ def find_layout(rows: Sequence[Sequence[str | None]], columns: Columns, names: S
 
 def _first_code(cells: Iterable[str]) -> str | None:
     """Return the first text that is not a whole number, if most texts are not."""
-    texts = [text for cell in cells if (text := cell.strip())]
+    texts = [cell.strip() for cell in cells if cell and not cell.isspace()]
     codes = [text for text in texts if not _WHOLE.fullmatch(text)]
     return codes[0] if 2 * len(codes) > len(texts) else None
 
 
 def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return a layout with the columns of the name: several if they were chosen, or if no column has the whole name."""
+    """Return a layout in which the name has several columns, if these were chosen or no column has the whole name."""
     if "name" in columns.chosen:
         parts = _positions_of(columns.chosen["name"], layout.names)
     else:
-        parts = () if columns.only else find_name_parts(layout, rows)
+        parts = () if columns.only_chosen else find_name_parts(layout, rows)
     if not parts:
         return layout
     return layout._replace(fields={**layout.fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
 
 
 def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
-    """Return the columns of the parts of a name, if there are any, or the column of the whole name beside them.
+    """Return the columns of the name: of its parts, or of the whole name and perhaps the cultivar; none if unknown.
 
-    A species that includes the genus is preferred to a scientific name, which may have authors. Without a genus, the
-    cultivar belongs to the name.
+    Parts are preferred where the species repeats the genus, since a whole scientific name may have authors.
     """
     names, name = layout.names, layout.fields.get("name")
     parts = find_name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
@@ -193,7 +199,7 @@ def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tup
 
 
 def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
-    """Return the column of a whole name, with that of the cultivar if there is one."""
+    """Return the columns of the whole name and, if there is one, of the cultivar."""
     if name is None:
         return ()
     cultivar = find_cultivar_column(layout.names, {name, *layout.fields.values()})
@@ -201,7 +207,7 @@ def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
 
 
 def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return the layout of the rows below titles."""
+    """Return the layout of rows that follow `titles` rows above the header."""
     first, others = rows[0], rows[1:SAMPLE_ROWS]
     if len(first) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
@@ -210,15 +216,15 @@ def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Co
     width = min(max(map(len, rows[:SAMPLE_ROWS])), MAX_COLUMNS)
     names = [cell or "" for cell in first] if has_header else [*map(str, range(1, width + 1))]
     if columns.has_header or columns.chosen:
-        fields = map_columns(names, columns.chosen, only=columns.only or not has_header)
+        fields = map_columns(names, columns.chosen, only_chosen=columns.only_chosen or not has_header)
     else:
         fields = guess_columns(names, others if has_header else rows[:SAMPLE_ROWS])
     return Layout(names, has_header, fields, titles)
 
 
 def count_title_rows(rows: Iterable[Sequence[str | None]]) -> int:
-    """Return how many rows are above the header: rows of one text at most, above known names of several fields."""
-    for at, row in enumerate(itertools.islice(rows, _MAX_TITLE + 1)):
+    """Return how many rows with at most one text are above a header of several known fields."""
+    for at, row in enumerate(itertools.islice(rows, _MAX_TITLE_ROWS + 1)):
         cells = [cell for cell in row if cell and not cell.isspace()]
         fields = set(map(field_of_header, cells)) - {None}
         if ("name" in fields and len(fields) > 1) or find_name_columns(cells):
@@ -229,14 +235,14 @@ def count_title_rows(rows: Iterable[Sequence[str | None]]) -> int:
 
 
 def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
-    """Return the position of each field's column by the headers, or by what the rows hold if none is known."""
+    """Return the position of each field's column by the headers, or by the contents if no header is known."""
     texts = {at: [text for row in rows if at < len(row) and (text := row[at])] for at in range(len(columns))}
     filled = {at: found for at, found in texts.items() if found}
     return map_columns(columns, {}) or _guess_by_contents(filled, is_list=len(columns) == 1)
 
 
 def _guess_by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str, int]:
-    """Return the columns of fields by their texts: whole numbers are IDs, names differ, tags are short and repeat."""
+    """Guess columns by their texts: IDs are whole numbers and unique, most names differ, tags are short."""
     numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
     words = [at for at, texts in filled.items() if not all(map(_is_number, texts))]
     found: dict[str, int] = {}
@@ -251,21 +257,21 @@ def _guess_by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dic
 
 
 def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
-    """Return the first column of short texts as the tag, and of the others that with the longest text as the note."""
+    """Guess that the tag is the first column of short texts, and the note the other with the longest text."""
     tag = next((at for at, length in lengths.items() if length <= _MAX_GUESSED_TAG), None)
     note = max((at for at in lengths if at != tag), key=lengths.__getitem__, default=None)
     return {field: at for field, at in (("tag", tag), ("note", note)) if at is not None}
 
 
 def may_repeat_as_header(header: Sequence[str | None]) -> bool:
-    """Return whether a later row equal to this one repeats the header and is no plant: several headers are known."""
+    """Return whether a later row that equals this header repeats it, and is no plant: it has several fields."""
     return sum(field_of_header(cell or "") is not None for cell in header) > 1
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
-    """Return whether the first row names the columns: a known name, or a text above numbers.
+    """Return whether the first row names the columns: it has a known header, or a text above numbers.
 
-    If a known name is in the rows below as well, it is the tag of plants, such as bed, unless the whole header repeats.
+    A known header that is also in the rows below, such as bed, is a tag of plants, unless the whole row repeats.
     """
     rows = [row for row in rows if [*row] != [*first]] if may_repeat_as_header(first) else rows
     below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
@@ -285,7 +291,7 @@ def is_id(text: str | None) -> bool:
 
 
 def column_letters(position: int) -> str:
-    """Return the letters of a spreadsheet's column."""
+    """Return the letters of a spreadsheet column by its position."""
     first, last = divmod(position, 26)
     return (column_letters(first - 1) if first else "") + chr(ord("A") + last)
 
@@ -295,7 +301,7 @@ def _is_number(text: str | None) -> bool:
 
 
 def _is_present(column: Column, columns: Iterable[str]) -> bool:
-    """Return whether a requested column, or each of several, is among columns with these headers."""
+    """Return whether all requested columns are among these."""
     try:
         return bool(_positions_of(column, [*columns]))
     except NoColumnError:
@@ -303,7 +309,7 @@ def _is_present(column: Column, columns: Iterable[str]) -> bool:
 
 
 def _positions_of(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
-    """Return the position of a column, or of all of several. Raises NoColumnError."""
+    """Return the positions of the requested columns. Raises NoColumnError."""
     if isinstance(column, int):
         return (column,)
     if isinstance(column, tuple):

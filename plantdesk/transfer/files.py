@@ -24,7 +24,7 @@ _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 
 class InputFile(NamedTuple):
-    """A file at `path`, or pasted `text`. `name` is for messages and for the history."""
+    """A file at `path`, or pasted `text`. Messages and the history show `name`."""
 
     name: str
     path: Path | None = None
@@ -39,7 +39,7 @@ class InputFile(NamedTuple):
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Yield the bytes; raise FileError if the file has changed meanwhile. Raises OSError."""
+        """Open the file. Raises FileError, also if the file has changed at the end of the block, and OSError."""
         if self.path is None:
             yield io.BytesIO(self.text.encode("utf-8", "replace"))
         elif str(self.path) == STANDARD_STREAM:
@@ -57,8 +57,8 @@ class InputFile(NamedTuple):
             if not is_same and self.path.is_file():
                 raise FileError(self.name, Text("It changed while it was read."))
 
-    def share(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
-        """Return the function that reports the fraction read of a file of known size; it gets the bytes read since."""
+    def fraction_reporter(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
+        """Return a function that gets the bytes of each read, and reports the fraction read, if it is known."""
         read, size = 0, self.size
 
         def add(count: int) -> None:
@@ -71,7 +71,7 @@ class InputFile(NamedTuple):
 
 
 def input_file(path: Path) -> InputFile:
-    """Return the source for a path; `-` is standard input."""
+    """Return the file at a path; `-` is standard input."""
     name = path.name.encode("utf-8", "replace").decode()  # it may have bytes that are not UTF-8
     return InputFile("standard input" if str(path) == STANDARD_STREAM else name, path)
 

@@ -1,4 +1,4 @@
-"""Imports files of plants: reads them into a `PlantImport`, counts, and writes what was refused to a file."""
+"""Imports files of plants: reads them into a `PlantImport`, previews it, and writes refused rows to a file."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from plantdesk.transfer.files import InputFile, open_target
 from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.reading import Refused, RowReader
 
-#: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
+#: Is called with the numbers of rows and bytes read so far, and of all bytes, 0 if unknown.
 Progress = Callable[[int, int, int], None]
 
-#: Refused rows that are named.
+#: Refused rows that a preview lists.
 MAX_LISTED = 20
 _COLUMNS = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
 
 
 class ImportOptions(NamedTuple):
-    """How files are imported. `tag` is that of plants without one."""
+    """How files are imported. Plants without a tag get `tag`."""
 
     reading: ReadOptions = ReadOptions()
     on_conflict: OnConflict = OnConflict.REFUSE
@@ -44,9 +44,9 @@ class ImportOptions(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The numbers of rows by outcome, the first invalid rows, the first that conflict, and how the files were read.
+    """The result of comparing an import: numbers of rows, the first invalid and conflicting ones, and the readers.
 
-    `blank` are the rows without any text, which are left out.
+    `blank` is the number of rows without any text, which are left out.
     """
 
     counts: ImportCounts
@@ -57,14 +57,14 @@ class Preview(NamedTuple):
     readers: Sequence[RowReader]
 
 
-def differences(readers: Iterable[RowReader]) -> Iterator[Text]:
-    """Yield a text for each kind of content of files that is read differently or not at all, if there is any."""
+def reading_differences(readers: Iterable[RowReader]) -> Iterator[Text]:
+    """Yield a text for each kind of content that is not read, or not as it is in the files."""
     texts = (
         Text("{count:,} other tables are not read", one="1 other table is not read"),
         Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
         Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros"),
     )
-    counts = ((each.file.table.other_tables, each.layout.titles, each.leading_zeros) for each in readers)
+    counts = ((each.file.table.other_tables, each.layout.title_rows, each.leading_zeros) for each in readers)
     for text, *of_files in zip(texts, *counts, strict=True):
         if count := sum(of_files):
             yield text.filled(count=count)
@@ -82,7 +82,7 @@ class InvalidRowsError(PlantDeskError):
 
 
 class NamesMissingError(InvalidRowsError):
-    """No object that was read in a JSON file has a member for the name."""
+    """The objects of a JSON file have no member for the name."""
 
 
 class FileImport:
@@ -94,7 +94,7 @@ class FileImport:
     def __init__(
         self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = MAX_LISTED
     ) -> None:
-        """Begin; the first `listed` invalid rows, and as many that conflict, are kept for messages.
+        """Begin; previews have the first `listed` invalid rows, and as many conflicting ones.
 
         Raises InvalidPlantError for the tag, and StoreError.
         """
@@ -104,7 +104,7 @@ class FileImport:
         #: How the files were read.
         self.readers: list[RowReader] = []
         self._rows = self._bytes = self._size = self._invalid = 0
-        self._listed: list[Refused] = []
+        self._first_invalid: list[Refused] = []
         with ExitStack() as stack:
             self._import = store.new_import()
             stack.callback(self._import.close)
@@ -141,7 +141,7 @@ class FileImport:
         counts = self._import.compare(on_conflict, set().union(*fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
         blank = sum(each.blank for each in self.readers)
-        return Preview(counts, self._invalid, blank, list(self._listed), clashing, list(self.readers))
+        return Preview(counts, self._invalid, blank, list(self._first_invalid), clashing, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
@@ -158,7 +158,7 @@ class FileImport:
     def write_refused(self, file: Path) -> None:
         """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError.
 
-        The column `text` is that of Refused. Half a surrogate pair, for which a row was refused, is written as in JSON.
+        The column `text` is that of Refused. Half a surrogate pair is written as a JSON escape.
         """
         with open_target(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
@@ -172,7 +172,7 @@ class FileImport:
             text.detach()  # flushes it
 
     def name_of(self, row: Refused) -> str:
-        """Return the name of the file of a row."""
+        """Return the name of the file that has a row."""
         return self.readers[row.file - 1].file.name
 
     def _add(self, rows: Sequence[ImportRow]) -> None:
@@ -189,7 +189,7 @@ class FileImport:
     def _refuse(self, row: Refused) -> None:
         self._invalid += 1
         if self._invalid <= self._max_listed:
-            self._listed.append(row._replace(text=""))
+            self._first_invalid.append(row._replace(text=""))
         self._refused.write(json.dumps(row, default=str) + "\n")
 
     def _conflicts(self) -> Iterator[Refused]:

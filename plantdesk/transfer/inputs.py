@@ -1,4 +1,4 @@
-"""Opens files of an import and pasted text, by the readers of their formats, and reads the beginning for a preview."""
+"""Opens a file or pasted text by the reader of its format, and reads the first rows for a preview."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
 class ReadOptions(NamedTuple):
-    """How files are read; what is None is detected."""
+    """How files are read. None: detected."""
 
     file_format: Format | None = None
     encoding: str | None = None
     delimiter: str | None = None
     quote: str | None = None
     columns: Columns = Columns()
-    #: Lines before the header, such as a title.
+    #: Lines to skip before the header, such as a title.
     skipped_lines: int = 0
-    #: Whether lines without a header may be names, with commas and quotes that belong to them.
+    #: Whether the file may be a list of names without a header, in which commas and quotes belong to the names.
     is_list: bool = False
 
 
 class OpenInput(NamedTuple):
-    """An open file, and its table. `text`, if it is a text file, has its encoding."""
+    """An open file and its table. `text` is None if it is no text file."""
 
     name: str
     file_format: Format
@@ -52,7 +52,7 @@ class OpenInput(NamedTuple):
 
     @property
     def has_objects(self) -> bool:
-        """Whether the rows are objects, of which each has members of its own."""
+        """Whether the rows are JSON objects, which may have different members."""
         return self.file_format in {Format.JSON, Format.JSON_LINES}
 
     @property
@@ -62,7 +62,7 @@ class OpenInput(NamedTuple):
 
     @property
     def doubtful_cell(self) -> str | None:
-        """The first cell with letters that depend on the encoding, None if this is certain."""
+        """The first cell that another encoding would change, None if the encoding is certain."""
         return None if self.text is None else self.text.doubtful_cell
 
     @property
@@ -81,7 +81,7 @@ class OpenInput(NamedTuple):
 def open_input(
     source: InputFile, reading: ReadOptions, progress: Callable[[int], None] = lambda _size: None
 ) -> Iterator[OpenInput]:
-    """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
+    """Open a file; `progress` is called with the number of bytes of each read. Raises FileError and OSError."""
     if source.path is not None and source.path.is_dir():
         raise FileError(source.name, Text("It is a folder. Name the files in it instead."))
     file_format = (
@@ -135,24 +135,24 @@ def _array_items(text: TextFile) -> Iterator[Item]:
 
 
 class Sample(NamedTuple):
-    """How a file is read, and its first rows."""
+    """The first rows of a file, and how they were read."""
 
     file: OpenInput
     size: int
     layout: Layout
     rows: list[list[str | None]]
-    #: Whether the first row may be either a header or a plant.
+    #: Whether the user may say that the first row is a header, or a plant.
     has_choice_of_header: bool
 
     def columns(self, fields: Mapping[str, Sequence[int]], *, by_name: bool) -> Columns:
-        """Return the columns of an import with these positions of fields; set `by_name` if several files are read."""
+        """Return the columns of an import by the positions of fields; `by_name` is for several files."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.file.has_objects
         chosen = {field: tuple(self.layout.names[at] if by_name else at for at in ats) for field, ats in fields.items()}
-        return Columns(chosen, only=True, has_header=self.layout.has_header)
+        return Columns(chosen, only_chosen=True, has_header=self.layout.has_header)
 
     def example_name(self, columns: Sequence[int]) -> str:
-        """Return the first name that is put together from these columns; an empty text if all are empty."""
+        """Return the first name that is joined from these columns; an empty text if all are empty."""
         return next(filter(None, joined_names(self.rows, self.layout.names, columns)), "")
 
 
@@ -169,17 +169,17 @@ def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
 
 
 def pasted_file(name: str, text: str) -> InputFile:
-    """Return a text as a file; the bullets or numbers of a list are left out."""
+    """Return pasted text as a file, without the bullets or numbers of a list."""
     return InputFile(name, text=_without_list_marks(text.strip("\r\n")))
 
 
 def pasted_read_options(text: str) -> ReadOptions:
-    """Return how a text is read: by lines if it is no table, else by columns; no name has a tab."""
+    """Return the options for pasted text: a table if it has tabs, else perhaps a list of names."""
     return ReadOptions(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
 
 
 def _without_list_marks(text: str) -> str:
-    """Return a list without its bullets or numbers; the text itself if a line has none."""
+    """Return a list without its bullets or numbers; the unchanged text if a line has none."""
     lines = [*StringIO(text, newline=None)]  # `splitlines` would keep other threads waiting
     is_list = all(map(_LIST_MARK.match, filter(str.strip, lines)))
     return "".join(_LIST_MARK.sub("", line, count=1) for line in lines) if is_list else text

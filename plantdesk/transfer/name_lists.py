@@ -1,6 +1,6 @@
-"""Reads a list of names: text with one on each line, or a table with a column of them, as of World Flora Online.
+"""Reads a list of names: one on each line, or a table with a column of names, such as that of World Flora Online.
 
-The tables of others also have names that are not in use, and some have the authors in the names: both are left out.
+Names that a table says are not in use, and authors at the end of names, are left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plantdesk.transfer.name_parts import normalized_header
 from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError
 
-#: The headers of the column that says which names are in use, and what it says of those and of others.
+#: Headers of the column that says which names are in use, its values for these, and for others.
 _STATUS_HEADERS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")
 _ACCEPTED_STATUSES = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
 _OTHER_STATUSES = {
@@ -31,9 +31,9 @@ _OTHER_STATUSES = {
     "homotypic synonym",
     "heterotypic synonym",
 }
-#: What a column of kingdoms says of plants, fungi, and the brown algae and others among the Chromista.
+#: Values of a column of kingdoms for plants, fungi, and brown algae and others among the Chromista.
 _KINGDOMS = {"", "plantae", "fungi", "chromista"}
-#: The headers of a whole name beside columns of its parts, and of the authors that it may end with.
+#: Headers of a whole name beside columns of its parts, and of the authors at its end.
 _WHOLE_NAME_HEADERS = ("scientificname", "scientific name", "taxon name", "canonicalname")
 _AUTHOR_HEADERS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
 
@@ -41,7 +41,7 @@ _AUTHOR_HEADERS = ("scientificnameauthorship", "scientific name authorship", "ta
 def replace_list(
     known: KnownNames, source: InputFile, progress: Callable[[int], None], file_format: Format | None = None
 ) -> tuple[NamesList, int]:
-    """Make a list of the names in a file, see `read_names`; return it, and how many names are not in it.
+    """Replace the list by the names in a file (see `read_names`); return it, and the number of names left out.
 
     Raises what `read_names` and `KnownNames.replace` raise; then the list is as it was.
     """
@@ -60,11 +60,10 @@ def read_names(
     file_format: Format | None = None,
     left_out: Callable[[int], None] = lambda _count: None,
 ) -> Iterator[str]:
-    """Yield the names in a file; only the accepted ones, if it says which these are.
+    """Yield the names in a file, only accepted ones if a column says which, and only those in `_KINGDOMS` if it does.
 
-    If the table has a column `kingdom`, animals, bacteria and the like are left out as well.
-    `progress` gets the bytes read since, `left_out` the number of names left out so far. The default format is that of
-    the file's name, or text for a pipe. If a text proves only later not to be UTF-8, all its names are yielded again.
+    `progress` gets the bytes of each read, `left_out` the number of names left out so far. The default format is that
+    of the file's name, or text for a pipe. If a text is found not to be UTF-8 late, all names are yielded once more.
     Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
@@ -120,11 +119,11 @@ class _NameColumns:
         self._authors, self._kingdom = _first_position(headers, _AUTHOR_HEADERS), _first_position(headers, ("kingdom",))
         status = _first_position(headers, _STATUS_HEADERS)
         known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED_STATUSES | _OTHER_STATUSES)
-        #: Also None if the column has another status, such as that of the plants in a garden.
+        #: None also if the column has other values, such as the state of plants in a garden.
         self._status = status if known else None
 
     def names(self, rows: Sequence[Row]) -> Iterator[str | None]:
-        """Yield the names in rows without their authors, None for one that is left out or cannot be read."""
+        """Yield the names in rows, without authors; None for one that is left out or cannot be read."""
         for row, name in zip(rows, self._layout.row_names(row.cells for row in rows), strict=True):
             if row.error is not None or (name and not self._is_offered(row)):
                 yield None
@@ -143,5 +142,5 @@ def _cell(row: Row, at: int | None) -> str:
 
 
 def _first_position(headers: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return the position of the first of these names that there is."""
+    """Return the position of the first of these names that is a header, or None."""
     return next((headers.index(each) for each in names if each in headers), None)

@@ -1,4 +1,4 @@
-"""Puts a name together from columns such as Genus, Species and Cultivar, which lists of botanical gardens have."""
+"""Joins a name from columns such as Genus, Species and Cultivar, which lists of botanical gardens have."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from enum import IntEnum, auto
 
 #: Characters of a header that are compared.
 _LONGEST = 100
-#: Headers of names in everyday language: a name from parts is preferred, as it distinguishes plants.
+#: Headers of vernacular names. A name joined from parts is preferred, as it distinguishes plants.
 _VERNACULAR = (
     "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
     "|nom francais|nombre comun|nombre vulgar"
 )
-#: Headers of the epithet of a species; of an epithet below it if there is a column of the species as well.
+#: Headers of the epithet of a species, or, beside a column of the species, of an epithet below it.
 _EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
 #: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
 _RANK_WORDS = {
@@ -28,13 +28,13 @@ _RANK_WORDS = {
 }
 #: Words for the rank of a cultivar, which is written in quotes.
 _CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
-#: Ranks that say nothing without an epithet; other words belong to the name then, as “agg.”.
+#: Words in a column of ranks that mean nothing without an epithet; others, such as “agg.”, belong to the name.
 _RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
-#: Cells that say that there is nothing, and that there is no hybrid.
+#: Texts of cells that mean an empty cell, and that mean no hybrid.
 _NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
 _NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
 _SIGNS = frozenset("x×")
-#: A letter that is used instead of the sign of a hybrid before a name.
+#: The letter x instead of the sign of a hybrid before a name.
 _LETTER_X = re.compile("^[xX] ")
 _CV = re.compile(r"^cv\.? ", re.IGNORECASE)
 _QUOTES = "'\"‘’“”„‚´`«»"
@@ -42,7 +42,7 @@ _QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
 
 class Part(IntEnum):
-    """What a column holds of a name, in the order of the name."""
+    """The parts of a name that a column may have, in the order of the name."""
 
     GENUS = auto()
     HYBRID = auto()
@@ -79,7 +79,7 @@ _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 
 
 def normalized_header(header: str) -> str:
-    """Return a header without case, accents, punctuation, a leading # or dwc: (Darwin Core), and blanks around it."""
+    """Return a header without case, accents, punctuation, spare blanks, and a leading # or dwc: (Darwin Core)."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
@@ -94,12 +94,12 @@ _NO_WHOLE_NAME = {*_PART_OF, *_joined(_VERNACULAR)}
 
 
 def header_key(header: str) -> str:
-    """Return the plain header as one word, as scientificName is."""
+    """Return the normalized header as one word: “Scientific name” becomes “scientificname”."""
     return normalized_header(header).replace(" ", "")
 
 
 def parts_of(headers: Sequence[str]) -> list[Part | None]:
-    """Return the part of a name that each header means beside the others, or None."""
+    """Return the part of a name that each of these headers means, or None."""
     words = [*map(header_key, headers)]
     parts = [*map(_PART_OF.get, words)]
     if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
@@ -110,12 +110,12 @@ def parts_of(headers: Sequence[str]) -> list[Part | None]:
 
 
 def is_whole_name(header: str) -> bool:
-    """Return whether the column of a name has the whole name, not a part of it or an everyday name."""
+    """Return whether a header of a name is that of the whole botanical name."""
     return header_key(header) not in _NO_WHOLE_NAME
 
 
 def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
-    """Return the positions of the parts of a name, in its order: with a genus and at least one other, else none."""
+    """Return the positions of a genus and at least one other part, in the order of the name, else none."""
     found: dict[Part, int] = {}
     for at, part in enumerate(parts_of(headers)):
         if part is not None and at not in taken:
@@ -124,20 +124,20 @@ def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tup
 
 
 def find_cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
-    """Return the position of the cultivars, or varieties, that belong to the names in another column, or None."""
+    """Return the position of the cultivars, or varieties, that follow the names in another column, or None."""
     parts = [None if at in taken else part for at, part in enumerate(parts_of(headers))]
     return next((parts.index(part) for part in (Part.CULTIVAR, Part.VARIETY) if part in parts), None)
 
 
 def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
-    """Return whether most texts in the second column of a name begin with the text in the first one."""
+    """Return whether most species begin with the genus; they are in the first two columns of the name."""
     cells = ([row[at] if at < len(row) else None for at in columns[:2]] for row in rows)
     pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
     return 2 * sum(species.startswith(genus) for genus, species in pairs) > len(pairs)
 
 
 def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
-    """Return the positions of parts in the order of the name, if the headers of all say what they are."""
+    """Return the positions in the order of the name, if all headers are known, else unchanged."""
     meant = parts_of(headers)
     parts = {at: part for at in columns if (part := meant[at]) is not None}
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
@@ -146,7 +146,7 @@ def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[in
 def joined_names(
     rows: Iterable[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
 ) -> Iterator[str | None]:
-    """Yield the name of each row, put together from these columns, or None."""
+    """Yield the name of each row, joined from these columns, or None."""
     meant = parts_of(headers)
     parts = [meant[at] if at < len(headers) else None for at in columns]
     for row in rows:
@@ -154,10 +154,10 @@ def joined_names(
 
 
 def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
-    """Return the name in the cells of its parts; the cell of a part of None is written as it is.
+    """Return the name in the cells of its parts; the cell of an unknown part (None) is written as it is.
 
-    None if all cells are empty, or if that of the genus is empty: the rest is no name. Other empty cells are left out,
-    and so is what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
+    None if the cell of the genus, or all cells, are empty. Other empty cells are skipped, and so is what a cell repeats
+    of the cells before it, as in `Acer` and `Acer palmatum`.
     """
     name = rank = sign = ""
     has_epithet = any(_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
@@ -176,15 +176,15 @@ def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> st
 
 
 def _text(cell: str | None) -> str:
-    """Return the text of a cell with single blanks; an empty one if the cell says that there is nothing."""
+    """Return the text of a cell with single blanks; an empty one for a word such as “none”."""
     text = " ".join((cell or "").split())
     return "" if text.casefold() in _NOTHING else text
 
 
 def _without_repeated(name: str, text: str, part: Part | None) -> str:
-    """Return a text without the name so far, with which it may begin; signs of hybrids count in neither.
+    """Return a text without the name so far if it begins with that, whatever signs of hybrids are in either.
 
-    But a cultivar may begin with the genus, as ‘Rosa Mundi’, unless what follows is in quotes.
+    A cultivar may begin with the genus, as ‘Rosa Mundi’; then only a quoted rest is without it.
     """
     begun, words = _words(name), _words(text)
     if begun and words[:1] == [f"{begun[0][0]}."]:  # A. palmatum, below Acer
@@ -201,14 +201,14 @@ def _words(text: str) -> list[str]:
 
 
 def _words_after(text: str, count: int) -> str:
-    """Return what follows so many words that are no signs of hybrids."""
+    """Return the text after `count` words, not counting signs of hybrids."""
     words = text.split()
     ends = [at for at, word in enumerate(words, 1) if word not in _SIGNS]
     return " ".join(words[ends[count - 1] :])
 
 
 def _written_part(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
-    """Return how a part is written after the `name` so far; an empty text if the name has the part already."""
+    """Return a part as written after the `name` so far; empty if the name has it already."""
     if part in {None, Part.GENUS, Part.SPECIES, Part.RANK}:
         return text if part in {None, Part.RANK} else _LETTER_X.sub("× ", text)
     first, _, rest = text.partition(" ")
@@ -222,7 +222,7 @@ def _written_part(text: str, part: Part | None, rank: str, name: str, *, is_whol
 
 
 def _below_species(epithet: str, rank: str, name: str) -> str:
-    """Return an epithet with its rank; an empty text if the name has the epithet."""
+    """Return an epithet with its rank; empty if the name has the epithet already."""
     return f"{rank} {epithet}".strip() if epithet and epithet not in name.split()[2:] else ""
 
 
@@ -231,7 +231,7 @@ def _plain_rank(rank: str) -> str:
 
 
 def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
-    """Return a cultivar in quotes; an empty text if the name has it. A whole name may have it without quotes."""
+    """Return a cultivar in quotes; empty if the name has it already, which a whole name may have without quotes."""
     text = _CV.sub("", text)
     is_quoted = _QUOTED.search(text)
     bare = text.strip(_QUOTES) if is_quoted else text

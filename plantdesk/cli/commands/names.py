@@ -26,7 +26,7 @@ def import_names(options: argparse.Namespace) -> int:
         show_progress("Reading the names") as show,
     ):
         file_format = requested_format(options)
-        made, left_out = replace_list(known, source, source.share(show), file_format)
+        made, left_out = replace_list(known, source, source.fraction_reporter(show), file_format)
     output.report(f"Offered while a name is typed: {_title(made)}.")
     if left_out:
         output.report(f"Left out, as not accepted, not of plants or fungi, or not readable: {_counted(left_out)}.")

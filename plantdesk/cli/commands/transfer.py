@@ -31,7 +31,7 @@ from plantdesk.transfer.importing import (
     InvalidRowsError,
     NamesMissingError,
     Preview,
-    differences,
+    reading_differences,
 )
 from plantdesk.transfer.inputs import OpenInput, ReadOptions
 from plantdesk.transfer.reading import RowReader
@@ -186,7 +186,7 @@ def _reading_text(reader: RowReader) -> str:
         *_encoding_and_delimiter(file),
         _columns_text(reader),
         *_codes_text(reader),
-        *map(str, differences([reader])),
+        *map(str, reading_differences([reader])),
     ]
     return f"{shortened(file.name, 60)}: {'; '.join(parts)}"
 
@@ -244,7 +244,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "columns": reader.columns,
             "ignored": [*reader.ignored],
             "other_tables": reader.file.table.other_tables,
-            "title_rows": reader.layout.titles,
+            "title_rows": reader.layout.title_rows,
             "leading_zeros": reader.leading_zeros,
             "codes": None if codes is None else {"column": codes.column, "example": codes.example},
         }

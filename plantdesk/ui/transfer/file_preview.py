@@ -320,7 +320,7 @@ class ReadingOptions(QWidget):
             delimiter=self._delimiter.currentData() if self._delimiter.isEnabled() else None,
             quote=self._quote.currentData() if self._quote.isEnabled() else None,
             skipped_lines=self._skipped.value(),
-            columns=reading.columns._replace(chosen=chosen, only=False, has_header=has_header),
+            columns=reading.columns._replace(chosen=chosen, only_chosen=False, has_header=has_header),
         )
 
     def summary(self) -> str:

@@ -21,7 +21,7 @@ from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.texts import Text
 from plantdesk.transfer.files import InputFile
-from plantdesk.transfer.importing import ImportOptions, Preview, differences
+from plantdesk.transfer.importing import ImportOptions, Preview, reading_differences
 from plantdesk.transfer.inputs import ReadOptions, Sample, read_sample
 from plantdesk.transfer.reading import Refused
 from plantdesk.ui.background import Task
@@ -462,7 +462,7 @@ class ImportDialog(Dialog):
             parts.insert(0, translated(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
                 parts.insert(1, translated(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
-            parts += map(translated, differences(preview.readers))
+            parts += map(translated, reading_differences(preview.readers))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:

@@ -154,4 +154,4 @@ def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesLi
     """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import replace_list
 
-    return replace_list(known, source, source.share(task.report_or_end))
+    return replace_list(known, source, source.fraction_reporter(task.report_or_end))
