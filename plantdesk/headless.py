@@ -31,7 +31,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
     with (
         ThreadPoolExecutor(1, "request-log") as log,  # no request waits for standard error
         signal_socket(*STOP_SIGNALS) as signals,
-        logs.writing_to(paths.log_folder() / "serve.log", console=True),
+        logs.log_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(location.open()) as store,
         contextlib.ExitStack() as stack,
     ):

@@ -69,12 +69,12 @@ class MissingLibrariesError(PlantDeskError):
 
 
 def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
-    """Return the libraries that the dynamic loader does not find, and so will not find for Qt."""
-    return [library for library in libraries if not _loads(library.file)]
+    """Return the libraries that the dynamic loader does not find."""
+    return [library for library in libraries if not _can_load(library.file)]
 
 
 def install_hint(missing: Sequence[Library]) -> Text:
-    """Return one line that names the missing libraries and the command that installs them on this system."""
+    """Return a text with the missing libraries and the command that installs them on this system."""
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
         packages = " ".join(sorted({library.debian for library in missing}))
@@ -87,17 +87,17 @@ def install_hint(missing: Sequence[Library]) -> Text:
     return text.filled(files=files, command=line)
 
 
-def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Raise an error if QApplication would abort the process. Call it before Qt is imported.
+def check_display(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Check that QApplication will not abort the process. Call it before Qt is imported.
 
-    Chooses Wayland if both displays are available but X11's libraries are not. Raises NoDisplayError,
-    MissingLibrariesError.
+    Sets QT_QPA_PLATFORM to wayland if only its libraries are there. Raises NoDisplayError, MissingLibrariesError.
     """
     if not sys.platform.startswith("linux"):
-        pass
-    elif not has_display(environment):
+        return
+    if not has_display(environment):
         raise NoDisplayError
-    elif missing := missing_libraries(QT_LIBRARIES) or _missing_for_display(environment):
+    missing = missing_libraries(QT_LIBRARIES) or _missing_for_display(environment)
+    if missing:
         raise MissingLibrariesError(missing)
 
 
@@ -107,9 +107,9 @@ def has_display(environment: Mapping[str, str]) -> bool:
 
 
 def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
-    """Choose a reachable display; return the libraries that are missing for it. Raises NoDisplayError."""
+    """Return the libraries that the reachable display needs; prefer one that needs none. Raises NoDisplayError."""
     requested = environment.get("QT_QPA_PLATFORM", "") or "wayland;xcb"
-    candidates = {"xcb": (_x11_answers, X11_LIBRARIES), "wayland": (_wayland_answers, WAYLAND_LIBRARIES)}
+    candidates = {"xcb": (_can_connect_to_x11, X11_LIBRARIES), "wayland": (_can_connect_to_wayland, WAYLAND_LIBRARIES)}
     if not any(name in requested for name in candidates):  # such as offscreen
         return []
     missing = {
@@ -125,7 +125,7 @@ def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]
     return [] if usable else next(iter(missing.values()))
 
 
-def _loads(file: str) -> bool:
+def _can_load(file: str) -> bool:
     try:
         ctypes.CDLL(file)
     except OSError:
@@ -133,10 +133,10 @@ def _loads(file: str) -> bool:
     return True
 
 
-def _x11_answers(environment: Mapping[str, str]) -> bool:
+def _can_connect_to_x11(environment: Mapping[str, str]) -> bool:
     """Return whether the X server in DISPLAY accepts a connection: Qt aborts if DISPLAY is stale."""
     name = environment.get("DISPLAY")
-    if not name or not _loads("libxcb.so.1"):
+    if not name or not _can_load("libxcb.so.1"):
         return False
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
@@ -146,7 +146,7 @@ def _x11_answers(environment: Mapping[str, str]) -> bool:
     return not refused
 
 
-def _wayland_answers(environment: Mapping[str, str]) -> bool:
+def _can_connect_to_wayland(environment: Mapping[str, str]) -> bool:
     name = environment.get("WAYLAND_DISPLAY")
     if not name:
         return False

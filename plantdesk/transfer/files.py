@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, shortened
-from plantdesk.platform.atomic_files import replaced_bytes
+from plantdesk.platform.atomic_files import atomic_writer
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import STANDARD_STREAM
 from plantdesk.transfer.text import FileError
@@ -108,4 +108,4 @@ def open_target(file: Path) -> AbstractContextManager[BinaryIO]:
     Raises PlantDeskError for a database, and OSError.
     """
     file = check_target(file)
-    return replaced_bytes(file) if is_replaced(file) else file.open("wb")
+    return atomic_writer(file) if is_replaced(file) else file.open("wb")

@@ -13,8 +13,8 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, Signal, Slot
 
 from plantdesk.platform import paths
 from plantdesk.platform import settings as settings_file
-from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, Settings, of_store, with_store
-from plantdesk.platform.unsaved_file import KEPT, UnsavedFile
+from plantdesk.platform.settings import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Settings, of_store, with_store
+from plantdesk.platform.unsaved_file import STORED_NAMES, UnsavedFile
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class Preferences(QObject):
     def scale_text(self, steps: int) -> None:
         """Make the text larger by so many steps, or smaller, within limits."""
         scale = self.settings.text_scale * _TEXT_STEP**steps
-        self.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
+        self.change(text_scale=round(min(max(scale, MIN_TEXT_SCALE), MAX_TEXT_SCALE), 2))
 
     def of_store(self, key: str) -> Mapping[str, object]:
         """Return what is remembered for one store: a JSON object, which may hold anything."""
@@ -86,7 +86,7 @@ class Preferences(QObject):
 
     def change_store(self, key: str, **values: object) -> None:
         """Change some of what is remembered for one store."""
-        unsaved = {name: values.pop(name) for name in KEPT if name in values}
+        unsaved = {name: values.pop(name) for name in STORED_NAMES if name in values}
         self._save_unsaved(key, cast("Mapping[str, Sequence[object]]", unsaved))
         values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # from an older PlantDesk
         if values:

@@ -282,7 +282,7 @@ class Session(QObject):
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:
         if not self._single.is_locked:  # the folder could not be written to before
-            single = SingleWindow(self._opener.location, paths.usable(paths.data_folder))
+            single = SingleWindow(self._opener.location, paths.path_or_none(paths.data_folder))
             if single.take():
                 self._adopt(single)
         self._unsubscribe += [
@@ -338,7 +338,7 @@ class Session(QObject):
     def _on_file_chosen(self, name: str) -> None:
         """Open another file, once this window has its lock."""
         location = location_of(name)
-        single = SingleWindow(location, paths.usable(paths.data_folder))
+        single = SingleWindow(location, paths.path_or_none(paths.data_folder))
         if single.key == self._single.key:
             self._try_again()
         elif single.take():

@@ -15,7 +15,7 @@ from plantdesk.platform.window_requests import (
     MAX_REQUEST,
     InvalidRequestError,
     WindowRequest,
-    is_ours,
+    is_same_user,
     parse_request,
     socket_name,
     window_key,
@@ -131,7 +131,7 @@ class SingleWindow(QObject):
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
             connection.readyRead.connect(self._on_ready_read)  # a partial would hold it: a crash when freed
-            if not is_ours(connection.socketDescriptor()):
+            if not is_same_user(connection.socketDescriptor()):
                 connection.abort()
             else:
                 self._read(connection)
@@ -193,7 +193,7 @@ class OtherWindow(QObject):
     @Slot()
     def _on_connected(self) -> None:
         self._timeout.start(_TIMEOUT)
-        if is_ours(self._socket.socketDescriptor()):
+        if is_same_user(self._socket.socketDescriptor()):
             self._socket.write(self._request.encoded())
         else:
             self._end(answered=False)

@@ -229,9 +229,9 @@ def test_an_interrupt_within_a_query_ends_an_export(tmp_path: Path, steps: int) 
 _TERMINATED = """
 import signal, sys
 from pathlib import Path
-from plantdesk.platform.atomic_files import replaced_bytes
+from plantdesk.platform.atomic_files import atomic_writer
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
-with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
+with cleaned_up_when_terminated(), atomic_writer(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)
 """
 

@@ -44,7 +44,7 @@ def labels(options: argparse.Namespace) -> int:
     from plantdesk.platform import display
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    display.prepare()
+    display.check_display()
     from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
 
     found = [each for each in SHEETS if options.sheet.casefold() in each.name.casefold()]

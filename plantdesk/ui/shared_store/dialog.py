@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
 from plantdesk.domain.locations import ConnectionProbe, ConnectionStage, is_loopback
-from plantdesk.platform.passwords import keep_password
+from plantdesk.platform.passwords import save_password
 from plantdesk.store import DESK_FILE_SUFFIX, PostgresLocation
 from plantdesk.transfer.files import open_target
 from plantdesk.ui.background import Task
@@ -281,7 +281,7 @@ class SharedStoreDialog(Dialog):
         account = location.account
         self._bridge.long_tasks.ask(
             self,
-            lambda _task: keep_password(account, password),
+            lambda _task: save_password(account, password),
             lambda _none: self._request(location),
             self._on_not_kept,
         )

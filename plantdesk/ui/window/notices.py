@@ -54,7 +54,7 @@ class DefectNotice(Feature):
         )
         copy = partial(QGuiApplication.clipboard().setText, bug_report("\n\n".join(self._defects)))
         actions: list[MessageAction] = [(self.tr("Copy report"), copy)]
-        if (folder := paths.usable(paths.log_folder)) is not None:
+        if (folder := paths.path_or_none(paths.log_folder)) is not None:
             actions.append((self.tr("Open log folder"), partial(self.context.page.toast.open_file, folder)))
         self._bar.show_state(Tone.ERROR, title, text, *actions)
 
@@ -166,7 +166,7 @@ class StoreNotice(Feature):
         """Return a sentence that says where plants added meanwhile wait."""
         if self.context.preferences.keeps_unsaved:
             text = self.tr("Plants that you add wait in the file “{file}”, also when this window is closed.")
-            return text.format(file=unsaved_file.NAME)
+            return text.format(file=unsaved_file.FILE_NAME)
         return self.tr("Plants that you add are in this window alone: do not close it.")
 
     def _show_lost_server(self, error: StoreError) -> None:
@@ -206,7 +206,7 @@ class VersionNotice(Feature):
     def __init__(self, context: WindowContext, address: str | None = None) -> None:
         """Ask `address` (default: the project's) for a newer version, from the first store on."""
         super().__init__(context)
-        self._address = address or updates.LATEST
+        self._address = address or updates.LATEST_RELEASE_URL
         self._clock = QTimer(self, interval=_HOUR)
         self._clock.timeout.connect(self._check_if_due)
         context.preferences.changed.connect(self._check_if_due)

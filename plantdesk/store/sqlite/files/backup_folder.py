@@ -19,7 +19,7 @@ from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, creation
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.texts import Text
-from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned
+from plantdesk.platform.atomic_files import fsync_folder, new_file, remove_abandoned
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
@@ -112,8 +112,8 @@ class Backups:
         """
         target = self.quarantine_log(path)
         path.rename(target)
-        flush_folder(target.parent)
-        flush_folder(path.parent)
+        fsync_folder(target.parent)
+        fsync_folder(path.parent)
         return target
 
     def quarantine_log(self, path: Path) -> Path:
@@ -233,7 +233,7 @@ def _make_private_folder(folder: Path) -> None:
     """Create `folder`, if it is missing, for its owner alone, and flush its parent. Raises OSError."""
     if not folder.is_dir():
         folder.mkdir(mode=0o700, exist_ok=True)
-        flush_folder(folder.parent)
+        fsync_folder(folder.parent)
 
 
 def unusable(place: Path, error: OSError) -> StoreError:
