@@ -91,6 +91,7 @@ class HttpProtocol(HttpToolsProtocol):
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         # Without uvicorn's method, which asks the system for addresses that nobody uses.
+        self._raw_transport = transport
         self.transport = LingeringTransport(transport, self._on_linger)
         self.flow, self.scheme = FlowControl(transport), "http"
         self.connections.add(self)
@@ -129,7 +130,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.is_busy:
             self.cycle.keep_alive = False
         elif not self.transport.is_closing():
-            self.transport.close_idle()
+            self._raw_transport.close()
 
     def _on_linger(self) -> None:
         self._ignores_input, self._is_receiving = True, False
@@ -158,7 +159,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.transport.is_lingering or self.flow.write_paused:
             self.transport.abort()
         elif not (self._is_receiving or self._is_responding):
-            self.transport.close_idle()
+            self._raw_transport.close()
         elif is_input_awaited:
             self._refuse(RequestTimeoutError(self._limits.request_timeout))
         else:
@@ -167,14 +168,14 @@ class HttpProtocol(HttpToolsProtocol):
     @override
     def data_received(self, data: bytes) -> None:
         if self._ignores_input or len(data) >= _PIECE:
-            self.transport.pause_reading()
+            self._raw_transport.pause_reading()
             self.loop.call_later(_READ_PAUSE * len(self.connections), self._end_read_pause)
         for start in range(0, len(data), _PIECE):
             self._parse(data[start : start + _PIECE])
 
     def _end_read_pause(self) -> None:
-        if not (self.lost.done() or self.flow.read_paused):
-            self.transport.resume_reading()
+        if not (self._raw_transport.is_closing() or self.flow.read_paused):
+            self._raw_transport.resume_reading()
 
     def _parse(self, data: bytes) -> None:
         if self._ignores_input:

@@ -27,8 +27,8 @@ _RECEIVE_BUFFER = 65_536
 #: The errors of bind() on a machine without IPv6.
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
-#: Attempts to find a port that is free on both loopback addresses, and following ports that are offered.
-_ATTEMPTS, _NEARBY_PORTS = 20, 20
+#: Following ports of which a free one is suggested.
+_NEARBY_PORTS = 20
 
 
 def listen(port: int) -> list[socket.socket]:
@@ -37,7 +37,7 @@ def listen(port: int) -> list[socket.socket]:
     Raises PortTakenError, ServerFailedError.
     """
     try:
-        return _listen(port)
+        return _listen_on_both(port)
     except OSError as error:
         raise _server_error(error, port) from error
 
@@ -59,16 +59,6 @@ def listen_on_path(path: Path) -> socket.socket | None:
             listener.close()
             raise
     return listener
-
-
-def _listen(port: int) -> list[socket.socket]:
-    for _ in range(_ATTEMPTS):  # a port that is free on 127.0.0.1 may be in use on ::1
-        try:
-            return _listen_on_both(port)
-        except OSError as error:
-            if port or error.errno != errno.EADDRINUSE:
-                raise
-    return _listen_on_both(port)
 
 
 def _listen_on_both(port: int) -> list[socket.socket]:

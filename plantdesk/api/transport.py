@@ -28,15 +28,6 @@ class LingeringTransport(asyncio.Transport):
         self._transport.write(data)
 
     @override
-    def pause_reading(self) -> None:
-        self._transport.pause_reading()
-
-    @override
-    def resume_reading(self) -> None:
-        if not self._transport.is_closing():
-            self._transport.resume_reading()
-
-    @override
     def is_closing(self) -> bool:
         return self.is_lingering or self._transport.is_closing()
 
@@ -50,10 +41,6 @@ class LingeringTransport(asyncio.Transport):
         else:
             self._transport.write_eof()
             self._on_linger()
-
-    def close_idle(self) -> None:
-        """Close both directions now: no response is due, and no input is unread."""
-        self._transport.close()
 
     @override
     def abort(self) -> None:
