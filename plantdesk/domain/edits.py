@@ -251,7 +251,7 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
         case [MergePlants()]:
             return {"merged": deleted}
         case [MergeTags(_, into), *others] if kind_of(edits) is ChangeKind.MERGE:
-            tags = _merged_tags(edits)
+            tags = [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
             return {"tags": tags} if others else {"tags": tags, "tag": parameter(into)}
         case [Rewrite(rule=rule)] if rule.find:
             named |= {"find": parameter(rule.find), "replacement": parameter(rule.replacement)}
@@ -260,7 +260,3 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
 
 def _tag_parameter(tag: str | None) -> str | None:
     return None if tag is None else parameter(tag)
-
-
-def _merged_tags(edits: Sequence[Edit]) -> list[str]:
-    return [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]

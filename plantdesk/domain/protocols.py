@@ -313,10 +313,7 @@ class PlantStore(ServedStore, Protocol):
         """
 
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        """Add a plant with the next free id.
-
-        The Future's exceptions are StoreError.
-        """
+        """Add a plant with the next free id. The Future's exceptions are StoreError."""
 
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
         """Change plants: all `edits` in one transaction, as one change of the history, or none of them.

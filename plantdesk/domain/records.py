@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -34,13 +35,11 @@ def parse_id(text: str) -> int:
 
     Only ASCII digits are accepted, and they are counted before the conversion: int() takes quadratic time.
     """
-    digits = text.strip()
-    unsigned = digits[1:] if digits[:1] in {"-", "+"} else digits
-    if not (unsigned.isascii() and unsigned.isdigit()):
+    found = re.fullmatch("([+-]?)0*([0-9]+)", text.strip())
+    if found is None:
         raise InvalidPlantError([InvalidField("id", ID_TYPE)])
-    significant = unsigned.lstrip("0") or "0"
-    number = int(significant[:20])  # twenty digits are too many already
-    number = -number if digits[0] == "-" else number
+    sign, digits = found.groups()
+    number = int(sign + digits[:20])  # twenty digits are too many already
     if number > LARGEST_ID:
         raise InvalidPlantError([InvalidField("id", ID_TOO_LARGE)])
     if number < SMALLEST_ID:

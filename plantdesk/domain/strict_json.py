@@ -17,8 +17,6 @@ from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.domain.validation import UnfitNumber
 
-#: Digits of the largest int64.
-_MAX_DIGITS = 19
 #: Repeated members that the message names.
 _MAX_NAMED = 5
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -136,10 +134,6 @@ class NumberText(str):
     __slots__ = ()
 
 
-def _parse_integer(text: str) -> int | UnfitNumber:
-    return int(text) if len(text) < _MAX_DIGITS else parse_number(text)
-
-
 def parse_number(text: str) -> int | UnfitNumber:
     """Return the exact value of a JSON number, or an UnfitNumber if that is not an int64."""
     try:
@@ -157,5 +151,5 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_Object, parse_int=_parse_integer, parse_float=NumberText, parse_constant=_refuse_constant
+    object_pairs_hook=_Object, parse_int=parse_number, parse_float=NumberText, parse_constant=_refuse_constant
 )

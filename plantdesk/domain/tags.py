@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -78,19 +78,10 @@ def tag_completions(tags: Sequence[str], typed: str) -> list[str]:
     """
     text = re.escape(typed)
     containing, below = (re.compile(f"{text}{rest}[^/]*", re.IGNORECASE) for rest in ("", "/"))
-    offers = _first_offers(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
+    offers = dict.fromkeys(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
     if any(offer.casefold() == typed.casefold() for offer in offers):
-        offers = _first_offers(found[0] for tag in tags if (found := below.match(tag))) | offers
-    return list(offers)
-
-
-def _first_offers(offers: Iterable[str]) -> dict[str, None]:
-    found: dict[str, None] = {}
-    for offer in offers:
-        found[offer] = None
-        if len(found) == _MAX_OFFERS:
-            break
-    return found
+        offers = dict.fromkeys(found[0] for tag in tags if (found := below.match(tag))) | offers
+    return list(offers)[:_MAX_OFFERS]
 
 
 class SimilarityOptions(NamedTuple):
