@@ -166,8 +166,8 @@ def _add_backup(commands: Commands) -> None:
     command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
     )
-    command.add_argument("--list", action="store_true", help="list the backups instead")
-    command.add_argument("--json", action="store_true", help="with --list: print JSON, for scripts")
+    command.add_flag("--list", "list the backups instead")
+    command.add_flag("--json", "with --list: print JSON, for scripts")
 
 
 def _add_copy(commands: Commands) -> None:
@@ -175,14 +175,14 @@ def _add_copy(commands: Commands) -> None:
     command = add_command(commands, "copy", does, "sharing.copy")
     command.add_argument("source", metavar="FROM", help="a file, or postgresql://user@host/database")
     command.add_argument("target", metavar="TO", help="a new file, or a database without plants")
-    command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
+    command.add_flag("--json", "print the counts as JSON, for scripts")
 
 
 def _add_migrate(commands: Commands) -> None:
     does = "update a shared store to this version of PlantDesk, for all its computers"
     command = add_command(commands, "migrate", does, "sharing.migrate", "database")
-    command.add_argument("--create", action="store_true", help="make the store where the database has none")
-    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_flag("--create", "make the store where the database has none")
+    command.add_flag("--yes", "do not ask")
 
 
 def _add_roles(commands: Commands) -> None:
@@ -201,7 +201,7 @@ def _add_help(commands: Commands) -> None:
 def _add_info(commands: Commands) -> None:
     does = "show whether PlantDesk runs, its address and its database"
     command = add_command(commands, "info", does, "info.info", "database")
-    command.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    command.add_flag("--json", "print JSON, for scripts")
     command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait up to this time for it")
 
 
@@ -214,8 +214,8 @@ def _add_integration(commands: Commands) -> None:
 def _add_mcp(commands: Commands) -> None:
     does = "let an assistant work with the plants (Model Context Protocol)"
     command = add_command(commands, "mcp", does, "mcp.serve", "database")
-    command.add_argument("--write", action="store_true", help="let it add and change plants, not only read them")
-    command.add_argument("--delete", action="store_true", help="with --write: let it delete plants, too")
+    command.add_flag("--write", "let it add and change plants, not only read them")
+    command.add_flag("--delete", "with --write: let it delete plants, too")
     most = "how many plants one call may change (default: 1000)"
     command.add_argument("--limit", metavar="N", type=bounded_integer, default=1000, help=most)
 
@@ -232,9 +232,9 @@ def _add_restore(commands: Commands) -> None:
     does = "restore the plants of a backup, after a preview"
     command = add_command(commands, "restore", does, "backup.restore", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="a backup: a file, or a name in `backup --list`")
-    command.add_argument("--dry-run", action="store_true", help="show only what would come back, go and change")
+    command.add_flag("--dry-run", "show only what would come back, go and change")
     command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
-    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_flag("--yes", "do not ask")
 
 
 def _add_selfcheck(commands: Commands) -> None:
@@ -245,10 +245,8 @@ def _add_serve(commands: Commands) -> None:
     does = "run the HTTP API without a window, until SIGTERM or Ctrl+C"
     command = add_command(commands, "serve", does, "start.serve", "database", "port")
     add_port(command, "port")
-    command.add_argument(
-        "--verbose",
-        action="store_true",
-        help="print a line for each request on standard error: time, token name, status and reason",
+    command.add_flag(
+        "--verbose", "print a line for each request on standard error: time, token name, status and reason"
     )
 
 
@@ -267,17 +265,17 @@ def _add_token(commands: Commands) -> None:
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
     shown = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
-    shown.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    shown.add_flag("--json", "print JSON, for scripts")
     revoke = add_command(actions, "revoke", "revoke a token at once", "tokens.revoke", "database")
     revoke.add_argument("name", metavar="NAME", help="its name")
-    revoke.add_argument("--remove-plants", action="store_true", help="also delete the plants it added")
+    revoke.add_flag("--remove-plants", "also delete the plants it added")
 
 
 def _add_filter(command: Parser) -> None:
     """Add the options that select plants."""
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
     command.add_argument("--tag", type=unicode_text, help="only those with this tag; garden/: also with those below it")
-    command.add_argument("--no-tag", action="store_true", help="only those without a tag")
+    command.add_flag("--no-tag", "only those without a tag")
     _add_origin(command)
 
 
@@ -303,7 +301,7 @@ def _add_list(commands: Commands) -> None:
 def _add_get(commands: Commands) -> None:
     command = add_command(commands, "get", "show one plant", "plants.get", "database")
     command.add_argument("id", metavar="ID", help="its ID")
-    command.add_argument("--json", action="store_true", help=_JSON)
+    command.add_flag("--json", _JSON)
 
 
 def _add_edit(commands: Commands) -> None:
@@ -316,7 +314,7 @@ def _add_edit(commands: Commands) -> None:
     _add_origin(command)
     command.add_argument("--name", help="its new name")
     command.add_argument("--tag", help="its new tag")
-    command.add_argument("--no-tag", action="store_true", help="remove its tag")
+    command.add_flag("--no-tag", "remove its tag")
     command.add_argument("--note", help='its new note; "": none')
     command.add_argument(
         "--replace", nargs=2, metavar=("OLD", "NEW"), type=unicode_text, help="replace a text in the name"
@@ -324,44 +322,40 @@ def _add_edit(commands: Commands) -> None:
     fields = ["name", "note", "name,note"]
     where = "where to replace and tidy up: name (default), note, or name,note"
     command.add_argument("--in", dest="fields", metavar="FIELDS", choices=fields, default="name", help=where)
-    command.add_argument("--ignore-case", action="store_true", help="replace in upper and lower case")
-    command.add_argument("--whole-words", action="store_true", help="replace no parts of words")
-    command.add_argument(
-        "--regex", action="store_true", help="OLD is a pattern by the rules of RE2; \\1 in NEW is its first group"
-    )
-    command.add_argument("--tidy", action="store_true", help="remove blanks at the ends and all but one between words")
+    command.add_flag("--ignore-case", "replace in upper and lower case")
+    command.add_flag("--whole-words", "replace no parts of words")
+    command.add_flag("--regex", "OLD is a pattern by the rules of RE2; \\1 in NEW is its first group")
+    command.add_flag("--tidy", "remove blanks at the ends and all but one between words")
     command.add_argument("--quotes", choices=["curly", "straight"], help="make quotation marks typographic or straight")
     command.add_argument("--prefix", metavar="TEXT", type=unicode_text, help="add a text before the name")
     command.add_argument("--suffix", metavar="TEXT", type=unicode_text, help="add a text after the name")
     command.add_argument("--note-append", metavar="TEXT", type=unicode_text, help="append a line to the note")
-    command.add_argument(
-        "--dry-run", action="store_true", help="change nothing; print the number and the first changes"
-    )
-    command.add_argument("--yes", action="store_true", help="do not ask when several plants change")
+    command.add_flag("--dry-run", "change nothing; print the number and the first changes")
+    command.add_flag("--yes", "do not ask when several plants change")
 
 
 def _add_delete(commands: Commands) -> None:
     command = add_command(commands, "delete", "delete plants; undo brings them back", "plants.delete", "database")
     command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants")
     _add_filter(command)
-    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_flag("--yes", "do not ask")
 
 
 def _add_tag(commands: Commands) -> None:
     actions = add_group(commands, "tag", "list, rename, merge and remove tags")
     shown = add_command(actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database")
-    shown.add_argument("--json", action="store_true", help=_JSON)
+    shown.add_flag("--json", _JSON)
     rename = add_command(actions, "rename", "rename a tag on all its plants", "tags.rename", "database")
     rename.add_argument("tag", metavar="TAG", help="the tag")
     rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
     branch = "also the tags below it: with `garden` also `garden/bed 3`"
-    rename.add_argument("--branch", action="store_true", help=branch)
+    rename.add_flag("--branch", branch)
     merge = add_command(actions, "merge", "give the plants of tags another tag", "tags.merge", "database")
     merge.add_argument("tags", metavar="TAG", nargs="+", help="the tags")
     merge.add_argument("into", metavar="INTO", help="the tag that they all get")
     remove = add_command(actions, "remove", "remove a tag from all its plants", "tags.remove", "database")
     remove.add_argument("tag", metavar="TAG", help="the tag")
-    remove.add_argument("--branch", action="store_true", help=branch)
+    remove.add_flag("--branch", branch)
 
 
 def _add_duplicates(commands: Commands) -> None:
@@ -369,15 +363,15 @@ def _add_duplicates(commands: Commands) -> None:
     command = add_command(commands, "duplicates", does, "duplicates.duplicates", "database")
     alike = "in what they are alike: name and tag (default), or name"
     command.add_argument("--by", choices=["name-tag", "name"], default="name-tag", help=alike)
-    command.add_argument("--json", action="store_true", help=_JSON)
-    command.add_argument("--merge", action="store_true", help="make one plant of each group, with the notes of all")
+    command.add_flag("--json", _JSON)
+    command.add_flag("--merge", "make one plant of each group, with the notes of all")
     command.add_argument(
         "--keep",
         choices=[rule.value for rule in KeepRule],
         help="with --merge: the plant that stays (default: lowest, by ID)",
     )
     together = "with --merge: also plants that were added together, such as 20 x Salvia, or that agree in everything"
-    command.add_argument("--all", action="store_true", help=together)
+    command.add_flag("--all", together)
     _add_merge_options(command)
 
 
@@ -390,8 +384,8 @@ def _add_merge(commands: Commands) -> None:
 
 
 def _add_merge_options(command: Parser) -> None:
-    command.add_argument("--dry-run", action="store_true", help="change nothing; print what the first groups become")
-    command.add_argument("--yes", action="store_true", help="do not ask when several plants go")
+    command.add_flag("--dry-run", "change nothing; print what the first groups become")
+    command.add_flag("--yes", "do not ask when several plants go")
 
 
 def _add_names(commands: Commands) -> None:
@@ -401,7 +395,7 @@ def _add_names(commands: Commands) -> None:
     made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
     _add_format(made, tuple(Format))
     shown = add_command(actions, "info", "show what the list was made of", "names.info", "database")
-    shown.add_argument("--json", action="store_true", help=_JSON)
+    shown.add_flag("--json", _JSON)
     add_command(actions, "remove", "remove the list", "names.remove", "database")
 
 
@@ -412,7 +406,7 @@ def _add_history(commands: Commands) -> None:
         "--limit", metavar="N", type=bounded_integer, default=100, help="list at most N (default: 100)"
     )
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those since: {_TIMES}")
-    command.add_argument("--json", action="store_true", help=_JSON)
+    command.add_flag("--json", _JSON)
 
 
 def _add_undo(commands: Commands) -> None:
@@ -430,7 +424,7 @@ def _add_redo(commands: Commands) -> None:
 def _add_watch(commands: Commands) -> None:
     does = "print each plant that is added, changed or deleted, until Ctrl+C"
     command = add_command(commands, "watch", does, "watch.watch", "database")
-    command.add_argument("--json", action="store_true", help="print a line of JSON for each, for scripts")
+    command.add_flag("--json", "print a line of JSON for each, for scripts")
     command.add_argument(
         "--since", metavar="POSITION", help="print what came after this `position` of an earlier line first"
     )
@@ -472,13 +466,11 @@ def _add_import(commands: Commands) -> None:
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
     _add_format(command, tuple(Format))
     command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
-    command.add_argument(
-        "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"
-    )
+    command.add_flag("--no-header", "the first row is a plant; --map takes the numbers of columns, from 1")
     lines = partial(bounded_integer, least=0)
     skipped = "lines above the header, such as a title"
     command.add_argument("--skip-lines", metavar="NUMBER", type=lines, default=0, help=skipped)
-    command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")
+    command.add_flag("--dry-run", "show only what would be new, clash or be invalid")
     command.add_argument(
         "--map",
         metavar="FIELD=COLUMN",
@@ -495,10 +487,10 @@ def _add_import(commands: Commands) -> None:
         help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant; "
         "of several rows with one ID the last",
     )
-    command.add_argument("--skip-invalid", action="store_true", help="import the other rows when some are invalid")
+    command.add_flag("--skip-invalid", "import the other rows when some are invalid")
     command.add_argument("--rejects", metavar="FILE", type=Path, help="write the rows left out to a CSV file")
     command.add_argument("--tag", help="the tag of plants that have none in the file")
-    command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
+    command.add_flag("--json", "print the counts as JSON, for scripts")
 
 
 def _encoding(text: str) -> str:

@@ -37,6 +37,10 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, _StoreOnce)
         self.color = False  # of Python 3.14: the titles are put before lines without it
 
+    def add_flag(self, name: str, does: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=does)
+
     @override
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Return the value of an option even if it is `--`, as in `--name=--`: argparse makes that an empty list."""

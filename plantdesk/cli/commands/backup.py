@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from math import ceil
 from pathlib import Path
 
 from plantdesk.cli.commands.stores import command_line
@@ -12,8 +13,6 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.platform import output
-
-_KIB = 1024
 
 
 def backup(options: argparse.Namespace) -> int:
@@ -42,7 +41,7 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
     if not found:
         output.report("There are no backups yet. Make one with: plantdesk backup")
         return 0
-    rows = [(local_time(each.made_at), each.kind, _size(each.size), each.path.name) for each in found]
+    rows = [(local_time(each.made_at), each.kind, f"{ceil(each.size / 1024):,} KiB", each.path.name) for each in found]
     print_table(("MADE", "WHY", "SIZE", "FILE"), rows)
     output.write(f"\nThey are in {backups.folder}")
     return 0
@@ -95,7 +94,3 @@ def _summary(restored: Restored, database: StoreLocation) -> str:
         command = command_line(database, "token create NAME")
         lines.append(f"No token is valid any more: make new ones with: {command}")
     return "\n".join(lines)
-
-
-def _size(size: int) -> str:
-    return f"{-(-size // _KIB):,} KiB"

@@ -135,16 +135,12 @@ def integration(options: argparse.Namespace) -> int:
 def _integration_state() -> list[str]:
     from plantdesk.platform.login import login_item
 
-    lines = [f"Start at login: {_on_off(on=login_item().is_on())}"]
+    lines = [f"Start at login: {'on' if login_item().is_on() else 'off'}"]
     if sys.platform == "win32":
         from plantdesk.platform.windows import UserPath
 
-        lines.append(f"On the PATH: {_on_off(on=UserPath().has(_folder()))}")
+        lines.append(f"On the PATH: {'on' if UserPath().has(_folder()) else 'off'}")
     return lines
-
-
-def _on_off(*, on: bool) -> str:
-    return "on" if on else "off"
 
 
 def _switch_path(*, on: bool) -> None:
