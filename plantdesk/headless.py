@@ -52,7 +52,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
 def _running(server: Server, port: int) -> Iterator[str]:
     server.start(port)
     try:
-        match server.settled():
+        match server.wait_until_settled():
             case On(url=url):
                 yield url
             case Failed(error=error):

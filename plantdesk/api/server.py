@@ -60,11 +60,10 @@ class Server:
         activity: Activity | None = None,
         check_interval: float = 5.0,
     ) -> None:
-        """Each `check_interval` seconds the server checks that it answers itself within that time.
+        """Serve the store at `location`, announced in `runtime_folder` while the server is on.
 
-        While the server is on, `runtime_folder` says that it is the one of the store at `location`.
-
-        `activity` records its requests.
+        `activity` records the requests. Each `check_interval` seconds the server checks that it answers its own request
+        within that time.
         """
         self._store = store
         self._location = location
@@ -104,8 +103,8 @@ class Server:
                 self._run = run
                 self.state = Starting(port)  # a listener that is added from now on is not called with Off
 
-    def move(self, port: int) -> None:
-        """Start on another port, or after a failure. If the port cannot be used, nothing changes.
+    def restart_on(self, port: int) -> None:
+        """Restart on another port, or after a failure. If the port cannot be used, nothing changes.
 
         Raises ServerError.
         """
@@ -114,7 +113,7 @@ class Server:
                 each.close()
         self.start(port)
 
-    def settled(self, timeout: float | None = None) -> ServerState:
+    def wait_until_settled(self, timeout: float | None = None) -> ServerState:
         """Wait until the start has succeeded or failed, and return the state."""
         run = self._run
         if run is not None:
@@ -201,7 +200,7 @@ class _Run:
 
 
 def _failure(error: Exception) -> ServerError:
-    """Return the error to show; log one that is not foreseeable."""
+    """Return the error to show, and log an unforeseen one."""
     if isinstance(error, ServerError):
         return error
     if isinstance(error, PlantDeskError):

@@ -122,7 +122,7 @@ class TokenRow(NamedTuple):
     source: Source
     max_plants: int | None = None
 
-    def expired(self, now: int) -> bool:
+    def is_expired(self, now: int) -> bool:
         """Return whether the token has expired at `now` (milliseconds since 1970, UTC)."""
         return self.expires_at is not None and self.expires_at <= now
 

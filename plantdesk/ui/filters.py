@@ -73,7 +73,7 @@ def moved_filter(term: Term, old: str, new: str | None) -> Term | None:
     if not isinstance(term, HasTag) or term.tag is None:
         return term
     tag = renamed_with_branch(term.tag, old, new)
-    return None if tag is None else HasTag(tag, term.exact)
+    return None if tag is None else HasTag(tag, term.is_exact)
 
 
 def _days_text(first: date | int, last: date | int) -> str:

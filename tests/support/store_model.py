@@ -330,7 +330,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             for key, entry in self.plants.items()
             if self.has(key, text) and (tag is UNCHANGED or tag == entry.tag) and (ids is None or key in ids)
         }
-        terms: list[Term] = [] if isinstance(tag, Unchanged) else [HasTag(tag, exact=True)]
+        terms: list[Term] = [] if isinstance(tag, Unchanged) else [HasTag(tag, is_exact=True)]
         selection = _words(text, *terms)._replace(ids=ids)
         if delete:
             left = {key: entry for key, entry in self.plants.items() if key not in chosen}

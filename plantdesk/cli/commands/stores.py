@@ -104,7 +104,7 @@ def build_selection(reader: PlantReader, requested: Filter) -> Selection:
     if requested.text is not None:
         groups += parse_search(requested.text).groups
     if requested.without_tag or requested.tag is not None:
-        groups.append((HasTag(requested.tag, exact=True),))
+        groups.append((HasTag(requested.tag, is_exact=True),))
     if requested.source is not None:
         groups.append(_source_conditions(reader, requested.source))
     return Selection(tuple(groups), requested.since)

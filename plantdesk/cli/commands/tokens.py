@@ -113,13 +113,13 @@ def _token_json(row: TokenRow, now: int) -> dict[str, object]:
         "plants_added": row.plants_added,
         "max_plants": row.max_plants,
         "expires_at": iso_time(row.expires_at),
-        "expired": row.expired(now),
+        "expired": row.is_expired(now),
     }
 
 
 def _cells(row: TokenRow, now: int) -> tuple[str, ...]:
     expires = "never" if row.expires_at is None else local_time(row.expires_at)
-    if row.expired(now):
+    if row.is_expired(now):
         expires += " (expired)"
     last_used = "never" if row.last_used_at is None else local_time(row.last_used_at)
     if now - (row.last_used_at or row.created_at) >= _UNUSED / timedelta(milliseconds=1):

@@ -245,7 +245,7 @@ class TokenPanel(QWidget):
         else:
             day, is_soon = date(row.expires_at), row.expires_at - now < 2 * _DAY_MS
             clock = f"{day}, {clock_time(row.expires_at)}" if is_soon else day
-            expires = self.tr("expired") if row.expired(now) else clock
+            expires = self.tr("expired") if row.is_expired(now) else clock
         plants = QLocale().toString(row.plants_added)
         if row.max_plants is not None:
             most = QLocale().toString(row.max_plants)

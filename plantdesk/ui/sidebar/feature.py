@@ -238,7 +238,7 @@ class Sidebar(Feature):
         menu.addAction(self.tr("&Show only these"), lambda: self._on_chosen(entry, add=False))
         if entry.children and entry.tag is not None and entry.own_plants:
             text = self.tr("Sho&w only {tag} itself").format(tag=tag_text(entry.tag).replace("&", "&&"))
-            menu.addAction(text, partial(self.filter_chosen.emit, HasTag.just(entry.tag), False))
+            menu.addAction(text, partial(self.filter_chosen.emit, HasTag.exactly(entry.tag), False))
         if entry.term is not None:
             text = self.tr("Remove from the fi&lters") if entry.is_active else self.tr("&Add to the filters")
             menu.addAction(text, lambda: self._on_chosen(entry, add=True))

@@ -58,7 +58,7 @@ def test_a_token_ends_when_its_time_is_over(store: PlantStore, checker: TokenLoo
     assert checker.source(later).label == "later"
     with pytest.raises(TokenRefusedError):
         checker.source(over)
-    assert [row.expired(now_ms()) for row in store.tokens.list()] == [False, True]
+    assert [row.is_expired(now_ms()) for row in store.tokens.list()] == [False, True]
 
 
 def test_a_token_counts_its_plants(store: PlantStore) -> None:
