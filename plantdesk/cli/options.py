@@ -280,12 +280,8 @@ def _add_filter(command: Parser) -> None:
 
 
 def _add_origin(command: Parser) -> None:
-    command.add_argument(
-        "--from",
-        dest="source",
-        metavar="SOURCE",
-        help="only those of: form, command, import, token, assistant, or a token's name",
-    )
+    text = "only those of: form, command, import, token, assistant, or a token's name"
+    command.add_argument("--from", dest="source", metavar="SOURCE", help=text)
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those added since: {_TIMES}")
 
 
@@ -365,11 +361,8 @@ def _add_duplicates(commands: Commands) -> None:
     command.add_argument("--by", choices=["name-tag", "name"], default="name-tag", help=alike)
     command.add_flag("--json", _JSON)
     command.add_flag("--merge", "make one plant of each group, with the notes of all")
-    command.add_argument(
-        "--keep",
-        choices=[rule.value for rule in KeepRule],
-        help="with --merge: the plant that stays (default: lowest, by ID)",
-    )
+    kept = "with --merge: the plant that stays (default: lowest, by ID)"
+    command.add_argument("--keep", choices=[rule.value for rule in KeepRule], help=kept)
     together = "with --merge: also plants that were added together, such as 20 x Salvia, or that agree in everything"
     command.add_flag("--all", together)
     _add_merge_options(command)
@@ -430,12 +423,9 @@ def _add_watch(commands: Commands) -> None:
     )
 
 
-def _add_format(command: Parser, forms: Sequence[Format]) -> None:
-    command.add_argument(
-        "--format",
-        choices=[file_format.value for file_format in forms],
-        help="the format (default: by the file's name)",
-    )
+def _add_format(command: Parser, formats: Sequence[Format]) -> None:
+    text = "the format (default: by the file's name)"
+    command.add_argument("--format", choices=[each.value for each in formats], help=text)
 
 
 def _add_export(commands: Commands) -> None:
