@@ -92,13 +92,12 @@ def check_display(environment: MutableMapping[str, str] = os.environ) -> None:
 
     Sets QT_QPA_PLATFORM to wayland if only its libraries are there. Raises NoDisplayError, MissingLibrariesError.
     """
-    if not sys.platform.startswith("linux"):
-        return
-    if not has_display(environment):
-        raise NoDisplayError
-    missing = missing_libraries(QT_LIBRARIES) or _missing_for_display(environment)
-    if missing:
-        raise MissingLibrariesError(missing)
+    if sys.platform.startswith("linux"):
+        if not has_display(environment):
+            raise NoDisplayError
+        missing = missing_libraries(QT_LIBRARIES) or _missing_for_display(environment)
+        if missing:
+            raise MissingLibrariesError(missing)
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
