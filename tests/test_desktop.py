@@ -129,7 +129,7 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(show: Show, qapp: 
 def test_a_newer_version_is_reported_to_a_user_who_enabled_it(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.save(settings.Settings(ask_for_updates=True), paths.settings_file())
     with release_server(release("v99.0.0")) as (address, _):
-        monkeypatch.setattr(updates, "LATEST", address)
+        monkeypatch.setattr(updates, "LATEST_RELEASE_URL", address)
         with show() as desk:
             desk.until_bar(shown=True)
             assert desk.bar.title == "PlantDesk 99.0.0 is available"
