@@ -197,5 +197,9 @@ def _listening_uids(table: str, port: int) -> set[int]:
     except OSError:
         return set()
     addresses = {f"{address}:{port:04X}" for address in _LOOPBACK_ADDRESSES}
-    rows = [line.split() for line in lines]
-    return {int(row[7]) for row in rows if row[3] == _PROC_LISTEN and row[1] in addresses}
+    uids = set()
+    for line in lines:
+        _slot, address, _remote, state, _queues, _timer, _retransmits, uid, *_ = line.split()
+        if state == _PROC_LISTEN and address in addresses:
+            uids.add(int(uid))
+    return uids

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from email.utils import formatdate
 from urllib.parse import urlsplit
 
@@ -200,7 +200,8 @@ class HttpProtocol(HttpToolsProtocol):
         line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn's
-        return line + _lines(header for header in self.headers if header[0] != b"upgrade") + b"\r\n" + rest
+        headers = [(name, value) for name, value in self.headers if name != b"upgrade"]
+        return line + _lines(headers) + b"\r\n" + rest
 
     def _count_overhead(self, size: int) -> None:
         self._overhead += size
@@ -289,7 +290,7 @@ def _refusal_of(error: httptools.HttpParserError) -> Exception:
     return MalformedHttpError(Text("its target is not valid") if cause else Text("{reason}", reason=str(error)))
 
 
-def _lines(headers: Iterable[Header]) -> bytes:
+def _lines(headers: Sequence[Header]) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
@@ -310,7 +311,7 @@ def _origin_form(target: bytes, headers: list[Header]) -> bytes:
         raise MalformedHttpError(Text("its target holds a fragment or a user"))
     if scheme != b"http":
         raise MalformedHttpError(Text("its target is not http"))
-    hosts = [index for index, header in enumerate(headers) if header[0] == b"host"]
-    if len(hosts) == 1:  # a missing or repeated Host is refused later
-        headers[hosts[0]] = (b"host", host)
+    positions = [index for index, (name, _) in enumerate(headers) if name == b"host"]
+    if len(positions) == 1:  # a missing or repeated Host is refused later
+        headers[positions[0]] = (b"host", host)
     return (path or b"/") + (b"?" + query if query else b"")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise
+from operator import itemgetter
 from typing import TypeVar
 
 from plantdesk.domain.folding import searched
@@ -48,7 +49,7 @@ def nearest_spellings(name: str, others: Iterable[_Named], limit: int, text: Cal
         return []
     compared = ((edit_distance(key, searched(text(each)), max_edits), each) for each in others)
     near = [(found, each) for found, each in compared if found]
-    return [each for _, each in sorted(near, key=lambda pair: pair[0])[:limit]]
+    return [each for _, each in sorted(near, key=itemgetter(0))[:limit]]
 
 
 def edit_distance(one: str, other: str, limit: int) -> int | None:
