@@ -435,7 +435,7 @@ def letter_of(text: str) -> str:
 
 #: What is imported when it is used, or after the rows.
 NOT_IMPORTED = {"sqlalchemy", "starlette", "subprocess", "uvicorn"}
-NOT_IMPORTED |= {f"plantdesk.{each}" for each in ("domain.rewriting", "platform.login", "store.sqlite.backups")}
+NOT_IMPORTED |= {f"plantdesk.{each}" for each in ("platform.login", "store.sqlite.backups")}
 
 
 def test_the_content_does_not_wait_for_what_it_does_not_show() -> None:
