@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.domain.errors import PlantDeskError, StoreError
-from plantdesk.platform import display, paths
+from plantdesk.platform import paths
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import remembered_location
@@ -61,8 +61,8 @@ class Desktop(QObject):
         self._app = app
         self._port = port
         self._request = request
-        folder = paths.usable(paths.data_folder)
-        self.preferences = Preferences(paths.usable(paths.settings_file))
+        folder = paths.path_or_none(paths.data_folder)
+        self.preferences = Preferences(paths.path_or_none(paths.settings_file))
         self._location = location = remembered_location(location, self.preferences.settings)
         settings = self.preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
@@ -164,7 +164,7 @@ class Desktop(QObject):
     def _use_store(self, location: StoreLocation, create: bool) -> None:
         """Show another store in the window, or raise the window that shows it."""
         window, session = self.window, self.session
-        single = SingleWindow(location, paths.usable(paths.data_folder))
+        single = SingleWindow(location, paths.path_or_none(paths.data_folder))
         is_same = single.key == self._single.key
         if window is None or session is None or not (session.may_close_store() and (is_same or self._take(single))):
             return
@@ -205,13 +205,12 @@ class Application(QApplication):
 
 
 def run(location: StoreLocation, port: int | None, request: WindowRequest, *, background: bool = False) -> int:
-    """Open the window and return the exit code when it is closed; after `display.prepare`.
+    """Open the window and return the exit code when it is closed; after `display.check_display`.
 
     Raises StuckWindowError.
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
-    of_qt, _ = display.split_qt_options(sys.argv[1:])
-    app = Application([*sys.argv[:1], *of_qt])
+    app = Application(sys.argv[:1])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
@@ -251,9 +250,9 @@ def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
     from plantdesk.platform import logs
     from plantdesk.ui.event_loop import quit_on_signals
 
-    folder = paths.usable(paths.log_folder)
+    folder = paths.path_or_none(paths.log_folder)
     if folder is not None:
-        running.enter_context(logs.writing_to(folder / "plantdesk.log"))
+        running.enter_context(logs.log_to(folder / "plantdesk.log"))
     running.enter_context(logs.defect_listener(desktop.report_defect))
     running.enter_context(quit_on_signals(desktop.leave))
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from plantdesk.api.server import Server
-from plantdesk.domain.activity import Activity, Answer
+from plantdesk.domain.activity import Activity, ActivityEntry
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
 from plantdesk.domain.texts import Text
@@ -31,7 +31,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
     with (
         ThreadPoolExecutor(1, "request-log") as log,  # no request waits for standard error
         signal_socket(*STOP_SIGNALS) as signals,
-        logs.writing_to(paths.log_folder() / "serve.log", console=True),
+        logs.log_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(location.open()) as store,
         contextlib.ExitStack() as stack,
     ):
@@ -42,7 +42,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
         _log.info("Listening on %s with %s", url, location.url)
-        # A collection of all generations takes 20 ms for the objects of the start alone, and requests wait for it.
+        # Frozen objects do not delay full collections, nor are they visited: refused requests leave reference cycles.
         gc.collect()
         gc.freeze()
         _log.info("Stopping because of signal %d", signals.recv(1)[0])
@@ -52,7 +52,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
 def _running(server: Server, port: int) -> Iterator[str]:
     server.start(port)
     try:
-        match server.settled():
+        match server.wait_until_settled():
             case On(url=url):
                 yield url
             case Failed(error=error):
@@ -69,7 +69,7 @@ def _with_advice(error: ServerError) -> ServerError:
     return ServerFailedError(text, free_port=error.free_port)
 
 
-def _request_line(answer: Answer) -> str:
+def _request_line(answer: ActivityEntry) -> str:
     """Return time, token name, status and reason of an answer: never a name, a tag or a token."""
     at = datetime.fromtimestamp(answer.at / 1000).astimezone().isoformat(timespec="seconds")
     token = "-" if answer.source is None else repr(answer.source.label)  # on one line, whatever it contains

@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["plantdesk"]):
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.strict_json import parse_object
     from plantdesk.transfer.formats import SUFFIXES, Format
-    from plantdesk.transfer.inputs import Reading, text_input
+    from plantdesk.transfer.inputs import ReadOptions, open_text
     from plantdesk.transfer.reading import RowReader
     from plantdesk.transfer.text import TextFile
 
@@ -37,12 +37,12 @@ _FORMS = (Format.CSV, Format.TSV, Format.JSON, Format.JSON_LINES)
 
 def read_file(data: bytes) -> None:
     """Read a file of any text format, or a pasted text."""
-    form, content, reading = data[0] % (len(_FORMS) + 1) if data else 0, data[1:], Reading()
+    form, content, reading = data[0] % (len(_FORMS) + 1) if data else 0, data[1:], ReadOptions()
     with suppress(PlantDeskError):
         if form == len(_FORMS):
             pasted_plants(content.decode(errors="replace"), 100)
             return
-        file = text_input(_FORMS[form], TextFile(io.BytesIO(content), "file", lambda _size: None), reading)
+        file = open_text(_FORMS[form], TextFile(io.BytesIO(content), "file", lambda _size: None), reading)
         deque(RowReader(file, 1, reading.columns, lambda _row: None).plants(), maxlen=0)
 
 

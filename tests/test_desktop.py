@@ -129,7 +129,7 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(show: Show, qapp: 
 def test_a_newer_version_is_reported_to_a_user_who_enabled_it(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.save(settings.Settings(ask_for_updates=True), paths.settings_file())
     with release_server(release("v99.0.0")) as (address, _):
-        monkeypatch.setattr(updates, "LATEST", address)
+        monkeypatch.setattr(updates, "LATEST_RELEASE_URL", address)
         with show() as desk:
             desk.until_bar(shown=True)
             assert desk.bar.title == "PlantDesk 99.0.0 is available"
@@ -505,7 +505,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
     def defect(*_arguments: object, **_options: object) -> None:
         raise RuntimeError(f"{secret} at {private}")
 
-    with logs.writing_to(tmp_path / "window.log"), logs.defect_listener(desk.desktop.report_defect):
+    with logs.log_to(tmp_path / "window.log"), logs.defect_listener(desk.desktop.report_defect):
         monkeypatch.setattr("plantdesk.store.base.add_as_next", defect)
         desk.until(lambda: desk.id.placeholderText() == "1")
         desk.add("Aloe")
@@ -641,7 +641,7 @@ def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(show: Show) -
 
 
 def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(show: Show, qtbot: QtBot) -> None:
-    database, folder = paths.database_file(), paths.usable(paths.data_folder)
+    database, folder = paths.database_file(), paths.path_or_none(paths.data_folder)
     with show(database) as desk:
         desk.until_on()
         second = SingleWindow(location_of(database), folder)

@@ -20,8 +20,10 @@ cli.main([])
 _NEEDED = {f"plantdesk{each}" for each in ("", ".desktop", ".domain", ".platform", ".ui")}
 _NEEDED |= {"plantdesk.domain.errors", "plantdesk.domain.texts"}
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
-_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_files", "display", "output", "paths", "process")}
-_NEEDED |= {f"plantdesk.platform.{each}" for each in ("settings", "unsaved_file", "window_requests", "windows")}
+_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_files", "display", "file_locks", "output", "paths")}
+_NEEDED |= {
+    f"plantdesk.platform.{each}" for each in ("process", "settings", "unsaved_file", "window_requests", "windows")
+}
 _NEEDED |= {f"plantdesk.store{each}" for each in ("", ".locations", ".postgres", ".postgres.address")}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "single_window", "theme")}
 _NEEDED |= {f"plantdesk.ui.theme.{each}" for each in ("colors", "metrics", "style_sheet", "theme")}

@@ -253,7 +253,7 @@ def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(show: Show,
             for name in ("Fern", "Ivy"):
                 desk.add(name)
             desk.until(lambda: [*desk.unsaved().values()].count("waits for the server") == 2)
-        (kept,) = home.rglob(unsaved_file.NAME)
+        (kept,) = home.rglob(unsaved_file.FILE_NAME)
         assert kept.stat().st_mode & 0o77 == 0
         with show(location) as desk:
             desk.until_bar(shown=True)
@@ -417,7 +417,7 @@ def test_what_another_computer_has_undone_is_not_offered_and_names_it(
 def test_a_password_is_in_no_file_or_report(show: Show, home: Path) -> None:
     with running_server() as server:
         location = location_of(server.new_store().url.replace("plants@", "plants:s3cret@"))
-        with show(location) as desk, logs.writing_to(home / "plantdesk.log"):
+        with show(location) as desk, logs.log_to(home / "plantdesk.log"):
             desk.add("Aloe")
             desk.sees("Aloe")
             server.kill()

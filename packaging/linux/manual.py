@@ -29,7 +29,7 @@ def main(*, to: Path) -> None:
 
 def page() -> str:
     """Return the manual page in Markdown."""
-    commands = manual.plain(manual.page("commands").partition("\n\n")[2])
+    commands = manual.without_links(manual.page_text("commands").partition("\n\n")[2])
     # Its tables are lists of definitions here: troff breaks no line in a column of names.
     without_heads = re.sub(r"^\|.*\n\|---.*\n", "", commands, flags=re.MULTILINE)
     summary = project.DESCRIPTION.rstrip(".")

@@ -20,44 +20,41 @@ PUBLIC_PATH = "/openapi.json"
 
 
 class Client(NamedTuple):
-    """The sender of an authorized request: its header fields, and its token's source (None for a public document)."""
+    """The sender of an authorized request: its headers, and its token's source (None for a public document)."""
 
-    fields: dict[bytes, bytes]
+    headers: dict[bytes, bytes]
     source: Source | None
 
 
-def authorized(scope: Scope, checker: TokenLookup) -> Client:
+def authorize(scope: Scope, checker: TokenLookup) -> Client:
     """Return the client of a request. For the thread of `checker`.
 
     Raises HostRefusedError, OriginRefusedError, TokenMissingError, TokenRefusedError, StoreError, in this order.
     """
-    fields = _combined_fields(scope["headers"])
-    if not _HOST.fullmatch(fields.get(b"host", b"")):
+    headers = _combined(scope["headers"])
+    if not _HOST.fullmatch(headers.get(b"host", b"")):
         raise HostRefusedError
     # Browsers send Sec-Fetch-Site: “none” for an address that the user typed. Other programs do not send it.
-    if b"origin" in fields or fields.get(b"sec-fetch-site", b"none") != b"none":
+    if b"origin" in headers or headers.get(b"sec-fetch-site", b"none") != b"none":
         raise OriginRefusedError
     if scope["path"] == PUBLIC_PATH and scope["method"] in {"GET", "HEAD"}:
-        return Client(fields, None)
-    return Client(fields, checker.source(_bearer_token(fields)))
+        return Client(headers, None)
+    return Client(headers, checker.source(_bearer_token(headers)))
 
 
-def _combined_fields(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return the header fields by name; repeated ones are joined by commas (RFC 9110, section 5.3).
+def _combined(fields: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Return the headers by name; the values of repeated ones are joined by commas (RFC 9110, section 5.3).
 
     That makes a repeated Host, Authorization or Content-Type invalid.
     """
-    fields = dict(headers)
-    if len(fields) != len(headers):
-        values: dict[bytes, list[bytes]] = {}
-        for name, value in headers:  # in one pass: a request may have ten thousand fields
-            values.setdefault(name, []).append(value)
-        fields = {name: b", ".join(each) for name, each in values.items()}
-    return fields
+    headers: dict[bytes, bytes] = {}
+    for name, value in fields:
+        headers[name] = headers[name] + b", " + value if name in headers else value
+    return headers
 
 
-def _bearer_token(fields: dict[bytes, bytes]) -> str:
-    scheme, _, token = fields.get(b"authorization", b"").partition(b" ")
+def _bearer_token(headers: dict[bytes, bytes]) -> str:
+    scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     token = token.strip(b" ")
     if scheme.lower() != b"bearer" or not token:
         raise TokenMissingError

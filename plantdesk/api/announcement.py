@@ -18,7 +18,7 @@ from pathlib import Path
 
 from plantdesk import __version__
 from plantdesk.api.discovery import Runtime, ServerIdentity, is_stale, store_digest
-from plantdesk.api.sockets import local_sockets
+from plantdesk.api.sockets import listen_on_path
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
@@ -39,25 +39,25 @@ class Announcement:
         self.socket_path = self._path.with_suffix(".sock")
         self._has_socket = False
         self._started = now_ms()
-        self._locked: TextIOWrapper | None = None
+        self._locked_file: TextIOWrapper | None = None
         self._has_warned = False
 
     @contextlib.contextmanager
-    def local_socket(self) -> Iterator[list[socket.socket]]:
-        """Listen on a Unix domain socket during the block, mode 0600; none on Windows."""
-        found: list[socket.socket] = []
+    def unix_socket(self) -> Iterator[socket.socket | None]:
+        """Listen on a Unix domain socket during the block; None where there is none, as on Windows."""
+        listener: socket.socket | None = None
         with self._log_failure():
             self._prepare()
             try:
-                found = local_sockets(self.socket_path)
+                listener = listen_on_path(self.socket_path)
             except OSError as error:  # its path is too long, or the file system has no sockets
                 _log.info("There is no Unix domain socket: %s", error)
         try:
-            self._has_socket = bool(found)
-            yield found
+            self._has_socket = listener is not None
+            yield listener
         finally:
-            if found:
-                found[0].close()
+            if listener is not None:
+                listener.close()
                 self.socket_path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # another server has files in it
                 self._path.parent.rmdir()
@@ -86,7 +86,7 @@ class Announcement:
         paths.create_folder(self._path.parent)
         self._release()
         with temporary_file(self._path) as temporary:
-            self._locked = file = temporary.open("w", encoding="utf-8")
+            self._locked_file = file = temporary.open("w", encoding="utf-8")
             with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
                 try_lock(file.fileno())
             file.write(json.dumps(runtime.model_dump(), indent=2) + "\n")
@@ -115,9 +115,9 @@ class Announcement:
                         stale.unlink(missing_ok=True)
 
     def _release(self) -> None:
-        if self._locked is not None:
-            self._locked.close()
-            self._locked = None
+        if self._locked_file is not None:
+            self._locked_file.close()
+            self._locked_file = None
 
     @contextlib.contextmanager
     def _log_failure(self) -> Iterator[None]:

@@ -24,11 +24,8 @@ from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import StoreClosedError
 from plantdesk.domain.protocols import ServedStore
 
-#: Duplicates of each listening socket, if there are descriptors enough. uvloop accepts one connection per socket in
-#: a turn of its loop: with one socket a client would wait for as many turns as connections came before its own.
-_LISTENERS = 8
-#: Seconds for the last responses, after the shutdown timeout.
-_LAST_TIMEOUT = 0.05
+#: Seconds for each step of closing connections after the shutdown timeout.
+_CLOSE_TIMEOUT = 0.05
 
 
 class ApiThread:
@@ -48,7 +45,6 @@ class ApiThread:
         self._identity = identity
         self._activity = activity
         self._limits = replace(limits, connections=max_connections(limits.connections))
-        self._listeners = _LISTENERS if self._limits == limits else 1
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
@@ -87,19 +83,20 @@ class ApiThread:
                 self._store, checker, inserter, self._activity, identity=self._identity, limits=self._limits
             )
             config = Config(app, ws="none", lifespan="off", log_config=None, log_level="info", proxy_headers=False)
-            limits, activity = self._limits, self._activity
-            make = partial(HttpProtocol, config, self._state, self._loop, limits=limits, activity=activity)
-            servers = [await self._accept(each.dup(), make) for each in self._sockets for _ in range(self._listeners)]
+            new_protocol = partial(
+                HttpProtocol, config, self._state, self._loop, limits=self._limits, activity=self._activity
+            )
+            servers = [await self._accept(listener, new_protocol) for listener in self._sockets]
             self._ready.set_result(None)
             await self._stopping.wait()
             for server in servers:
                 server.close()
             await self._close_connections(inserter)
 
-    async def _accept(self, listener: socket.socket, make: Callable[[], HttpProtocol]) -> asyncio.Server:
+    async def _accept(self, listener: socket.socket, new_protocol: Callable[[], HttpProtocol]) -> asyncio.Server:
         if listener.family in {socket.AF_INET, socket.AF_INET6}:
-            return await self._loop.create_server(make, sock=listener, backlog=BACKLOG)
-        return await self._loop.create_unix_server(make, sock=listener, backlog=BACKLOG)
+            return await self._loop.create_server(new_protocol, sock=listener, backlog=BACKLOG)
+        return await self._loop.create_unix_server(new_protocol, sock=listener, backlog=BACKLOG)
 
     async def _close_connections(self, inserter: BatchInserter) -> None:
         """Close idle connections at once, others after their response, and all after the shutdown timeout.
@@ -109,11 +106,11 @@ class ApiThread:
         for connection in self._connections():
             connection.shutdown()
         await self._wait_for_connections(self._limits.shutdown_timeout)
-        inserter.give_up(StoreClosedError())
-        await self._wait_for_connections(_LAST_TIMEOUT)
+        inserter.fail_waiting(StoreClosedError())
+        await self._wait_for_connections(_CLOSE_TIMEOUT)
         for connection in self._connections():
             connection.transport.abort()
-        await self._wait_for_connections(_LAST_TIMEOUT)
+        await self._wait_for_connections(_CLOSE_TIMEOUT)
         for task in self._state.tasks:  # there is no client to answer
             task.cancel()
         await asyncio.gather(*self._state.tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The ASGI application: access control, routes, and what answers with errors."""
+"""The ASGI application: access control, routes, responses to errors, and the endpoint of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from starlette.routing import Match, Route, Router
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-from plantdesk.api.access_control import PUBLIC_PATH, Client, authorized
-from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, ServerIdentity, proof
+from plantdesk.api.access_control import PUBLIC_PATH, Client, authorize
+from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, ServerIdentity, proof_for
 from plantdesk.api.errors import (
     ClientDisconnectedError,
     ErrorResponse,
@@ -23,7 +23,7 @@ from plantdesk.api.errors import (
     json_headers,
 )
 from plantdesk.api.limits import ConnectionLimits
-from plantdesk.api.openapi import description
+from plantdesk.api.openapi import openapi_document
 from plantdesk.api.plants import BatchInserter, PlantsEndpoint, RequestBodies, send_response
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import StoreError
@@ -61,32 +61,32 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the endpoints find its `Client` in the scope."""
         try:
-            scope["client_access"] = authorized(scope, self._checker)
+            scope["client_access"] = authorize(scope, self._checker)
             await self._routes(scope, receive, send)
         except (ClientDisconnectedError, asyncio.CancelledError):  # the server stops, and the client is gone
             pass
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
             client: Client | None = scope.get("client_access")
             source = None if client is None else client.source
-            answer = self._refusal(error, source, scope.get("sent"))
-            await send_response(send, answer.status, answer.headers, answer.body)
+            refusal = self._refusal(error, source, scope.get("sent"))
+            await send_response(send, refusal.status, refusal.headers, refusal.body)
 
     def _refusal(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
-        """Return and record the response to a request; `source` and `sent` are None if they are not known."""
+        """Record and return the response to an error; `source` and `sent` are None if they are not known."""
         if source is not None and not isinstance(error, StoreError):
             self._record_use(source)
         if isinstance(error, TokenEndedError):
             source = error.source
-        answer = error_response(error)
-        self._activity.record_refused(answer.number, answer.message, source, sent)
-        return answer
+        refusal = error_response(error)
+        self._activity.record_refused(refusal.number, refusal.message, source, sent)
+        return refusal
 
     def _record_use(self, source: Source) -> None:
         """Record the use of a token, without waiting for the write; the store does so for added plants."""
         now = time.monotonic()
         if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
             self._used_at[source.id] = now
-            self._tokens.used(source)
+            self._tokens.record_use(source)
 
 
 class _ExactRoute(Route):
@@ -102,20 +102,20 @@ async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
 
 
 class OpenApiEndpoint:
-    """The endpoint, as an ASGI application."""
+    """The endpoint of the OpenAPI document, as an ASGI application."""
 
     def __init__(self, identity: ServerIdentity) -> None:
         self._identity = identity
-        self._body = json.dumps(description(identity.port), indent=2, ensure_ascii=False).encode()
+        self._body = json.dumps(openapi_document(identity.port), indent=2, ensure_ascii=False).encode()
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Send the document."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
         client: Client = scope["client_access"]
-        proof_header = self._proof(client.fields.get(NONCE_HEADER.lower().encode(), b""))
+        proof_header = self._proof_header(client.headers.get(NONCE_HEADER.lower().encode(), b""))
         await send_response(send, 200, [*json_headers(self._body), *proof_header], self._body)
 
-    def _proof(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
+    def _proof_header(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
         is_valid = _NONCE.fullmatch(nonce) is not None
-        return [(PROOF_HEADER.lower().encode(), proof(self._identity, nonce))] if is_valid else []
+        return [(PROOF_HEADER.lower().encode(), proof_for(self._identity, nonce))] if is_valid else []

@@ -19,7 +19,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,22 +72,22 @@ def find_server(folder: Path, store: StoreLocation) -> Runtime | None:
 
     Each candidate must prove its identity within a second.
     """
-    return _newest(folder, f"{store_digest(store)}-*.json")
+    return _newest(_runtimes(folder, f"{store_digest(store)}-*.json"))
 
 
 def find_server_on_port(folder: Path, port: int) -> Runtime | None:
     """Return the user's own running server on `port`, of any store."""
-    return _newest(folder, "*.json", port)
+    return _newest(each for each in _runtimes(folder) if each.port == port)
 
 
-def served(folder: Path) -> list[str]:
+def served_databases(folder: Path) -> list[str]:
     """Return the databases of the user's running servers."""
-    return sorted({each.database for file in folder.glob("*.json") for each in _read(file)})
+    return sorted({runtime.database for runtime in _runtimes(folder)})
 
 
-def _newest(folder: Path, pattern: str, port: int | None = None) -> Runtime | None:
-    found = [each for file in folder.glob(pattern) for each in _read(file) if port in {None, each.port}]
-    for runtime in sorted(found, key=lambda each: each.started, reverse=True):
+def _newest(runtimes: Iterable[Runtime]) -> Runtime | None:
+    """Return the newest that can prove its identity."""
+    for runtime in sorted(runtimes, key=lambda each: each.started, reverse=True):
         if foreign_owner(runtime.port) is None and is_running(runtime.identity, timeout=_PROBE_TIMEOUT):
             return runtime
     return None
@@ -98,21 +98,29 @@ def store_digest(store: StoreLocation) -> str:
     return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 
 
-def _read(path: Path) -> Iterator[Runtime]:
-    """Yield the content of the file of a running process; nothing if it cannot come from `write`."""
+def _runtimes(folder: Path, pattern: str = "*.json") -> Iterator[Runtime]:
+    """Yield the content of the files of running processes."""
+    return filter(None, map(_read, folder.glob(pattern)))
+
+
+def _read(path: Path) -> Runtime | None:
+    """Return the content of a file; None if its process has ended, or if it is not what `Announcement.write` writes."""
     with contextlib.suppress(OSError, ValueError, RecursionError), _opened(path) as descriptor:
         if _is_locked(descriptor):
-            yield Runtime.model_validate(json.loads(os.read(descriptor, _MAX_FILE)))
+            return Runtime.model_validate(json.loads(os.read(descriptor, _MAX_FILE)))
+    return None
 
 
 def is_stale(path: Path) -> bool:
     """Return whether the process that wrote the file has ended; False for a file of another user."""
-    with contextlib.suppress(OSError), _opened(path) as descriptor:
-        if sys.platform != "win32":
-            return not _is_locked(descriptor)
-    return sys.platform == "win32" and not any(
-        is_running(each.identity, timeout=_PROBE_TIMEOUT) for each in _read(path)
-    )
+    result = False
+    if sys.platform == "win32":  # files are not locked there
+        runtime = _read(path)
+        result = runtime is None or not is_running(runtime.identity, timeout=_PROBE_TIMEOUT)
+    else:
+        with contextlib.suppress(OSError), _opened(path) as descriptor:
+            result = not _is_locked(descriptor)
+    return result
 
 
 @contextlib.contextmanager
@@ -151,7 +159,7 @@ def new_key() -> bytes:
     return os.urandom(32).hex().encode()
 
 
-def proof(identity: ServerIdentity, nonce: bytes) -> bytes:
+def proof_for(identity: ServerIdentity, nonce: bytes) -> bytes:
     """Return the server's proof for `nonce`."""
     return hmac.new(identity.key, b"%b %d" % (nonce, identity.port), "sha256").hexdigest().encode()
 
@@ -160,13 +168,12 @@ def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     """Return whether the server on 127.0.0.1 proves, about within `timeout` seconds, that it has the key."""
     nonce, deadline, received = os.urandom(32).hex(), time.monotonic() + timeout, b""
     request = f"HEAD /openapi.json HTTP/1.0\r\nHost: localhost\r\n{NONCE_HEADER}: {nonce}\r\n\r\n"
-    with contextlib.suppress(OSError), socket.socket() as connection:  # create_connection would import codecs of names
-        connection.settimeout(timeout)
-        connection.connect(("127.0.0.1", identity.port))
+    address = "127.0.0.1", identity.port
+    with contextlib.suppress(OSError), socket.create_connection(address, timeout) as connection:
         connection.sendall(request.encode())
         while len(received) < _MAX_HEADERS and time.monotonic() < deadline and (piece := connection.recv(4096)):
             received += piece
-    expected = b"%b: %b" % (PROOF_HEADER.lower().encode(), proof(identity, nonce.encode()))
+    expected = b"%b: %b" % (PROOF_HEADER.lower().encode(), proof_for(identity, nonce.encode()))
     return expected in received.lower().splitlines()
 
 
@@ -190,5 +197,9 @@ def _listening_uids(table: str, port: int) -> set[int]:
     except OSError:
         return set()
     addresses = {f"{address}:{port:04X}" for address in _LOOPBACK_ADDRESSES}
-    rows = [line.split() for line in lines]
-    return {int(row[7]) for row in rows if row[3] == _PROC_LISTEN and row[1] in addresses}
+    uids = set()
+    for line in lines:
+        _slot, address, _remote, state, _queues, _timer, _retransmits, uid, *_ = line.split()
+        if state == _PROC_LISTEN and address in addresses:
+            uids.add(int(uid))
+    return uids

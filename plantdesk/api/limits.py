@@ -20,10 +20,10 @@ class ConnectionLimits:
     #: Largest body that is accepted.
     body: int = 1_048_576
     #: Size of a request without its body: request line, headers, chunk framing, trailers; to within one piece of input.
-    framing: int = 65_536
-    #: Header fields of a request.
-    fields: int = 200
-    #: Open connections; one more closes the one that has been idle for longest.
+    overhead: int = 65_536
+    #: Number of header fields of a request.
+    headers: int = 200
+    #: Number of open connections; one more closes the one that has been idle for longest.
     connections: int = 256
     #: Time for a body over 64 KiB to arrive, since others wait for it.
     large_body_timeout: float = 3.0

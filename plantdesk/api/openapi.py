@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import BaseModel
 
 from plantdesk import DEFAULT_PORT, HOME_PAGE
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.models import Error, NewPlant, Plant
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 #: The version of the API, not of the program.
 _VERSION = "1.0.0"
@@ -27,7 +26,7 @@ Programs whose numbers are floats, such as JavaScript and jq before 1.7, round a
 """
 
 #: The statuses of POST /plants besides 200, with the descriptions of the contract.
-_FAILURES = {
+_ERROR_RESPONSES = {
     400: "unexpected error",
     401: "no valid bearer token",
     408: "the request did not arrive in time",
@@ -36,7 +35,7 @@ _FAILURES = {
 }
 
 
-def description(port: int = DEFAULT_PORT) -> dict[str, Any]:
+def openapi_document(port: int = DEFAULT_PORT) -> dict[str, Any]:
     """Return the document of the server on this port.
 
     Its address has no variable, since the generators hey-api and orval do not read one.
@@ -52,7 +51,7 @@ def description(port: int = DEFAULT_PORT) -> dict[str, Any]:
         },
         "servers": [{"url": f"http://127.0.0.1:{port}", "description": "this machine only"}],
         "tags": [{"name": _TAG, "description": "The plants in the store"}],
-        "paths": {"/plants": {"post": _create_plant()}},
+        "paths": {"/plants": {"post": _add_plant()}},
         "security": [{"bearerAuth": []}],
         "components": {
             "schemas": {model.__name__: _schema(model) for model in (Plant, NewPlant, Error)},
@@ -61,27 +60,30 @@ def description(port: int = DEFAULT_PORT) -> dict[str, Any]:
     }
 
 
-def _create_plant() -> dict[str, Any]:
+def _add_plant() -> dict[str, Any]:
     return {
         "operationId": "addPlant",
         "tags": [_TAG],
         "summary": "Create plant",
         "description": "Creates a new plant in the store",
-        "requestBody": {"required": True, "content": _json("NewPlant", {"id": 7, **_EXAMPLE})},
+        "requestBody": {"required": True, "content": _json_content("NewPlant", {"id": 7, **_EXAMPLE})},
         "responses": {
-            "200": {"description": "plant response", "content": _json("Plant", _EXAMPLE)},
-            **{str(status): _failure(status) for status in _FAILURES},
+            "200": {"description": "plant response", "content": _json_content("Plant", _EXAMPLE)},
+            **{str(status): _error_response(status) for status in _ERROR_RESPONSES},
         },
     }
 
 
-def _failure(status: int) -> dict[str, Any]:
-    answer: dict[str, Any] = {"description": _FAILURES[status], "content": _json("Error", _example(status))}
+def _error_response(status: int) -> dict[str, Any]:
+    response: dict[str, Any] = {
+        "description": _ERROR_RESPONSES[status],
+        "content": _json_content("Error", _example(status)),
+    }
     if status == ErrorNumber.TOKEN_MISSING.status:
-        answer["headers"] = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
+        response["headers"] = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
     if status == ErrorNumber.STORE_BUSY.status:
-        answer["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
-    return answer
+        response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+    return response
 
 
 def _example(status: int) -> dict[str, Any]:
@@ -89,16 +91,15 @@ def _example(status: int) -> dict[str, Any]:
     return {"error": int(number), "message": number.meaning}
 
 
-def _json(schema: str, example: dict[str, Any]) -> dict[str, Any]:
+def _json_content(schema: str, example: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}, "example": example}}
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of a model without the titles that pydantic makes of its names."""
-    made = model.model_json_schema()
-    left_out = {"title", "default"}
+    schema = model.model_json_schema()
     fields = {
-        name: {key: value for key, value in schema.items() if key not in left_out}
-        for name, schema in made["properties"].items()
+        name: {key: value for key, value in field.items() if key not in {"title", "default"}}
+        for name, field in schema["properties"].items()
     }
-    return {"type": "object", "required": made["required"], "properties": fields}
+    return {"type": "object", "required": schema["required"], "properties": fields}

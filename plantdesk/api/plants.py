@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncIterator
-from json.encoder import encode_basestring
 
 from starlette.types import Receive, Scope, Send
 
@@ -27,7 +26,7 @@ from plantdesk.api.errors import (
 from plantdesk.api.limits import SMALL_BODY, ConnectionLimits
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.models import NewPlant
+from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.protocols import ServedStore
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.strict_json import parse_object
@@ -45,13 +44,13 @@ class RequestBodies:
         self._large_body = asyncio.Lock()
 
     @contextlib.asynccontextmanager
-    async def received(self, fields: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
+    async def received(self, headers: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
         """Receive a complete body. A large one waits for its turn, which ends with the block.
 
         Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
         """
         # The parser lets only digits through; int() would refuse thousands of leading zeros.
-        content_length = int(fields.get(b"content-length", b"").lstrip(b"0") or b"0")
+        content_length = int(headers.get(b"content-length", b"").lstrip(b"0") or b"0")
         self._check_size(content_length)
         body = bytearray()
         if content_length <= SMALL_BODY and await self._receive(receive, body, SMALL_BODY):
@@ -90,8 +89,8 @@ class BatchInserter:
         self._loop = loop
         self._batch: list[tuple[NewPlant, Source]] = []
         self._waiting: list[asyncio.Future[Outcome]] = []
-        #: What waits for the batches that the store has.
-        self._sent: dict[int, list[asyncio.Future[Outcome]]] = {}
+        #: The futures of the batches that the store has, by the numbers of the batches.
+        self._submitted: dict[int, list[asyncio.Future[Outcome]]] = {}
         self._numbers = itertools.count()
 
     async def add(self, plant: NewPlant, source: Source) -> PlantRow:
@@ -106,33 +105,33 @@ class BatchInserter:
             raise outcome
         return outcome
 
-    def give_up(self, error: PlantDeskError) -> None:
-        """Pass on an error to all that wait for the store, which may still add their plants."""
-        for number, waiting in list(self._sent.items()):
-            self._pass_on(number, [error] * len(waiting))
+    def fail_waiting(self, error: PlantDeskError) -> None:
+        """Let all calls of `add` that wait for the store raise `error`; the store may still add their plants."""
+        for number, waiting in list(self._submitted.items()):
+            self._resolve(number, [error] * len(waiting))
 
     def _submit(self) -> None:
         batch, waiting = self._batch, self._waiting
         self._batch, self._waiting = [], []
         number = next(self._numbers)
-        self._sent[number] = waiting
+        self._submitted[number] = waiting
 
         def on_added(outcomes: list[Outcome]) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: no client is left
-                self._loop.call_soon_threadsafe(self._pass_on, number, outcomes)
+                self._loop.call_soon_threadsafe(self._resolve, number, outcomes)
 
         self._store.add_each(batch, on_added)
 
-    def _pass_on(self, number: int, outcomes: list[Outcome]) -> None:
-        waiting = self._sent.pop(number, None)
-        if waiting is not None:  # else it was given up
+    def _resolve(self, number: int, outcomes: list[Outcome]) -> None:
+        waiting = self._submitted.pop(number, None)
+        if waiting is not None:  # else `fail_waiting` has resolved them
             for future, outcome in zip(waiting, outcomes, strict=True):
                 if not future.done():  # else its request was cancelled
                     future.set_result(outcome)
 
 
 class PlantsEndpoint:
-    """The endpoint, as an ASGI application. Errors are raised; `Application` turns them into responses."""
+    """The endpoint of `/plants`, as an ASGI application. Errors are raised; `Application` turns them into responses."""
 
     def __init__(self, inserter: BatchInserter, bodies: RequestBodies, activity: Activity) -> None:
         self._inserter = inserter
@@ -146,27 +145,27 @@ class PlantsEndpoint:
         client: Client = scope["client_access"]
         if client.source is None:
             raise TokenMissingError
-        _check_content_type(client.fields)
-        async with self._bodies.received(client.fields, receive) as body:
+        _check_content_type(client.headers)
+        async with self._bodies.received(client.headers, receive) as body:
             # A megabyte of nested lists takes 0.2 s, which other requests must not wait for.
             sent = await asyncio.to_thread(parse_object, body) if len(body) > SMALL_BODY else parse_object(body)
             scope["sent"] = sent
             row = await self._inserter.add(new_plant(sent), client.source)
             self._activity.record_added(client.source, row, is_new=row.source == client.source)
-            answer = _plant_json(row)
+            answer = Plant.model_construct(name=row.name, tag=row.tag).model_dump_json(exclude_none=True).encode()
             await send_response(send, 200, json_headers(answer), answer)
 
 
-def _check_content_type(fields: dict[bytes, bytes]) -> None:
+def _check_content_type(headers: dict[bytes, bytes]) -> None:
     """Accept only unencoded JSON. The charset parameter has no meaning (RFC 8259, section 11)."""
-    kind = fields.get(b"content-type", b"")
+    kind = headers.get(b"content-type", b"")
     if kind != b"application/json" and kind.partition(b";")[0].strip().lower() != b"application/json":
         received = Text("Received “{kind}”.", kind=kind.decode("latin-1")[:60])
         expected = Text("Send JSON with exactly one header “Content-Type: application/json”.")
         raise WrongContentTypeError(joined([expected, received if kind else Text("The request has none.")]))
-    if fields.get(b"content-encoding", b"identity").lower() != b"identity":
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise WrongContentTypeError(Text("Send the body as it is, without Content-Encoding."))
-    if fields.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+    if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
         raise WrongContentTypeError(Text("Send the body as it is: no Transfer-Encoding but chunked is understood."))
 
 
@@ -174,11 +173,3 @@ async def send_response(send: Send, status: int, headers: list[tuple[bytes, byte
     """Send a whole response."""
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _plant_json(row: PlantRow) -> bytes:
-    """Return the body of the response. Formatted here: an encoder takes ten times as long for two strings."""
-    name = encode_basestring(row.name)
-    if row.tag is None:
-        return f'{{"name":{name}}}'.encode()
-    return f'{{"name":{name},"tag":{encode_basestring(row.tag)}}}'.encode()

@@ -1,8 +1,8 @@
 """HTTP/1.1 on one connection: uvicorn's httptools protocol, with what the API's contract demands beyond it.
 
-It adds error bodies for malformed requests, limits of size and time, half-closed connections, a close that lets the
-client read the response (RFC 9112, section 9.6), and targets in absolute form. It ignores offers of an upgrade. It
-takes one request at a time: `Connection: close` in a response says that requests sent before it are not read.
+It adds error bodies for malformed requests, limits of size and time, half-closed connections, and targets in absolute
+form. It ignores offers of an upgrade. It takes one request at a time: `Connection: close` in a response says that
+requests sent before it are not read.
 
 It uses what uvicorn 0.54 does not document, so the requirement names this version. It runs on the event loop's thread.
 """
@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from email.utils import formatdate
-from functools import lru_cache
-from types import SimpleNamespace
-from typing import cast
 from urllib.parse import urlsplit
 
 import httptools
@@ -27,6 +24,7 @@ from uvicorn.server import ServerState
 
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response
 from plantdesk.api.limits import ConnectionLimits
+from plantdesk.api.transport import LingeringTransport
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
@@ -42,14 +40,20 @@ _SECURITY_HEADERS = [
 ]
 #: Bytes that are parsed before sizes are checked.
 _PIECE = 16_384
-#: A smaller chunk counts as framing, too: parsing one takes about a microsecond.
+#: Bytes of the smallest chunk that is no overhead: parsing one takes about a microsecond.
 _MIN_CHUNK = 64
 #: Seconds per open connection between two reads from a client that sends all it can.
-_PAUSE = 0.002
+_READ_PAUSE = 0.002
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """Receives requests and sends responses on one connection."""
+    """Receives requests and sends responses on one connection.
+
+    uvicorn's timer for idle connections, `timeout_keep_alive_task`, is the timer of all that a client must do in time.
+    What a callback of the parser raises is the `__context__` of the HttpParserError that `feed_data` raises.
+    """
+
+    transport: LingeringTransport
 
     def __init__(
         self,
@@ -61,139 +65,129 @@ class HttpProtocol(HttpToolsProtocol):
         activity: Activity,
     ) -> None:
         super().__init__(config, state, {}, loop)
-        self.access_log, self.last_event = False, time.monotonic()  # its connect, or its last response
+        self.access_log = False
+        self.timeout_keep_alive = limits.keep_alive_timeout  # type: ignore[assignment]  # uvicorn has whole seconds
         self._limits, self._activity = limits, activity
-        self.timeout_keep_alive = limits.keep_alive_timeout  # type: ignore[assignment]  # whole seconds there
+        #: When the connection was made, or its last response was sent.
+        self.idle_since = time.monotonic()
         self._is_receiving = False  # a request has begun and is not complete
-        self._keep_alive: bool | None = None  # of the cycle, when its request is complete; None before its head is
-        self._framing = 0  # bytes of the request that are not its body
-        self._ignores_input = self._is_lingering = self._has_client_closed = False
+        self._offers_upgrade = False
+        self._keep_alive = False  # whether the connection stays open after the response
+        self._overhead = 0  # bytes of the request that are not its body
+        self._ignores_input = False
         #: Is done when the connection is.
         self.lost: asyncio.Future[None] = loop.create_future()
 
     @property
-    def is_served(self) -> bool:
+    def _is_responding(self) -> bool:
+        """Whether the response to a request, which may not be complete, is due."""
+        return bool(self.cycle) and not (self.cycle.response_complete or self.cycle.disconnected)
+
+    @property
+    def is_busy(self) -> bool:
         """Whether the response to a complete request is due."""
-        return self._is_answering and not self._is_receiving
+        return self._is_responding and not self._is_receiving
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        # Without uvicorn's method: it asks the system for addresses that nobody uses.
-        self._raw = transport
-        # For uvicorn's code, which closes after the last response.
-        methods = {"write": transport.write, "abort": transport.abort, "is_closing": self._is_closing}
-        self.transport = cast("asyncio.Transport", SimpleNamespace(**methods, close=self._linger))
+        # Without uvicorn's method, which asks the system for addresses that nobody uses.
+        self._raw_transport = transport
+        self.transport = LingeringTransport(transport, self._on_linger)
         self.flow, self.scheme = FlowControl(transport), "http"
         self.connections.add(self)
-        self._set_timeout(self._limits.request_timeout)
+        self._set_timer(self._limits.request_timeout)
         if len(self.connections) > self._limits.connections:
-            self._drop_most_idle()
+            self._abort_most_idle()
 
-    def _drop_most_idle(self) -> None:
+    def _abort_most_idle(self) -> None:
         """Among the connections for which no response is due, abort the one that has had none for longest."""
-        others = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_served]
-        dropped = min(others, key=lambda each: each.last_event, default=self)
-        self.connections.discard(dropped)
-        dropped.transport.abort()
-
-    def _is_closing(self) -> bool:
-        return self._is_lingering or self._raw.is_closing()
-
-    @property
-    def _is_answering(self) -> bool:
-        return bool(self.cycle) and not (self.cycle.response_complete or self.cycle.disconnected)
+        idle = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_busy]
+        aborted = min(idle, key=lambda each: each.idle_since, default=self)
+        self.connections.discard(aborted)
+        aborted.transport.abort()
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ignores_input = self._is_lingering = True
-        self._set_timeout(None)
+        self._ignores_input = True
+        self._set_timer(None)
         super().connection_lost(exc)
-        self.transport, self.cycle = self._raw, None  # type: ignore[assignment]  # they refer to this object
+        self.transport = self.cycle = None  # type: ignore[assignment]  # they refer to this object
         self.lost.set_result(None)
 
     @override
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's returns nothing
         """Keep the connection open for a response that is due; refuse a request that is not complete."""
-        self._has_client_closed = True
+        self.transport.has_client_closed = True
         if self._is_receiving and not self._ignores_input:
             self._refuse(MalformedHttpError(Text("it ended before it was whole")))
         self._ignores_input = True
-        return self._is_answering
+        return self._is_responding
 
     @override
     def shutdown(self) -> None:
         """Send the response to a complete request, then close; drop a request that is not complete."""
         self._ignores_input = True
-        if self.is_served:
+        if self.is_busy:
             self.cycle.keep_alive = False
-        elif not self._is_closing():
-            self._raw.close()
+        elif not self.transport.is_closing():
+            self._raw_transport.close()
 
-    def _linger(self) -> None:
-        """Close the output, and discard input until the client closes, too.
-
-        Closing both at once with unread input would reset the connection, and the client could lose the response.
-        """
-        if self._is_closing():
-            return
-        self._ignores_input = self._is_lingering = True
-        self._is_receiving = False
+    def _on_linger(self) -> None:
+        self._ignores_input, self._is_receiving = True, False
         self.flow.resume_reading()
-        if self._has_client_closed or not self._raw.can_write_eof():
-            self._raw.close()
-        else:
-            self._raw.write_eof()
-            self._restart_timeout()
+        self._restart_timer()
 
-    def _set_timeout(self, seconds: float | None) -> None:
+    def _set_timer(self, seconds: float | None) -> None:
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
         handler = self.timeout_keep_alive_handler
         self.timeout_keep_alive_task = None if seconds is None else self.loop.call_later(seconds, handler)
 
-    def _restart_timeout(self) -> None:
+    def _restart_timer(self) -> None:
+        """Set the time for what the client must do next; none while it waits for a response."""
         if self._is_receiving or self.flow.write_paused:
-            self._set_timeout(self._limits.request_timeout)
-        elif self._is_lingering:
-            self._set_timeout(self._limits.linger_timeout)
+            self._set_timer(self._limits.request_timeout)
+        elif self.transport.is_lingering:
+            self._set_timer(self._limits.linger_timeout)
         else:
-            self._set_timeout(None if self._is_answering else self._limits.keep_alive_timeout)
+            self._set_timer(None if self._is_responding else self._limits.keep_alive_timeout)
 
     @override
     def timeout_keep_alive_handler(self) -> None:
-        """End what has taken the client too long: the one timeout of the connection."""
-        if self._is_lingering or self.flow.write_paused:
-            self._raw.abort()
-        elif not (self._is_receiving or self._is_answering):
-            self._raw.close()
-        elif self.is_served or self.flow.read_paused:  # the rest waits to be read by PlantDesk
-            self._restart_timeout()
-        else:
+        """End what has taken the client too long."""
+        is_input_awaited = not (self.is_busy or self.flow.read_paused)  # else the delay is PlantDesk's
+        if self.transport.is_lingering or self.flow.write_paused:
+            self.transport.abort()
+        elif not (self._is_receiving or self._is_responding):
+            self._raw_transport.close()
+        elif is_input_awaited:
             self._refuse(RequestTimeoutError(self._limits.request_timeout))
+        else:
+            self._restart_timer()
 
     @override
     def data_received(self, data: bytes) -> None:
         if self._ignores_input or len(data) >= _PIECE:
-            self._raw.pause_reading()
-            self.loop.call_later(_PAUSE * len(self.connections), self._read_on)
+            self._raw_transport.pause_reading()
+            self.loop.call_later(_READ_PAUSE * len(self.connections), self._end_read_pause)
         for start in range(0, len(data), _PIECE):
             self._parse(data[start : start + _PIECE])
 
-    def _read_on(self) -> None:
-        if not (self.flow.read_paused or self._raw.is_closing()):
-            self._raw.resume_reading()
+    def _end_read_pause(self) -> None:
+        if not (self._raw_transport.is_closing() or self.flow.read_paused):
+            self._raw_transport.resume_reading()
 
     def _parse(self, data: bytes) -> None:
         if self._ignores_input:
             return
         try:
             self.parser.feed_data(data)
-            self._count_framing(len(data))
+            self._count_overhead(len(data))
         except httptools.HttpParserUpgrade as pause:
             self._parse(self._without_upgrade(data[pause.args[0] :]))
         except httptools.HttpParserError as error:
             if not self._ignores_input:
-                self._refuse(error)
+                self._refuse(_refusal_of(error))
         except (MalformedHttpError, MemoryError) as error:
             self._refuse(error)
 
@@ -206,94 +200,103 @@ class HttpProtocol(HttpToolsProtocol):
         line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn's
-        return line + _lines(header for header in self.headers if header[0] != b"upgrade") + b"\r\n" + rest
+        headers = [(name, value) for name, value in self.headers if name != b"upgrade"]
+        return line + _lines(headers) + b"\r\n" + rest
 
-    def _count_framing(self, count: int) -> None:
-        self._framing += count
-        if self._is_receiving and self._framing > self._limits.framing:
+    def _count_overhead(self, size: int) -> None:
+        self._overhead += size
+        if self._is_receiving and self._overhead > self._limits.overhead:
             raise MalformedHttpError(Text("its headers are too long, or its chunks are too small"))
+
+    def _refuse(self, error: Exception) -> None:
+        """Answer the request that is received with an error, and ignore further input."""
+        if self._is_responding:  # the application waits for its body
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        refusal = error_response(error)
+        self._activity.record_refused(refusal.number, refusal.message)
+        headers = [*_default_headers(), *refusal.headers, (b"connection", b"close")]
+        self.transport.write(STATUS_LINE[refusal.status] + _lines(headers) + b"\r\n" + refusal.body)
+        self.transport.close()
 
     @override
     def on_message_begin(self) -> None:
-        if self._is_answering:
+        if self._is_responding:
             self.cycle.keep_alive = False
             self._ignores_input = True
             raise httptools.HttpParserError("a request before the response to another")
         super().on_message_begin()
-        self._is_receiving, self._keep_alive, self._framing = True, None, 0
-        self._restart_timeout()
+        self._is_receiving, self._offers_upgrade, self._overhead = True, False, 0
+        self._restart_timer()
 
     @override
     def on_header(self, name: bytes, value: bytes) -> None:
         super().on_header(name, value.strip(b" \t"))  # llhttp keeps trailing blanks (RFC 9110, section 5.5)
-        if len(self.headers) > self._limits.fields:
-            raise MalformedHttpError(Text("it has more than {count} header fields", count=self._limits.fields))
+        if len(self.headers) > self._limits.headers:
+            raise MalformedHttpError(Text("it has more than {count} header fields", count=self._limits.headers))
 
     @override
     def on_headers_complete(self) -> None:
-        version = self.parser.get_http_version()
-        if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
+        self._offers_upgrade = self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+        if self._offers_upgrade:
             return  # it is parsed again without the offer
+        self._check_version(self.parser.get_http_version())
+        self.url = _origin_form(self.url, self.headers)
+        self.server_state.default_headers = _default_headers()
+        super().on_headers_complete()
+        self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
+        self._keep_alive = self.cycle.keep_alive
+        self.cycle.keep_alive = False  # the unread rest of a request must not be parsed as the next one
+
+    def _check_version(self, version: str) -> None:
         if version not in {"1.1", "1.0"}:
             raise MalformedHttpError(Text("version {version} is not supported", version=version))
         if version == "1.0":
             self.expect_100_continue = False  # such a client must not be sent 100 (RFC 9110, section 10.1.1)
             if any(name == b"transfer-encoding" for name, _ in self.headers):  # RFC 9112, section 6.1
                 raise MalformedHttpError(Text("HTTP/1.0 has no Transfer-Encoding"))
-        self.url = _origin_form(self.url, self.headers)
-        self.server_state.default_headers = _default_headers(int(time.time()))
-        super().on_headers_complete()
-        self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
-        self._keep_alive = self.cycle.keep_alive
-        self.cycle.keep_alive = False  # the unread rest of a request must not be parsed as the next one
 
     @override
     def on_body(self, body: bytes) -> None:
-        self._count_framing(max(_MIN_CHUNK - len(body), 0) - len(body))
+        self._overhead -= len(body)  # `_parse` counts all bytes
+        self._count_overhead(max(_MIN_CHUNK - len(body), 0))
         super().on_body(body)
 
     @override
     def on_message_complete(self) -> None:
-        if self._keep_alive is not None:  # else it offers an upgrade
-            self._is_receiving = False
-            self.cycle.keep_alive = self._keep_alive
-            self._restart_timeout()
-            super().on_message_complete()
+        if self._offers_upgrade:
+            return
+        self._is_receiving = False
+        self.cycle.keep_alive = self._keep_alive
+        self._restart_timer()
+        super().on_message_complete()
 
     @override
     def on_response_complete(self) -> None:
         """Wait for the next request, unless the connection is closed."""
-        self.last_event = time.monotonic()
+        self.idle_since = time.monotonic()
         super().on_response_complete()
-        if self._has_client_closed:
+        if self.transport.has_client_closed:
             self.transport.close()
         elif self.flow.write_paused:
-            self._restart_timeout()
-
-    def _refuse(self, error: Exception) -> None:
-        """Answer the request that is received with an error, and ignore further input."""
-        if self._is_answering:  # the application waits for its body
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        if isinstance(error, httptools.HttpParserError):
-            cause = error.__context__  # what a callback raised
-            reason = Text("its target is not valid") if cause else Text("{reason}", reason=str(error))
-            error = cause if isinstance(cause, PlantDeskError | MemoryError) else MalformedHttpError(reason)
-        refusal = error_response(error)
-        self._activity.record_refused(refusal.number, refusal.message)
-        headers = [*_default_headers(int(time.time())), *refusal.headers, (b"connection", b"close")]
-        self._raw.write(STATUS_LINE[refusal.status] + _lines(headers) + b"\r\n" + refusal.body)
-        self.transport.close()
+            self._restart_timer()
 
 
-def _lines(headers: Iterable[Header]) -> bytes:
+def _refusal_of(error: httptools.HttpParserError) -> Exception:
+    """Return the error to answer with: what a callback raised, if it was foreseen, or the parser's."""
+    cause = error.__context__
+    if isinstance(cause, PlantDeskError | MemoryError):
+        return cause
+    return MalformedHttpError(Text("its target is not valid") if cause else Text("{reason}", reason=str(error)))
+
+
+def _lines(headers: Sequence[Header]) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
-@lru_cache(maxsize=1)
-def _default_headers(second: int) -> list[Header]:
-    """Return the headers of every response at a second since 1970."""
-    return [(b"date", formatdate(second, usegmt=True).encode()), *_SECURITY_HEADERS]
+def _default_headers() -> list[Header]:
+    """Return the headers of every response."""
+    return [(b"date", formatdate(usegmt=True).encode()), *_SECURITY_HEADERS]
 
 
 def _origin_form(target: bytes, headers: list[Header]) -> bytes:
@@ -308,7 +311,7 @@ def _origin_form(target: bytes, headers: list[Header]) -> bytes:
         raise MalformedHttpError(Text("its target holds a fragment or a user"))
     if scheme != b"http":
         raise MalformedHttpError(Text("its target is not http"))
-    hosts = [index for index, header in enumerate(headers) if header[0] == b"host"]
-    if len(hosts) == 1:  # a missing or repeated Host is refused later
-        headers[hosts[0]] = (b"host", host)
+    positions = [index for index, (name, _) in enumerate(headers) if name == b"host"]
+    if len(positions) == 1:  # a missing or repeated Host is refused later
+        headers[positions[0]] = (b"host", host)
     return (path or b"/") + (b"?" + query if query else b"")

@@ -60,11 +60,10 @@ class Server:
         activity: Activity | None = None,
         check_interval: float = 5.0,
     ) -> None:
-        """Each `check_interval` seconds the server checks that it answers itself within that time.
+        """Serve the store at `location`, announced in `runtime_folder` while the server is on.
 
-        While the server is on, `runtime_folder` says that it is the one of the store at `location`.
-
-        `activity` records its requests.
+        `activity` records the requests. Each `check_interval` seconds the server checks that it answers its own request
+        within that time.
         """
         self._store = store
         self._location = location
@@ -74,7 +73,7 @@ class Server:
         #: The last requests, also those before the server was stopped.
         self.activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
-        self._starting = threading.Lock()
+        self._start_lock = threading.Lock()
         self.state: ServerState = Off()
         self._listeners: Listeners[ServerState] = Listeners()
         self._run: _Run | None = None
@@ -94,7 +93,7 @@ class Server:
 
         Does nothing when the server is already on `port`. Does not raise: a failure is reported as `Failed`.
         """
-        with self._starting:
+        with self._start_lock:
             if isinstance(self.state, On) and port in {0, self.state.port}:
                 return
             self.stop()
@@ -104,8 +103,8 @@ class Server:
                 self._run = run
                 self.state = Starting(port)  # a listener that is added from now on is not called with Off
 
-    def move(self, port: int) -> None:
-        """Start on another port, or after a failure. If the port cannot be used, nothing changes.
+    def restart_on(self, port: int) -> None:
+        """Restart on another port, or after a failure. If the port cannot be used, nothing changes.
 
         Raises ServerError.
         """
@@ -114,7 +113,7 @@ class Server:
                 each.close()
         self.start(port)
 
-    def settled(self, timeout: float | None = None) -> ServerState:
+    def wait_until_settled(self, timeout: float | None = None) -> ServerState:
         """Wait until the start has succeeded or failed, and return the state."""
         run = self._run
         if run is not None:
@@ -159,7 +158,8 @@ class Server:
             sockets = [stack.enter_context(listener) for listener in self._listen(port)]
             identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
             announcement = Announcement(self._runtime_folder, self._location)
-            sockets += stack.enter_context(announcement.local_socket())
+            unix_socket = stack.enter_context(announcement.unix_socket())
+            sockets += [] if unix_socket is None else [unix_socket]
             from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
             thread = ApiThread(sockets, self._store, identity, self._limits, self.activity)
@@ -200,7 +200,7 @@ class _Run:
 
 
 def _failure(error: Exception) -> ServerError:
-    """Return the error to show; log one that is not foreseeable."""
+    """Return the error to show, and log an unforeseen one."""
     if isinstance(error, ServerError):
         return error
     if isinstance(error, PlantDeskError):

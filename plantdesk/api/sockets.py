@@ -27,8 +27,8 @@ _RECEIVE_BUFFER = 65_536
 #: The errors of bind() on a machine without IPv6.
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
-#: Attempts to find a port that is free on both loopback addresses, and following ports that are offered.
-_ATTEMPTS, _NEARBY_PORTS = 20, 20
+#: Following ports of which a free one is suggested.
+_NEARBY_PORTS = 20
 
 
 def listen(port: int) -> list[socket.socket]:
@@ -37,17 +37,17 @@ def listen(port: int) -> list[socket.socket]:
     Raises PortTakenError, ServerFailedError.
     """
     try:
-        return _listen(port)
+        return _listen_on_both(port)
     except OSError as error:
         raise _server_error(error, port) from error
 
 
-def local_sockets(path: Path) -> list[socket.socket]:
-    """Return a Unix domain socket that listens at `path`, mode 0600; none on Windows.
+def listen_on_path(path: Path) -> socket.socket | None:
+    """Return a Unix domain socket that listens at `path`, mode 0600; None on Windows.
 
     Raises OSError, also for a path that is too long for a socket.
     """
-    found: list[socket.socket] = []
+    listener: socket.socket | None = None
     if sys.platform != "win32":
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -58,18 +58,7 @@ def local_sockets(path: Path) -> list[socket.socket]:
         except OSError:
             listener.close()
             raise
-        found.append(listener)
-    return found
-
-
-def _listen(port: int) -> list[socket.socket]:
-    for _ in range(_ATTEMPTS):  # a port that is free on 127.0.0.1 may be in use on ::1
-        try:
-            return _listen_on_both(port)
-        except OSError as error:
-            if port or error.errno != errno.EADDRINUSE:
-                raise
-    return _listen_on_both(port)
+    return listener
 
 
 def _listen_on_both(port: int) -> list[socket.socket]:

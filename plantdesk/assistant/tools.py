@@ -1,7 +1,7 @@
-"""What an assistant can do with the plants: each tool reads, or makes one change of the history.
+"""The tools by which an assistant works with the plants: each reads, or makes one change of the history.
 
-The annotations and docstrings of the methods of `Tools` are what an assistant knows of them. Texts of plants are
-returned as values: whoever has written them, they are no instructions.
+The assistant gets the annotations and docstrings of the methods of `Tools` as their documentation. Texts of plants are
+returned as values, since they are no instructions.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.texts import printable
 from plantdesk.domain.validation import check_name, plant_note, plant_to_add
 
-#: Plants, tags or changes that one call returns.
-_PAGE = 50
-_MOST = 200
+#: Plants, tags or changes that one call returns by default, and at most.
+_PAGE, _MAX_PAGE = 50, 200
 #: Characters of a text in a list; `get_plants` returns it whole.
-_LONGEST = 200
+_MAX_TEXT = 200
 #: Plants that a preview shows.
-_SHOWN = 10
+_MAX_SHOWN = 10
 #: Characters of the name that a client calls itself.
 _MAX_CLIENT = 40
-#: What adds plants: its undo deletes them.
+#: Kinds of changes that add plants; their undo deletes these.
 _ADDITIONS = {ChangeKind.INSERT, ChangeKind.IMPORT, ChangeKind.RESTORE}
 
 _Id = Annotated[int, Field(ge=SMALLEST_ID, le=LARGEST_ID, strict=True)]
 _Ids = Annotated[list[_Id], Field(min_length=1)]
-_Limit = Annotated[int, Field(ge=1, le=_MOST, strict=True)]
+_Limit = Annotated[int, Field(ge=1, le=_MAX_PAGE, strict=True)]
 _Offset = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 _Search = Annotated[
     str,
@@ -121,9 +120,11 @@ class PastChange(BaseModel):
 class Tools:
     """The tools of one store. Their methods run on any thread; each failure is a ToolError with a sentence."""
 
-    def __init__(self, store: PlantStore, most: int, *, may_write: bool = False, may_delete: bool = False) -> None:
-        """Let one call change at most so many plants."""
-        self._store, self._most = store, most
+    def __init__(
+        self, store: PlantStore, max_plants: int, *, may_write: bool = False, may_delete: bool = False
+    ) -> None:
+        """Let one call change at most `max_plants` plants."""
+        self._store, self._max_plants = store, max_plants
         self._may_delete = may_delete
         #: The tools that read.
         self.reading: list[Callable[..., object]]
@@ -135,8 +136,6 @@ class Tools:
         if may_delete:
             self.writing += [self.delete_plants]
 
-    # --- reading ---
-
     def search_plants(self, search: _Search, limit: _Limit = _PAGE, offset: _Offset = 0) -> FoundPlants:
         """Find plants, newest first. Long texts are cut, and notes left out."""
         with self._reader() as reader:
@@ -144,16 +143,16 @@ class Tools:
             total = reader.count_selected(selection)
             rows = [*islice(reader.selected(selection, offset + limit), offset, None)]
         end = offset + len(rows)
-        plants = [_found(row, _LONGEST) for row in rows]
+        plants = [_found(row, _MAX_TEXT) for row in rows]
         return FoundPlants(plants=plants, total=total, next_offset=end if rows and end < total else None)
 
-    def get_plants(self, ids: Annotated[list[_Id], Field(min_length=1, max_length=_MOST)]) -> list[FoundPlant]:
+    def get_plants(self, ids: Annotated[list[_Id], Field(min_length=1, max_length=_MAX_PAGE)]) -> list[FoundPlant]:
         """Return plants with their whole texts and notes; those that are not there are left out."""
         with self._reader() as reader:
             rows = reader.rows(ids)
         return [_found(rows[each]) for each in ids if each in rows]
 
-    def list_tags(self, limit: _Limit = _MOST, offset: _Offset = 0) -> dict[str, int]:
+    def list_tags(self, limit: _Limit = _MAX_PAGE, offset: _Offset = 0) -> dict[str, int]:
         """Return the tags in their order, with the number of their plants. A slash makes levels: garden/bed 3."""
         with self._reader() as reader:
             return dict(islice(reader.tag_counts().items(), offset, offset + limit))
@@ -167,7 +166,7 @@ class Tools:
         return [
             PastChange(
                 number=change.number,
-                title=str(change.title)[:_LONGEST],
+                title=str(change.title)[:_MAX_TEXT],
                 plants=change.plants,
                 made_at=_iso(change.made_at),
                 source=_source_text(change.source),
@@ -176,12 +175,10 @@ class Tools:
             for change, _, _ in entries
         ]
 
-    # --- changes ---
-
     def add_plants(self, plants: Annotated[list[AddedPlant], Field(min_length=1)], ctx: Context) -> Changed:
         """Add plants as one change: all of them, or none."""
-        self._check(len(plants))
-        with _sentences():
+        self._check_limit(len(plants))
+        with _tool_errors():
             edits = [_insert(plant) for plant in plants]
         return self._apply(edits, ctx)
 
@@ -201,7 +198,7 @@ class Tools:
                 if len(rows) > 1:
                     raise ToolError("A name is for one plant: give one ID.")
             edits = [edit for row in rows if (edit := _edit(row, texts)) is not None]
-        lines = [f"{each.saw.id} {_texts(each.saw)} -> {_texts(each)}" for each in edits[:_SHOWN]]
+        lines = [f"{each.seen.id} {_texts(each.seen)} -> {_texts(each)}" for each in edits[:_MAX_SHOWN]]
         return self._confirmed(edits, lines, ctx, confirm)
 
     def merge_tags(
@@ -217,10 +214,12 @@ class Tools:
             counts = reader.tag_counts()
             if unknown := [tag for tag in merged if tag not in counts]:
                 raise UnknownTagError(unknown[0])
-            self._check(sum(counts[tag] for tag in merged))
-            rows = [row for tag in merged for row in reader.selected(Selection.of(HasTag.just(tag)))]
+            self._check_limit(sum(counts[tag] for tag in merged))
+            rows = [row for tag in merged for row in reader.selected(Selection.of(HasTag.exactly(tag)))]
             edits = [edited(row, tag=into) for row in rows]
-        lines = [printable(f"{counts[tag]} of “{tag[:_LONGEST]}” -> “{into[:_LONGEST]}”") for tag in merged[:_SHOWN]]
+        lines = [
+            printable(f"{counts[tag]} of “{tag[:_MAX_TEXT]}” -> “{into[:_MAX_TEXT]}”") for tag in merged[:_MAX_SHOWN]
+        ]
         return self._confirmed(edits, lines, ctx, confirm)
 
     def delete_plants(
@@ -230,39 +229,38 @@ class Tools:
         with self._reader() as reader:
             rows = self._chosen(reader, ids, search)
         edits = [Delete(row.id, row.version, row.name) for row in rows]
-        return self._confirmed(edits, [f"{row.id} {_texts(row)}" for row in rows[:_SHOWN]], ctx, confirm)
+        return self._confirmed(edits, [f"{row.id} {_texts(row)}" for row in rows[:_MAX_SHOWN]], ctx, confirm)
 
     def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = "") -> Changed:
         """Take back a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
         with self._reader() as reader:
             entry = _entry(reader, number)
         change = entry.change
-        self._check(change.plants)
+        self._check_limit(change.plants)
         if change.kind in _ADDITIONS and not self._may_delete and change.source[1:] != _source(ctx)[1:]:
             raise ToolError("This would delete plants that others have added: PlantDesk was started without --delete.")
         latest = change if change.is_undone else entry.last
-        with _sentences():
-            latest.taken_back()  # raises if it cannot be
+        with _tool_errors():
+            latest.inverse()  # raises NothingToUndoError
         lines = [
-            printable(f"Undo: {change.plain_title}")[:_LONGEST],
+            printable(f"Undo: {change.plain_title}")[:_MAX_TEXT],
             "Plants that were changed since stay as they are.",
         ]
-        if entry.first is not None:
-            lines.append(f"one plant of the change: {entry.first[0]} “{printable(entry.first[1][:_LONGEST])}”")
+        if entry.example is not None:
+            name = printable(entry.example.name[:_MAX_TEXT])
+            lines.append(f"one plant of the change: {entry.example.id} “{name}”")
         preview = Changed(plants=change.plants, lines=lines, confirm=_digest(entry))
         if not _is_confirmed(preview, confirm):
             return preview
-        with _sentences():
+        with _tool_errors():
             undone = self._store.undo(latest.number, _source(ctx)).result()
         lines = [f"{undone.skipped} were changed since, and stay as they are"] if undone.skipped else []
         lines += [str(undone.moved_text)] if undone.moved_text else []
         return Changed(plants=undone.change.plants, ids=undone.ids, lines=lines)
 
-    # --- inside ---
-
     @contextmanager
     def _reader(self) -> Iterator[PlantReader]:
-        with _sentences(), closing(self._store.reader()) as reader:
+        with _tool_errors(), closing(self._store.reader()) as reader:
             yield reader
 
     def _chosen(self, reader: PlantReader, ids: Sequence[int] | None, search: str) -> Sequence[PlantRow]:
@@ -271,39 +269,39 @@ class Tools:
         if (ids is None) is selection.is_everything:
             raise ToolError("Give either ids or a search, which must not be empty.")
         if ids is None:
-            self._check(reader.count_selected(selection))
+            self._check_limit(reader.count_selected(selection))
             return [*reader.selected(selection)]
-        self._check(len(set(ids)))
+        self._check_limit(len(set(ids)))
         rows = reader.rows(ids)
         if missing := [each for each in ids if each not in rows]:
             raise UnknownPlantError(missing[0])
         return [*rows.values()]
 
-    def _check(self, plants: int) -> None:
-        if plants > self._most:
-            raise ToolError(f"{plants:,} plants are more than the {self._most:,} that one call may change.")
+    def _check_limit(self, plants: int) -> None:
+        if plants > self._max_plants:
+            raise ToolError(f"{plants:,} plants are more than the {self._max_plants:,} that one call may change.")
 
     def _confirmed(self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str) -> Changed:
         """Make the edits if a preview of just these was confirmed, else return their preview.
 
         Each edit is of one plant and its version: the store refuses all of them if a plant has changed meanwhile.
         """
-        self._check(len(edits))
+        self._check_limit(len(edits))
         preview = Changed(plants=len(edits), lines=lines, confirm=_digest(edits) if edits else None)
         if not _is_confirmed(preview, confirm):
             return preview
         return self._apply(edits, ctx)
 
     def _apply(self, edits: Sequence[Edit], ctx: Context) -> Changed:
-        with _sentences():
+        with _tool_errors():
             applied = self._store.apply(edits, _source(ctx)).result()
         number = None if applied.change is None else applied.change.number
         return Changed(plants=applied.plants, change=number, ids=applied.added_ids)
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
-    """Report a foreseeable failure to the assistant, in English."""
+def _tool_errors() -> Iterator[None]:
+    """Raise a foreseeable failure as ToolError, which the assistant gets in English."""
     try:
         yield
     except PlantDeskError as error:
@@ -311,7 +309,7 @@ def _sentences() -> Iterator[None]:
 
 
 def _entry(reader: PlantReader, number: int) -> HistoryEntry:
-    """Return a change that is no undo or redo, and what became of it. Raises ToolError."""
+    """Return the history entry of a change. Raises ToolError if there is none, or if it is an undo or redo."""
     for entry in reader.history_entries(1, number + 1):
         if entry.change.number == number:
             return entry
@@ -319,7 +317,7 @@ def _entry(reader: PlantReader, number: int) -> HistoryEntry:
 
 
 def _is_confirmed(preview: Changed, confirm: str) -> bool:
-    """Return whether to make the change of a preview. Raises ToolError if another one was confirmed."""
+    """Return whether a preview was confirmed. Raises ToolError if another one was."""
     if confirm and confirm != preview.confirm:
         raise ToolError(
             "Nothing was changed: `confirm` is not of a preview of this change, or the plants are others since. "
@@ -333,7 +331,7 @@ def _digest(seen: object) -> str:
 
 
 def _source(ctx: Context) -> Source:
-    """Return the source of what this assistant changes, by the name of its program."""
+    """Return the source of this assistant's changes, with the name of its program."""
     client = ctx.session.client_params
     name = "".join(filter(str.isprintable, client.client_info.name if client else ""))[:_MAX_CLIENT].strip()
     return Source(0, SourceKind.ASSISTANT, f"assistant {name or 'without a name'}")
@@ -365,14 +363,14 @@ def _found(row: PlantRow, longest: int | None = None) -> FoundPlant:
 
 
 def _source_text(source: Source) -> str:
-    return source.label[:_LONGEST] or str(source.kind)
+    return source.label[:_MAX_TEXT] or str(source.kind)
 
 
 def _texts(texts: PlantRow | Update) -> str:
     """Return the texts of a plant on one line, cut."""
-    tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_LONGEST]}”"
-    note = f", note “{texts.note[:_LONGEST]}”" if texts.note else ""
-    return printable(f"“{texts.name[:_LONGEST]}”, {tag}{note}")
+    tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_MAX_TEXT]}”"
+    note = f", note “{texts.note[:_MAX_TEXT]}”" if texts.note else ""
+    return printable(f"“{texts.name[:_MAX_TEXT]}”, {tag}{note}")
 
 
 def _iso(milliseconds: int) -> str:

@@ -10,8 +10,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from plantdesk import URL_SCHEME
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError
-from plantdesk.domain.texts import without_controls
-from plantdesk.platform import display, output, process, windows
+from plantdesk.platform import output, process, windows
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 
@@ -21,8 +20,9 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and the help of a command raise SystemExit, as in argparse."""
     gc.disable()  # what is imported stays; `options` and the window decide when to collect
-    # `desktop` passes Qt's options to Qt.
-    _, given = display.split_qt_options(sys.argv[1:] if arguments is None else arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["-session"]:  # how an X11 session manager restarts a program of Qt, with an ID
+        given = given[2:]
     process.forbid_core_dumps()
     windows.hold_running_mutex()
     if sys.stdout is None or sys.stderr is None:
@@ -43,7 +43,7 @@ def _run(given: Sequence[str]) -> int:
         return _INTERRUPTED
     except (PlantDeskError, OSError, MemoryError) as error:
         failure = OutOfMemoryError() if isinstance(error, MemoryError) else error
-        print(f"plantdesk: {without_controls(_message(failure))}", file=sys.stderr)
+        output.report(f"plantdesk: {_message(failure)}")
         return 1
     return code
 

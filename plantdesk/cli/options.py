@@ -1,7 +1,7 @@
 """The command line: commands, options and help.
 
-Each command is named by the module and the function of `commands` that run it, which gets the parsed options. They are
-imported only when the command runs, so that `plantdesk token` does not import Qt.
+A command names its function in `commands` as module.function. The module is imported when the command runs, so that
+`plantdesk token` does not import Qt. The function gets the parsed options.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ from plantdesk.cli.parser import (
     add_database,
     add_group,
     add_port,
-    database_of,
+    bounded_integer,
+    database_location,
+    duration,
     seconds,
-    span,
     time_ago,
     unicode_text,
-    whole_number,
 )
+from plantdesk.domain.duplicates import KeepRule
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.texts import Text
 from plantdesk.platform.manual import PAGES
-from plantdesk.transfer.formats import WRITTEN, Format
+from plantdesk.transfer.formats import EXPORT_FORMATS, Format
 
 if TYPE_CHECKING:
     from plantdesk.cli.parser import Commands
@@ -58,7 +60,7 @@ PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
 2 wrong usage; 3 the API is not running (info); 130 interrupted.
 """
-#: What shells complete for the argument of a command, or for that of an option, besides files.
+#: What shells complete for the argument of a command, or of an option; else it is files.
 COMPLETIONS = {
     ("restore",): "backups",
     ("token", "revoke"): "tokens",
@@ -71,8 +73,8 @@ COMPLETIONS = {
 }
 #: The hidden command by which completions get those names.
 COMPLETE = "__complete"
-#: Objects that a command makes before Python looks for garbage among them: more than it imports. With Python's own
-#: threshold of 700, and the last collection when a program ends, a third of a command's time went into that (170 ms).
+#: Objects that are created before Python collects garbage: more than a command imports. With Python's own threshold of
+#: 700, and its collection at the exit, garbage collection takes 80 ms of a command.
 _MIN_COLLECTED = 100_000
 #: The options that are also allowed before the command.
 _GLOBAL = ("database", "port", "background")
@@ -82,9 +84,6 @@ _SEARCH = (
     'only those with these words and "phrases"; also tag:x, tag:x/, tag:none, note:x, from:x, added:today, '
     "7d or 2026-11, id:5-90; -word and -tag:x exclude (--search=-word)"
 )
-#: The values of `KeepRule` and `OnConflict`, which take long to import.
-_KEPT = ("lowest", "newest", "longest-note")
-_ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
 #: Encodings of Python that decode to half surrogate pairs, or are not for files.
 _NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
@@ -111,21 +110,21 @@ def run(arguments: Sequence[str]) -> int:
         options.parser.refuse_unknown(unknown)
     _apply_global_options(options)
     if "database" in options.takes:
-        options.database = database_of(options)
+        options.database = database_location(options)
     module, _, function = options.run.partition(".")
     command: Callable[[argparse.Namespace], int] = getattr(import_module(f"plantdesk.cli.commands.{module}"), function)
     try:
         return command(options)
     except PlantDeskError as error:
         if "database" in options.takes and not options.database.is_own:
-            from plantdesk.cli.commands.stores import with_database
+            from plantdesk.cli.commands.stores import add_database_option
 
-            error.text = with_database(error.text, options.database)
+            error.text = add_database_option(error.text, options.database)
         raise
 
 
 def _apply_global_options(options: argparse.Namespace) -> None:
-    """Move options before the command to the command; refuse those that it does not have."""
+    """Give the command the options before it; refuse those that it does not take."""
     for name in _GLOBAL:
         given = [vars(options).get(f"{level}_{name}") for level in ("top", "group")] + [vars(options).get(name)]
         values = [value for value in given if value is not None and value is not False]  # 0 is a port
@@ -153,9 +152,6 @@ def parser() -> Parser:
     return top
 
 
-# --- commands ---
-
-
 def _add_add(commands: Commands) -> None:
     command = add_command(commands, "add", "add one plant and print its ID", "plants.add", "database")
     command.add_argument("--name", help="the plant's name")
@@ -170,8 +166,8 @@ def _add_backup(commands: Commands) -> None:
     command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
     )
-    command.add_argument("--list", action="store_true", help="list the backups instead")
-    command.add_argument("--json", action="store_true", help="with --list: print JSON, for scripts")
+    command.add_flag("--list", "list the backups instead")
+    command.add_flag("--json", "with --list: print JSON, for scripts")
 
 
 def _add_copy(commands: Commands) -> None:
@@ -179,14 +175,14 @@ def _add_copy(commands: Commands) -> None:
     command = add_command(commands, "copy", does, "sharing.copy")
     command.add_argument("source", metavar="FROM", help="a file, or postgresql://user@host/database")
     command.add_argument("target", metavar="TO", help="a new file, or a database without plants")
-    command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
+    command.add_flag("--json", "print the counts as JSON, for scripts")
 
 
 def _add_migrate(commands: Commands) -> None:
     does = "update a shared store to this version of PlantDesk, for all its computers"
     command = add_command(commands, "migrate", does, "sharing.migrate", "database")
-    command.add_argument("--create", action="store_true", help="make the store where the database has none")
-    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_flag("--create", "make the store where the database has none")
+    command.add_flag("--yes", "do not ask")
 
 
 def _add_roles(commands: Commands) -> None:
@@ -205,7 +201,7 @@ def _add_help(commands: Commands) -> None:
 def _add_info(commands: Commands) -> None:
     does = "show whether PlantDesk runs, its address and its database"
     command = add_command(commands, "info", does, "info.info", "database")
-    command.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    command.add_flag("--json", "print JSON, for scripts")
     command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait up to this time for it")
 
 
@@ -218,10 +214,10 @@ def _add_integration(commands: Commands) -> None:
 def _add_mcp(commands: Commands) -> None:
     does = "let an assistant work with the plants (Model Context Protocol)"
     command = add_command(commands, "mcp", does, "mcp.serve", "database")
-    command.add_argument("--write", action="store_true", help="let it add and change plants, not only read them")
-    command.add_argument("--delete", action="store_true", help="with --write: let it delete plants, too")
+    command.add_flag("--write", "let it add and change plants, not only read them")
+    command.add_flag("--delete", "with --write: let it delete plants, too")
     most = "how many plants one call may change (default: 1000)"
-    command.add_argument("--limit", metavar="N", type=whole_number, default=1000, help=most)
+    command.add_argument("--limit", metavar="N", type=bounded_integer, default=1000, help=most)
 
 
 def _add_openapi(commands: Commands) -> None:
@@ -236,9 +232,9 @@ def _add_restore(commands: Commands) -> None:
     does = "restore the plants of a backup, after a preview"
     command = add_command(commands, "restore", does, "backup.restore", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="a backup: a file, or a name in `backup --list`")
-    command.add_argument("--dry-run", action="store_true", help="show only what would come back, go and change")
+    command.add_flag("--dry-run", "show only what would come back, go and change")
     command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
-    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_flag("--yes", "do not ask")
 
 
 def _add_selfcheck(commands: Commands) -> None:
@@ -249,10 +245,8 @@ def _add_serve(commands: Commands) -> None:
     does = "run the HTTP API without a window, until SIGTERM or Ctrl+C"
     command = add_command(commands, "serve", does, "start.serve", "database", "port")
     add_port(command, "port")
-    command.add_argument(
-        "--verbose",
-        action="store_true",
-        help="print a line for each request on standard error: time, token name, status and reason",
+    command.add_flag(
+        "--verbose", "print a line for each request on standard error: time, token name, status and reason"
     )
 
 
@@ -262,43 +256,39 @@ def _add_token(commands: Commands) -> None:
     create = add_command(actions, "create", does, "tokens.create", "database")
     create.add_argument("name", metavar="NAME", help="the program that will use it")
     create.add_argument(
-        "--expires", metavar="TIME", type=span, help="how long it is valid: 12h, 90d, 52w (default: until revoked)"
+        "--expires", metavar="TIME", type=duration, help="how long it is valid: 12h, 90d, 52w (default: until revoked)"
     )
     create.add_argument(
-        "--max-plants", metavar="N", type=whole_number, help="how many plants it may add (default: no limit)"
+        "--max-plants", metavar="N", type=bounded_integer, help="how many plants it may add (default: no limit)"
     )
     create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
     shown = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
-    shown.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    shown.add_flag("--json", "print JSON, for scripts")
     revoke = add_command(actions, "revoke", "revoke a token at once", "tokens.revoke", "database")
     revoke.add_argument("name", metavar="NAME", help="its name")
-    revoke.add_argument("--remove-plants", action="store_true", help="also delete the plants it added")
+    revoke.add_flag("--remove-plants", "also delete the plants it added")
 
 
 def _add_filter(command: Parser) -> None:
     """Add the options that select plants."""
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
     command.add_argument("--tag", type=unicode_text, help="only those with this tag; garden/: also with those below it")
-    command.add_argument("--no-tag", action="store_true", help="only those without a tag")
+    command.add_flag("--no-tag", "only those without a tag")
     _add_origin(command)
 
 
 def _add_origin(command: Parser) -> None:
-    command.add_argument(
-        "--from",
-        dest="source",
-        metavar="SOURCE",
-        help="only those of: form, command, import, token, assistant, or a token's name",
-    )
+    text = "only those of: form, command, import, token, assistant, or a token's name"
+    command.add_argument("--from", dest="source", metavar="SOURCE", help=text)
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those added since: {_TIMES}")
 
 
 def _add_list(commands: Commands) -> None:
     command = add_command(commands, "list", "list plants, newest first", "plants.list_plants", "database")
     _add_filter(command)
-    command.add_argument("--limit", metavar="N", type=whole_number, help="list at most N plants")
+    command.add_argument("--limit", metavar="N", type=bounded_integer, help="list at most N plants")
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help=_JSON)
     formats.add_argument("--csv", action="store_true", help="print CSV, for spreadsheets")
@@ -307,7 +297,7 @@ def _add_list(commands: Commands) -> None:
 def _add_get(commands: Commands) -> None:
     command = add_command(commands, "get", "show one plant", "plants.get", "database")
     command.add_argument("id", metavar="ID", help="its ID")
-    command.add_argument("--json", action="store_true", help=_JSON)
+    command.add_flag("--json", _JSON)
 
 
 def _add_edit(commands: Commands) -> None:
@@ -320,7 +310,7 @@ def _add_edit(commands: Commands) -> None:
     _add_origin(command)
     command.add_argument("--name", help="its new name")
     command.add_argument("--tag", help="its new tag")
-    command.add_argument("--no-tag", action="store_true", help="remove its tag")
+    command.add_flag("--no-tag", "remove its tag")
     command.add_argument("--note", help='its new note; "": none')
     command.add_argument(
         "--replace", nargs=2, metavar=("OLD", "NEW"), type=unicode_text, help="replace a text in the name"
@@ -328,44 +318,40 @@ def _add_edit(commands: Commands) -> None:
     fields = ["name", "note", "name,note"]
     where = "where to replace and tidy up: name (default), note, or name,note"
     command.add_argument("--in", dest="fields", metavar="FIELDS", choices=fields, default="name", help=where)
-    command.add_argument("--ignore-case", action="store_true", help="replace in upper and lower case")
-    command.add_argument("--whole-words", action="store_true", help="replace no parts of words")
-    command.add_argument(
-        "--regex", action="store_true", help="OLD is a pattern by the rules of RE2; \\1 in NEW is its first group"
-    )
-    command.add_argument("--tidy", action="store_true", help="remove blanks at the ends and all but one between words")
+    command.add_flag("--ignore-case", "replace in upper and lower case")
+    command.add_flag("--whole-words", "replace no parts of words")
+    command.add_flag("--regex", "OLD is a pattern by the rules of RE2; \\1 in NEW is its first group")
+    command.add_flag("--tidy", "remove blanks at the ends and all but one between words")
     command.add_argument("--quotes", choices=["curly", "straight"], help="make quotation marks typographic or straight")
     command.add_argument("--prefix", metavar="TEXT", type=unicode_text, help="add a text before the name")
     command.add_argument("--suffix", metavar="TEXT", type=unicode_text, help="add a text after the name")
     command.add_argument("--note-append", metavar="TEXT", type=unicode_text, help="append a line to the note")
-    command.add_argument(
-        "--dry-run", action="store_true", help="change nothing; print the number and the first changes"
-    )
-    command.add_argument("--yes", action="store_true", help="do not ask when several plants change")
+    command.add_flag("--dry-run", "change nothing; print the number and the first changes")
+    command.add_flag("--yes", "do not ask when several plants change")
 
 
 def _add_delete(commands: Commands) -> None:
     command = add_command(commands, "delete", "delete plants; undo brings them back", "plants.delete", "database")
     command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants")
     _add_filter(command)
-    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_flag("--yes", "do not ask")
 
 
 def _add_tag(commands: Commands) -> None:
     actions = add_group(commands, "tag", "list, rename, merge and remove tags")
     shown = add_command(actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database")
-    shown.add_argument("--json", action="store_true", help=_JSON)
+    shown.add_flag("--json", _JSON)
     rename = add_command(actions, "rename", "rename a tag on all its plants", "tags.rename", "database")
     rename.add_argument("tag", metavar="TAG", help="the tag")
     rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
     branch = "also the tags below it: with `garden` also `garden/bed 3`"
-    rename.add_argument("--branch", action="store_true", help=branch)
+    rename.add_flag("--branch", branch)
     merge = add_command(actions, "merge", "give the plants of tags another tag", "tags.merge", "database")
     merge.add_argument("tags", metavar="TAG", nargs="+", help="the tags")
     merge.add_argument("into", metavar="INTO", help="the tag that they all get")
     remove = add_command(actions, "remove", "remove a tag from all its plants", "tags.remove", "database")
     remove.add_argument("tag", metavar="TAG", help="the tag")
-    remove.add_argument("--branch", action="store_true", help=branch)
+    remove.add_flag("--branch", branch)
 
 
 def _add_duplicates(commands: Commands) -> None:
@@ -373,11 +359,12 @@ def _add_duplicates(commands: Commands) -> None:
     command = add_command(commands, "duplicates", does, "duplicates.duplicates", "database")
     alike = "in what they are alike: name and tag (default), or name"
     command.add_argument("--by", choices=["name-tag", "name"], default="name-tag", help=alike)
-    command.add_argument("--json", action="store_true", help=_JSON)
-    command.add_argument("--merge", action="store_true", help="make one plant of each group, with the notes of all")
-    command.add_argument("--keep", choices=_KEPT, help="with --merge: the plant that stays (default: lowest, by ID)")
+    command.add_flag("--json", _JSON)
+    command.add_flag("--merge", "make one plant of each group, with the notes of all")
+    kept = "with --merge: the plant that stays (default: lowest, by ID)"
+    command.add_argument("--keep", choices=[rule.value for rule in KeepRule], help=kept)
     together = "with --merge: also plants that were added together, such as 20 x Salvia, or that agree in everything"
-    command.add_argument("--all", action="store_true", help=together)
+    command.add_flag("--all", together)
     _add_merge_options(command)
 
 
@@ -390,8 +377,8 @@ def _add_merge(commands: Commands) -> None:
 
 
 def _add_merge_options(command: Parser) -> None:
-    command.add_argument("--dry-run", action="store_true", help="change nothing; print what the first groups become")
-    command.add_argument("--yes", action="store_true", help="do not ask when several plants go")
+    command.add_flag("--dry-run", "change nothing; print what the first groups become")
+    command.add_flag("--yes", "do not ask when several plants go")
 
 
 def _add_names(commands: Commands) -> None:
@@ -401,23 +388,25 @@ def _add_names(commands: Commands) -> None:
     made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
     _add_format(made, tuple(Format))
     shown = add_command(actions, "info", "show what the list was made of", "names.info", "database")
-    shown.add_argument("--json", action="store_true", help=_JSON)
+    shown.add_flag("--json", _JSON)
     add_command(actions, "remove", "remove the list", "names.remove", "database")
 
 
 def _add_history(commands: Commands) -> None:
     does = "list the changes of plants, newest first"
     command = add_command(commands, "history", does, "history.list_changes", "database")
-    command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="list at most N (default: 100)")
+    command.add_argument(
+        "--limit", metavar="N", type=bounded_integer, default=100, help="list at most N (default: 100)"
+    )
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those since: {_TIMES}")
-    command.add_argument("--json", action="store_true", help=_JSON)
+    command.add_flag("--json", _JSON)
 
 
 def _add_undo(commands: Commands) -> None:
     does = "undo a change; again: the change before it"
     undo = add_command(commands, "undo", does, "history.undo", "database")
     undo.add_argument(
-        "number", metavar="NUMBER", nargs="?", type=whole_number, help="a number in `history` (default: the latest)"
+        "number", metavar="NUMBER", nargs="?", type=bounded_integer, help="a number in `history` (default: the latest)"
     )
 
 
@@ -428,23 +417,22 @@ def _add_redo(commands: Commands) -> None:
 def _add_watch(commands: Commands) -> None:
     does = "print each plant that is added, changed or deleted, until Ctrl+C"
     command = add_command(commands, "watch", does, "watch.watch", "database")
-    command.add_argument("--json", action="store_true", help="print a line of JSON for each, for scripts")
+    command.add_flag("--json", "print a line of JSON for each, for scripts")
     command.add_argument(
         "--since", metavar="POSITION", help="print what came after this `position` of an earlier line first"
     )
 
 
-def _add_format(command: Parser, forms: Sequence[Format]) -> None:
-    command.add_argument(
-        "--format", choices=[form.value for form in forms], help="the format (default: by the file's name)"
-    )
+def _add_format(command: Parser, formats: Sequence[Format]) -> None:
+    text = "the format (default: by the file's name)"
+    command.add_argument("--format", choices=[each.value for each in formats], help=text)
 
 
 def _add_export(commands: Commands) -> None:
     does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
     command = add_command(commands, "export", does, "export.export_plants", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
-    _add_format(command, WRITTEN)
+    _add_format(command, EXPORT_FORMATS)
     _add_filter(command)
 
 
@@ -459,7 +447,7 @@ def _add_labels(commands: Commands) -> None:
     line = "a line of your own in place of tag and ID, with {name}, {tag}, {id} or {note}"
     command.add_argument("--line", default="", metavar="TEXT", type=unicode_text, help=line)
     start = "the first label of the first sheet that is not used yet (default: 1)"
-    command.add_argument("--start", default=1, metavar="NUMBER", type=whole_number, help=start)
+    command.add_argument("--start", default=1, metavar="NUMBER", type=bounded_integer, help=start)
 
 
 def _add_import(commands: Commands) -> None:
@@ -468,13 +456,11 @@ def _add_import(commands: Commands) -> None:
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
     _add_format(command, tuple(Format))
     command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
-    command.add_argument(
-        "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"
-    )
-    lines = partial(whole_number, least=0)
+    command.add_flag("--no-header", "the first row is a plant; --map takes the numbers of columns, from 1")
+    lines = partial(bounded_integer, least=0)
     skipped = "lines above the header, such as a title"
     command.add_argument("--skip-lines", metavar="NUMBER", type=lines, default=0, help=skipped)
-    command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")
+    command.add_flag("--dry-run", "show only what would be new, clash or be invalid")
     command.add_argument(
         "--map",
         metavar="FIELD=COLUMN",
@@ -486,15 +472,15 @@ def _add_import(commands: Commands) -> None:
     )
     command.add_argument(
         "--on-clash",
-        choices=_ON_CONFLICT,
+        choices=[choice.value for choice in OnConflict],
         default="refuse",
         help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant; "
         "of several rows with one ID the last",
     )
-    command.add_argument("--skip-invalid", action="store_true", help="import the other rows when some are invalid")
+    command.add_flag("--skip-invalid", "import the other rows when some are invalid")
     command.add_argument("--rejects", metavar="FILE", type=Path, help="write the rows left out to a CSV file")
     command.add_argument("--tag", help="the tag of plants that have none in the file")
-    command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
+    command.add_flag("--json", "print the counts as JSON, for scripts")
 
 
 def _encoding(text: str) -> str:

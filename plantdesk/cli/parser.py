@@ -1,4 +1,4 @@
-"""The argparse subclass, the types of values, and the options that commands share."""
+"""The argparse subclass, the types of option values, and the options that commands share."""
 
 from __future__ import annotations
 
@@ -37,6 +37,10 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, _StoreOnce)
         self.color = False  # of Python 3.14: the titles are put before lines without it
 
+    def add_flag(self, name: str, does: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=does)
+
     @override
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Return the value of an option even if it is `--`, as in `--name=--`: argparse makes that an empty list."""
@@ -47,7 +51,7 @@ class Parser(argparse.ArgumentParser):
     @override
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001
-            self.error(_suggested(Text("there is no command “{name}”", name=value), value, action.choices))
+            self.error(_with_suggestion(Text("there is no command “{name}”", name=value), value, action.choices))
         super()._check_value(action, value)
 
     @override
@@ -72,7 +76,7 @@ class Parser(argparse.ArgumentParser):
         if first.startswith("-"):
             name = first.partition("=")[0]
             text = Text("there is no option {name} here", name=name)
-            self.error(_suggested(text, name, self._option_string_actions))
+            self.error(_with_suggestion(text, name, self._option_string_actions))
         self.error(Text("“{argument}” is an unexpected argument", argument=first))
 
 
@@ -94,15 +98,12 @@ class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
         super().__call__(parser, namespace, values, option_string)
 
 
-def _suggested(text: Text, typed: str, known: Iterable[str]) -> Text:
+def _with_suggestion(text: Text, typed: str, known: Iterable[str]) -> Text:
     nearest = difflib.get_close_matches(typed, known, n=1)
     return Text("{problem}; did you mean {name}?", problem=text, name=nearest[0]) if nearest else text
 
 
-# --- types of values ---
-
-
-def span(text: str) -> timedelta:
+def duration(text: str) -> timedelta:
     """Parse a duration in hours, days or weeks."""
     found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
     if found is None:
@@ -120,11 +121,11 @@ def unicode_text(text: str) -> str:
 
 
 def time_ago(text: str) -> int:
-    """Parse a time: a duration before now, a date or a time of the local time zone. Return milliseconds since 1970."""
+    """Parse a duration before now, or a local date or time. Return milliseconds since 1970, UTC."""
     today = datetime.now(UTC).astimezone().date()
     days = {"today": today, "yesterday": today - timedelta(days=1)}
     try:
-        time = datetime.now(UTC) - span(text)
+        time = datetime.now(UTC) - duration(text)
     except argparse.ArgumentTypeError:
         try:
             time = datetime.fromisoformat(str(days.get(text.lower(), text))).astimezone(UTC)
@@ -136,7 +137,7 @@ def time_ago(text: str) -> int:
     return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
-def whole_number(text: str, least: int = 1, most: int = 999_999_999) -> int:
+def bounded_integer(text: str, least: int = 1, most: int = 999_999_999) -> int:
     """Parse an integer in a range."""
     if re.fullmatch("[0-9]{1,9}", text) is None or not least <= int(text) <= most:
         problem = Text("“{text}” is not a whole number from {least} to {most}", text=text, least=least, most=most)
@@ -158,8 +159,8 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: Commands, name: str, does: str, run: str, *takes: str) -> Parser:
-    """Add a command that `run` names: module.function. The global options in `takes` are also allowed before it."""
-    command = commands.add_parser(name, help=does, description=_sentence(does))
+    """Add a command that runs the function `run`, as module.function, and takes these global options."""
+    command = commands.add_parser(name, help=does, description=_capitalized(does))
     command.set_defaults(run=run, parser=command, takes=takes)
     if "database" in takes:
         add_database(command, "database")
@@ -168,13 +169,13 @@ def add_command(commands: Commands, name: str, does: str, run: str, *takes: str)
 
 def add_group(commands: Commands, name: str, does: str) -> Commands:
     """Add a command that has commands of its own, and return those."""
-    group = commands.add_parser(name, help=does, description=_sentence(does))
+    group = commands.add_parser(name, help=does, description=_capitalized(does))
     group.set_defaults(parser=group)
     add_database(group, "group_database")
     return group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
 
-def _sentence(does: str) -> str:
+def _capitalized(does: str) -> str:
     return f"{does[0].upper()}{does[1:]}."
 
 
@@ -187,10 +188,10 @@ def add_database(command: Parser, dest: str) -> None:
 def add_port(command: Parser, dest: str) -> None:
     """Add the option --port."""
     text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
-    number = partial(whole_number, least=0, most=LARGEST_PORT)
+    number = partial(bounded_integer, least=0, most=LARGEST_PORT)
     command.add_argument("--port", dest=dest, metavar="N", type=number, help=text)
 
 
-def database_of(options: argparse.Namespace) -> StoreLocation:
-    """Return the database of a command."""
+def database_location(options: argparse.Namespace) -> StoreLocation:
+    """Return the location of a command's store."""
     return location_of("--" if options.database == [] else options.database)  # of `--database=--` argparse makes []

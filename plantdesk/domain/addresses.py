@@ -27,7 +27,7 @@ def address_of(plant_id: int) -> str:
 
 
 def id_of(address: str) -> int:
-    """Return the id of an address, which anybody may have written. Raises InvalidAddressError."""
+    """Return the id in an address. Raises InvalidAddressError."""
     before, plant_id = split_address(address)
     if before or plant_id is None:
         raise InvalidAddressError(address)
@@ -35,9 +35,9 @@ def id_of(address: str) -> int:
 
 
 def split_address(text: str) -> tuple[str, int | None]:
-    """Return what was typed before an address at the end of a text, which a barcode reader types, and its id.
+    """Return the text before an address at its end, as a barcode reader types it, and the id.
 
-    Without an address: the whole text, and None.
+    Without an address, return the whole text and None.
     """
     found = _ADDRESS.search(text)
     if found is None:

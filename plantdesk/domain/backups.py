@@ -1,4 +1,4 @@
-"""The backups of a store: what they are, what restoring one would change, and what a kind of store does with them."""
+"""The backups of a store: their kinds, which expire, what restoring one changes, and the interface to make them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import NamedTuple, Protocol
 
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
-from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
+from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shortened
 
 _MAX_NAME = 30
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
+#: Periods (UTC), and how many of the latest ones that have automatic backups keep their newest.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
-#: The most automatic backups that stay in all tiers.
+#: Automatic backups that are retained by all tiers together.
 MAX_AUTOMATIC = sum(count for _, count in _TIERS)
-#: Backups that stay of each kind that PlantDesk makes before it changes many plants at once.
-_RETAINED_BEFORE = 10
+#: Backups that are retained of each kind that PlantDesk makes before it changes the whole store.
+_MAX_OF_KIND = 10
 
 
 class BackupKind(StrEnum):
-    """Why a backup was made; part of its name."""
+    """Why a backup was made; part of its file name."""
 
     AUTOMATIC = "auto"
     BY_HAND = "manual"
@@ -36,9 +36,9 @@ class BackupKind(StrEnum):
 
 
 class Backup(NamedTuple):
-    """A backup that is there. `made_at` is in milliseconds since 1970, UTC; `size` in bytes.
+    """An existing backup. `made_at` is in milliseconds since 1970, UTC; `size` in bytes.
 
-    `number` gives the order in which backups were made, whatever the clock said; 0 in those of PlantDesk 0.1.0.
+    `number` counts the backups of a store, independent of the clock; it is 0 in those of PlantDesk 0.1.0.
     """
 
     path: Path
@@ -48,18 +48,18 @@ class Backup(NamedTuple):
     number: int = 0
 
 
-def outdated(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> list[Backup]:
-    """Return those of `backups` that need not be retained, by tiers of time and by number; never one made by hand.
+def expired_backups(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> list[Backup]:
+    """Return the backups that may be removed; never one made by hand.
 
-    At most `count` automatic ones are retained, the newest of those of the tiers.
+    Of the automatic ones that are the newest of a period, the newest `count` are retained.
     """
-    ordered = sorted(backups, key=made_order, reverse=True)
+    ordered = sorted(backups, key=creation_key, reverse=True)
     retained = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
     automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
     tiers = {backup for period, size in _TIERS for backup in _newest_of_each(automatic, period, size)}
     retained.update([backup for backup in automatic if backup in tiers][:count])
     for kind in (BackupKind.BEFORE_RESTORE, BackupKind.BEFORE_UPDATE, BackupKind.REPLACED):
-        retained.update([backup for backup in ordered if backup.kind is kind][:_RETAINED_BEFORE])
+        retained.update([backup for backup in ordered if backup.kind is kind][:_MAX_OF_KIND])
     return [backup for backup in ordered if backup not in retained]
 
 
@@ -70,35 +70,35 @@ def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[
     return list(newest.values())[:count]
 
 
-def made_order(backup: Backup) -> tuple[int, int, str]:
-    """Return a key by which backups are sorted in the order in which they were made."""
+def creation_key(backup: Backup) -> tuple[int, int, str]:
+    """Return the key that sorts backups in the order in which they were made."""
     return backup.number, backup.made_at, backup.path.name
 
 
-class Group(NamedTuple):
-    """Some plants of a difference: how many, and the newest of them by id and name."""
+class PlantGroup(NamedTuple):
+    """The plants of one kind of change: their number, and ids and names of the newest of them."""
 
     size: int
     newest: tuple[tuple[int, str], ...]
 
 
 class Difference(NamedTuple):
-    """What becomes of the plants of a store when those of another replace them."""
+    """What happens to the plants of a store when those of a backup replace them."""
 
-    returning: Group
-    leaving: Group
-    changing: Group
+    returning: PlantGroup
+    leaving: PlantGroup
+    changing: PlantGroup
 
     def __bool__(self) -> bool:
-        """Return whether there is any."""
+        """Return whether any plant changes."""
         return any(group.size for group in self)
 
 
 class RestorePreview(NamedTuple):
-    """What restoring a backup would do. `difference` is None when the present file is damaged or not there at all.
+    """What restoring a backup would do. `difference` is None if the current file is damaged or missing.
 
-    `is_partial`: the file is damaged, and only `plants` of its plants can be read. `has_foreign_log`: a log beside it
-    is of another file and is not read.
+    `is_partial`: the backup is damaged, and only `plants` of its plants can be read. `has_foreign_log`: the log beside
+    it belongs to another file and is not read.
     """
 
     plants: int
@@ -113,7 +113,7 @@ class RestorePreview(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """What was done: `saved` is the file with the state before, None if there was none or nothing changed."""
+    """The result of a restore. `saved` is the backup of the state before, None if there was none or nothing changed."""
 
     preview: RestorePreview
     saved: Path | None
@@ -125,11 +125,10 @@ class Restored(NamedTuple):
 def preview_text(preview: RestorePreview, file_name: str) -> Text:
     """Return what restoring the backup `file_name` would change, one line per kind of change."""
     file = shortened(file_name)
-    whole, rest = (
-        Text("“{file}” holds {plants}."),
-        Text("“{file}” is damaged: no more than {plants} of it can be read."),
-    )
-    lines = [(rest if preview.is_partial else whole).filled(file=file, plants=plants_text(preview.plants))]
+    summary = Text("“{file}” holds {plants}.")
+    if preview.is_partial:
+        summary = Text("“{file}” is damaged: no more than {plants} of it can be read.")
+    lines = [summary.filled(file=file, plants=plants_text(preview.plants))]
     if preview.has_foreign_log:
         log = Text("The log “{file}-wal” beside it belongs to another file, and its plants are not read.")
         lines.append(log.filled(file=file))
@@ -147,9 +146,9 @@ def preview_text(preview: RestorePreview, file_name: str) -> Text:
     return joined(lines, Text("{first}\n{second}"))
 
 
-def _names(group: Group) -> Text:
+def _names(group: PlantGroup) -> Text:
     names = [Text("{id} “{name}”", id=plant_id, name=shortened(name, _MAX_NAME)) for plant_id, name in group.newest]
-    return joined([*names, *([Text("…")] if group.size > len(group.newest) else [])], LISTED)
+    return comma_list(names, len(names), group.size)
 
 
 class StoreBackups(Protocol):
@@ -160,31 +159,31 @@ class StoreBackups(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where they are."""
+        """The folder of the backups."""
 
     @property
     def suffix(self) -> str:
-        """The ending of their names, such as `.db`."""
+        """The suffix of their file names, such as `.db`."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether a restore changes the plants of other desks, too."""
+        """Whether other desks use the store, so that a restore changes their plants, too."""
 
     def newest_first(self) -> list[Backup]:
-        """Return the backups that are there, and what was quarantined. Raises BackupFolderError."""
+        """Return all backups and quarantined files. Raises BackupFolderError."""
 
     def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
-        """Back up what is committed, durable when this returns. Raises StoreError."""
+        """Back up what is committed; durable when this returns. Raises StoreError."""
 
     def copy_to(self, file: Path) -> None:
-        """Copy the store to a new file; no token is valid in it. Raises StoreError."""
+        """Copy the store to a new file, in which no token is valid. Raises StoreError."""
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do, and change nothing. Raises BackupUnusableError and StoreError."""
 
     def restore(self, backup: Path, source: Source) -> Restored:
-        """Make the plants of a backup those of the store, after a backup of the present state.
+        """Replace the plants of the store with those of a backup, after a backup of the current state.
 
         It is a change of `source` in the history, unless a new store has to be made. Other programs may have the store
-        open. Raises BackupUnusableError and StoreError; then nothing was changed.
+        open. Raises BackupUnusableError and StoreError; then nothing has changed.
         """

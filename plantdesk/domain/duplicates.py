@@ -1,4 +1,4 @@
-"""Duplicates: plants that are alike in name and tag, and which of them a merge keeps."""
+"""Duplicates: groups of plants that are alike in name and tag, which of them are no mistake, and how they merge."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from unicodedata import combining, normalize
 
 from plantdesk.domain.folding import without_confusables
-from plantdesk.domain.records import MAX_NOTE_BYTES, PlantRow
+from plantdesk.domain.records import MAX_NOTE_BYTES, PlantContent, PlantRow
 from plantdesk.domain.texts import Text
-
-if TYPE_CHECKING:
-    from plantdesk.domain.rewriting import Rewritten
 
 #: Plants that are read, or changed, together.
 _PAGE = 5_000
@@ -31,8 +28,8 @@ class KeepRule(StrEnum):
     NEWEST = "newest"
     LONGEST_NOTE = "longest-note"
 
-    def of(self, rows: Iterable[PlantRow], chosen: Collection[int] = ()) -> PlantRow:
-        """Return the plant of a group that is kept: the chosen one, else the one that this rule selects."""
+    def select(self, rows: Iterable[PlantRow], chosen: Collection[int] = ()) -> PlantRow:
+        """Return the plant of a group that is kept: the chosen one, else the one by this rule."""
 
         def rank(row: PlantRow) -> tuple[bool, int, int]:
             ranks = {KeepRule.NEWEST: row.added_at, KeepRule.LONGEST_NOTE: len(row.note or "")}
@@ -42,7 +39,10 @@ class KeepRule(StrEnum):
 
 
 class PlantGroups(NamedTuple):
-    """Groups of plants: their ids one group after the other, the version of each plant, and the sizes of the groups."""
+    """Groups of plants: all ids, group by group, the version of each plant, and the sizes of the groups.
+
+    A group is identified by its number, from 0.
+    """
 
     ids: array[int]
     versions: array[int]
@@ -59,12 +59,12 @@ class PlantGroups(NamedTuple):
         return found
 
     def with_last(self, groups: Collection[int]) -> PlantGroups:
-        """Return the groups with those of these numbers at the end."""
+        """Return the groups with these at the end."""
         first, last = self.without(groups), self.without({*range(len(self.sizes))}.difference(groups))
         return PlantGroups(first.ids + last.ids, first.versions + last.versions, first.sizes + last.sizes)
 
     def without(self, groups: Collection[int]) -> PlantGroups:
-        """Return the groups but those of these numbers."""
+        """Return the groups except these."""
         found = PlantGroups(array("q"), array("q"), array("q"))
         start = 0
         for group, size in enumerate(self.sizes):
@@ -76,55 +76,65 @@ class PlantGroups(NamedTuple):
         return found
 
 
-def intended(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]) -> set[int]:
-    """Return the numbers of the groups that are no mistake: one name, added together or the same in tag and note."""
-    rows = _present(groups, read)
+def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]) -> set[int]:
+    """Return the numbers of the groups that are no mistake: of one name, and added together or equal in tag and note.
+
+    A group of which a plant has changed or is gone is not among them.
+    """
+    rows = _current_rows(groups, read)
     found = set()
     for group, size in enumerate(groups.sizes):
-        plants = {row and (row.name, added_of(row), (row.tag, row.note)) for row in islice(rows, size)}
-        if None not in plants:
-            names, added, others = map(set, zip(*filter(None, plants), strict=True))
-            if len(names) == 1 and (are_together(added) or len(others) == 1):
-                found.add(group)
+        names, additions, others = set(), set(), set()
+        is_complete = True
+        for row in islice(rows, size):
+            if row is None:
+                is_complete = False
+            else:
+                names.add(row.name)
+                additions.add(addition_of(row))
+                others.add((row.tag, row.note))
+        if is_complete and len(names) == 1 and (were_added_together(additions) or len(others) == 1):
+            found.add(group)
     return found
 
 
-def added_of(row: PlantRow) -> tuple[int, bool]:
-    """Return when a plant was added, and whether a change has added or changed it, for `are_together`."""
+def addition_of(row: PlantRow) -> tuple[int, bool]:
+    """Return what `were_added_together` compares: when a plant was added, and whether it is part of a change."""
     return row.added_at, row.version > 0
 
 
-def are_together(added: Collection[tuple[int, bool]]) -> bool:
-    """Return whether plants were added at one time, or one after the other by what may be one change."""
+def were_added_together(added: Collection[tuple[int, bool]]) -> bool:
+    """Return whether plants were added at the same time, or shortly after each other by changes."""
     times = sorted({time for time, _ in added})
     pauses = (later - earlier for earlier, later in pairwise(times))
     return len(times) == 1 or (all(is_changed for _, is_changed in added) and max(pauses) <= _MAX_PAUSE)
 
 
 class MergedPage(NamedTuple):
-    """What a merge does with some groups: the ids of plants that go, and those that get other texts."""
+    """What a merge does with some groups: the ids of the plants that it deletes, and the plants whose notes change."""
 
     deleted: array[int]
-    changed: list[Rewritten]
+    changed: list[PlantContent]
 
 
-def merged(
+def merge_pages(
     groups: PlantGroups,
     keep: KeepRule,
     chosen: Collection[int],
     read: Callable[[Sequence[int]], Mapping[int, PlantRow]],
 ) -> Iterator[MergedPage]:
-    """Yield what the merge of `edits.MergePlants` does with the plants that `read` returns by id, in pages."""
-    rows = _present(groups, read)
+    """Yield in pages what `edits.MergePlants` does; `read` returns plants by their ids."""
+    rows = _current_rows(groups, read)
     deleted: array[int] = array("q")
-    changed: list[Rewritten] = []
+    changed: list[PlantContent] = []
     start = 0
     for size in groups.sizes:
-        if (outcome := _Merge(keep, chosen).merge(islice(rows, size))) is not None:
+        outcome = _GroupMerge(keep, chosen).merge(islice(rows, size))
+        if outcome is not None:
             kept, note = outcome
             deleted.extend(each for each in groups.ids[start : start + size] if each != kept.id)
             if note != kept.note:
-                changed.append((kept.id, kept.name, kept.tag, note))
+                changed.append(PlantContent(kept.id, kept.name, kept.tag, note))
         start += size
         if len(deleted) + len(changed) >= _PAGE:
             yield MergedPage(deleted, changed)
@@ -132,34 +142,36 @@ def merged(
     yield MergedPage(deleted, changed)
 
 
-class _Merge:
-    """The plants of one group, which are seen one by one: there may be a million of them."""
+class _GroupMerge:
+    """Merges one group, whose plants are read one by one: there may be a million of them."""
 
     def __init__(self, keep: KeepRule, chosen: Collection[int]) -> None:
         self._keep, self._chosen = keep, chosen
         self._notes: dict[str, None] = {}
-        self._size = 0
+        self._notes_size = 0
 
     def merge(self, rows: Iterable[PlantRow | None]) -> tuple[PlantRow, str | None] | None:
         """Return the plant that is kept and its note; None if the group stays as it is. Uses up `rows`."""
-        kept, is_whole = None, True
+        kept, is_complete = None, True
         for row in rows:
             if row is None:
-                is_whole = False
-            elif is_whole:
-                kept = row if kept is None else self._keep.of((kept, row), self._chosen)
+                is_complete = False
+            elif is_complete:
+                kept = row if kept is None else self._keep.select((kept, row), self._chosen)
                 self._add_note(row.note)
-        if kept is None or not is_whole or self._size > MAX_NOTE_BYTES + 1:
+        if kept is None or not is_complete or self._notes_size > MAX_NOTE_BYTES + 1:
             return None
         return kept, "\n".join(self._notes) or None
 
     def _add_note(self, note: str | None) -> None:
-        if note is not None and note not in self._notes and self._size <= MAX_NOTE_BYTES + 1:
+        if note is not None and note not in self._notes and self._notes_size <= MAX_NOTE_BYTES + 1:
             self._notes[note] = None
-            self._size += len(note.encode()) + 1
+            self._notes_size += len(note.encode()) + 1
 
 
-def _present(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]) -> Iterator[PlantRow | None]:
+def _current_rows(
+    groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]
+) -> Iterator[PlantRow | None]:
     """Yield the plants of all groups; None for one that has changed or is gone."""
     for start in range(0, len(groups.ids), _PAGE):
         ids, versions = (each[start : start + _PAGE] for each in (groups.ids, groups.versions))
@@ -169,8 +181,8 @@ def _present(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, P
             yield row if row is not None and row.version == version else None
 
 
-def differences_of(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
-    """Return in which respects similar texts differ: case, blanks, quotes, accents."""
+def kinds_of_difference(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
+    """Return in what similar texts differ: case, blanks, quotes, accents."""
     steps: tuple[tuple[Text, Callable[[str], str]], ...] = (
         (Text("case"), str.casefold),
         (Text("blanks"), without_blanks),

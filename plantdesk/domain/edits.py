@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from plantdesk.domain.duplicates import KeepRule, PlantGroups
 from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import PlantRow
+from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.tags import is_in_branch, moved
-from plantdesk.domain.texts import Text
-
-if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant, Plant
-    from plantdesk.domain.rewriting import Rule
+from plantdesk.domain.tags import is_in_branch, renamed_with_branch
+from plantdesk.domain.texts import Text, comma_list
+from plantdesk.domain.validation import plant_fields, plant_note
 
 #: Ids that are named of the plants that a change has left as they are.
 _MAX_SKIPPED = 100
@@ -24,13 +23,13 @@ _MAX_SKIPPED = 100
 _MAX_SHOWN = 10
 
 
-class Keep(Enum):
-    """Marks a field that an edit does not change."""
+class Unchanged(Enum):
+    """The default of a field that an edit does not change."""
 
-    KEEP = auto()
+    UNCHANGED = auto()
 
 
-KEEP = Keep.KEEP
+UNCHANGED = Unchanged.UNCHANGED
 
 
 class Insert(NamedTuple):
@@ -46,9 +45,9 @@ class Insert(NamedTuple):
 
 
 class Update(NamedTuple):
-    """Give one plant other values. It must still have the version that the user `saw`. Made by `edited`."""
+    """Give one plant other values. It must still have the version that the user has `seen`. Made by `edited`."""
 
-    saw: PlantRow
+    seen: PlantRow
     name: str
     tag: str | None
     note: str | None
@@ -57,7 +56,7 @@ class Update(NamedTuple):
     def kind(self) -> ChangeKind:
         """What it changes: name, tag or note, or several of them."""
         fields = {"name": ChangeKind.RENAME, "tag": ChangeKind.TAG, "note": ChangeKind.NOTE}
-        changed = [kind for name, kind in fields.items() if getattr(self, name) != getattr(self.saw, name)]
+        changed = [kind for name, kind in fields.items() if getattr(self, name) != getattr(self.seen, name)]
         return changed[0] if len(changed) == 1 else ChangeKind.EDIT
 
 
@@ -81,26 +80,26 @@ class SetTag(NamedTuple):
 
 
 class DeleteAll(NamedTuple):
-    """Delete a set of plants; it must still have the `size` that the user saw, if that is given."""
+    """Delete a set of plants. With `expected_size`, it must still have the size that the user has seen."""
 
     plants: Selection
-    size: int | None = None
+    expected_size: int | None = None
 
 
 class RenameTag(NamedTuple):
     """Give the plants of a tag another one, or None for no tag.
 
-    With `branch`, the same for the tags below it: with “garden” to “yard”, “garden/bed 3” becomes “yard/bed 3”.
+    With `includes_branch` also those of the tags below it: “garden/bed 3” becomes “yard/bed 3”, of “garden” to “yard”.
     """
 
     tag: str
     new: str | None
-    branch: bool = False
+    includes_branch: bool = False
 
     def mapping(self, known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
         """Return the new tag of each old tag; `known` returns the tags of the store."""
-        tags = known() if self.branch else [self.tag]
-        found = {tag: moved(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
+        tags = known() if self.includes_branch else [self.tag]
+        found = {tag: renamed_with_branch(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
         return {tag: new for tag, new in found.items() if tag != new}
 
 
@@ -116,10 +115,10 @@ class MergeTags(NamedTuple):
 
 
 class MergePlants(NamedTuple):
-    """Make one plant of each group: one is kept, with the notes of all in the order of their ids, the others go.
+    """Merge the plants of each group into one, which gets the notes of all in the order of their ids.
 
-    Notes that say the same are taken once. `keep` says which one is kept, unless it is one of the `chosen`. A group is
-    left as it is if a plant of it has another version or is gone, or if its notes are too long together.
+    Equal notes are taken once. The plant that stays is one of the `chosen`, else that which `keep` selects. A group is
+    left as it is if one of its plants has changed or is gone, or if its notes are too long together.
     """
 
     groups: PlantGroups
@@ -128,14 +127,14 @@ class MergePlants(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """Give a set of plants other texts by a rule. Plants whose texts stay are left out.
+    """Rewrite the texts of a set of plants by a rule.
 
     `leave` are ids and fields that stay as they are. With `since`, a position of the events, plants that were added or
-    changed after it stay as well.
+    changed after it stay, too.
     """
 
     plants: Selection
-    rule: Rule
+    rule: RewriteRule
     leave: frozenset[tuple[int, str]] = frozenset()
     since: str | None = None
 
@@ -144,10 +143,10 @@ Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | M
 
 
 class Applied(NamedTuple):
-    """The change that was made; None if the edits changed nothing.
+    """The result of edits: the change that was made, None if they changed nothing.
 
-    `skipped` is the number of plants of a Rewrite that had been changed since its position; the ids are those of the
-    first of them. `added_ids` are the ids of the inserted plants, in the order of the Inserts.
+    `skipped` is the number of plants of a Rewrite that were changed since its position, `skipped_ids` has the first of
+    them. `added_ids` are the ids of the inserted plants, in the order of the Inserts.
     """
 
     change: Change | None
@@ -156,8 +155,8 @@ class Applied(NamedTuple):
     added_ids: tuple[int, ...] = ()
 
     @classmethod
-    def without(cls, skipped: set[int], change: Change | None, added_ids: Sequence[int] = ()) -> Applied:
-        """Return the result of a change that has left plants of these ids as they are, and has added some."""
+    def of(cls, change: Change | None, skipped: set[int], added_ids: Sequence[int] = ()) -> Applied:
+        """Return the result of a change, with the ids of all plants that it has skipped, and of those it has added."""
         return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED]), tuple(added_ids))
 
     @property
@@ -167,15 +166,17 @@ class Applied(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The change that took another one back. It left `skipped` plants as they are: they had been changed since."""
+    """The result of an undo or redo: the change that it made.
+
+    `skipped` plants stay as they are, since they were changed meanwhile; `skipped_ids` has the first of them. `ids` are
+    the plants that are there again, or as before; empty for more than a hundred. `moved` plants came back under other
+    ids, as theirs are in use; `moved_ids` has the old and new ids of the first of them.
+    """
 
     change: Change
     skipped: int
-    #: The ids of the first of them.
     skipped_ids: tuple[int, ...] = ()
-    #: The plants that are there again or are as before; empty if they are more than a hundred.
     ids: tuple[int, ...] = ()
-    #: The plants that came back under other ids, as another plant has theirs; the old and new ids of the first of them.
     moved: int = 0
     moved_ids: tuple[tuple[int, int], ...] = ()
 
@@ -184,30 +185,32 @@ class Undone(NamedTuple):
         """Which plants came back under other ids; None for none."""
         if not self.moved_ids:
             return None
-        shown = [f"{old} → {new}" for old, new in self.moved_ids[:_MAX_SHOWN]]
+        ids = [Text("{text}", text=f"{old} → {new}") for old, new in self.moved_ids]
         return Text(
             "{count:,} plants came back under other IDs, since theirs are in use: {ids}.",
             one="1 plant came back under another ID, since its own is in use: {ids}.",
             count=self.moved,
-            ids=", ".join([*shown, "…"] if self.moved > len(shown) else shown),
+            ids=comma_list(ids, _MAX_SHOWN, self.moved),
         )
 
 
 def edited(
-    row: PlantRow, *, name: str | Keep = KEEP, tag: str | Keep | None = KEEP, note: str | Keep | None = KEEP
+    row: PlantRow,
+    *,
+    name: str | Unchanged = UNCHANGED,
+    tag: str | Unchanged | None = UNCHANGED,
+    note: str | Unchanged | None = UNCHANGED,
 ) -> Update:
-    """Return the edit that gives the plant that the user saw other values. Raises InvalidPlantError."""
-    new_tag = row.tag if isinstance(tag, Keep) else tag
-    values: dict[str, object] = {"name": row.name if isinstance(name, Keep) else name}
-    from plantdesk.domain.validation import plant_fields, plant_note
-
+    """Return the edit that gives a plant, as the user has seen it, other values. Raises InvalidPlantError."""
+    new_tag = row.tag if isinstance(tag, Unchanged) else tag
+    values: dict[str, object] = {"name": row.name if isinstance(name, Unchanged) else name}
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
-    new_note = row.note if isinstance(note, Keep) else plant_note(note or "")
+    new_note = row.note if isinstance(note, Unchanged) else plant_note(note or "")
     return Update(row, fields.name, fields.tag, new_note)
 
 
-def numbered(ids: Sequence[int | None], first: int) -> list[int]:
-    """Return the ids of plants that are added together: those without one get the next free ones, from `first` on."""
+def assign_ids(ids: Sequence[int | None], first: int) -> list[int]:
+    """Return the ids of plants that are added together; None becomes the next free id, from `first` on."""
     given = {*ids}
     free = (plant_id for plant_id in count(first) if plant_id not in given)
     return [next(free) if plant_id is None else plant_id for plant_id in ids]
@@ -231,14 +234,14 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
 
 
 def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict[str, Any]:
-    """Return the parameters of a change that consists of `edits` and has `deleted` so many plants.
+    """Return the parameters of a change that consists of `edits`; `deleted` is the number of plants that it deleted.
 
-    `name` is the name of its plant, if it has only one.
+    `name` is that of its plant, None if it has several.
     """
     named: dict[str, Any] = {} if name is None else {"name": parameter(name)}
     match edits:
-        case [Update() as edit] if edit.name != edit.saw.name:
-            return {"name": parameter(edit.saw.name), "new_name": parameter(edit.name)}
+        case [Update() as edit] if edit.name != edit.seen.name:
+            return {"name": parameter(edit.seen.name), "new_name": parameter(edit.name)}
         case [SetTag(tag=tag)] | [Update(tag=tag)] if kind_of(edits) is ChangeKind.TAG:
             return {"tag": _tag_parameter(tag), **named}
         case [Delete(undoes_addition=True)]:
@@ -248,7 +251,7 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
         case [MergePlants()]:
             return {"merged": deleted}
         case [MergeTags(_, into), *others] if kind_of(edits) is ChangeKind.MERGE:
-            tags = _merged_tags(edits)
+            tags = [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
             return {"tags": tags} if others else {"tags": tags, "tag": parameter(into)}
         case [Rewrite(rule=rule)] if rule.find:
             named |= {"find": parameter(rule.find), "replacement": parameter(rule.replacement)}
@@ -256,8 +259,4 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
 
 
 def _tag_parameter(tag: str | None) -> str | None:
-    return tag and parameter(tag)
-
-
-def _merged_tags(edits: Sequence[Edit]) -> list[str]:
-    return [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
+    return None if tag is None else parameter(tag)

@@ -62,8 +62,8 @@ class ErrorNumber(IntEnum):
 class PlantDeskError(Exception):
     """A foreseeable failure, with a message for the user: `text`, or `str()` in English.
 
-    The class may have the template of `text`, and usual values; then the constructor gets the values, or the others.
-    `number` is the API's error number; `retry_after` (seconds) is set if a retry may succeed.
+    A subclass may define the template as `text`; the constructor then gets the values of its fields. `number` is the
+    API's error number; `retry_after` (seconds) is set if a retry may succeed.
     """
 
     number: ErrorNumber = ErrorNumber.DEFECT
@@ -85,12 +85,9 @@ class OutOfMemoryError(PlantDeskError):
     text = Text("There is not enough memory. Close other programs and try again.")
 
 
-# --- input ---
-
-
 @dataclass(frozen=True)
 class InvalidField:
-    """What is wrong with one field, and what a script sent in it."""
+    """An invalid field of a plant; `text` says what is wrong with it."""
 
     field: str
     text: Text
@@ -107,7 +104,7 @@ class InvalidPlantError(PlantDeskError):
 
 
 class IdOwner(Protocol):
-    """The attributes of a plant that the message needs."""
+    """The plant that has an id: what messages need of it."""
 
     @property
     def id(self) -> int:
@@ -123,7 +120,7 @@ class IdOwner(Protocol):
 
 
 class IdTakenError(PlantDeskError):
-    """The id belongs to `owner`, not to the plant to be added. `name` may be the name of the latter."""
+    """The id belongs to another plant, `owner`. `name` may be the name of the plant to be added."""
 
     number = ErrorNumber.ID_TAKEN
     text = Text("ID {id} already belongs to {plant}. Choose another ID.")
@@ -145,7 +142,7 @@ class SamePlantError(IdTakenError):
 
 
 def id_taken(owner: IdOwner, name: str, tag: str | None) -> IdTakenError:
-    """Return why a plant with the id of `owner` is not added."""
+    """Return the error for a plant with this name and tag, and the id of `owner`."""
     return SamePlantError(owner) if (owner.name, owner.tag) == (name, tag) else IdTakenError(owner, name)
 
 
@@ -177,9 +174,6 @@ class TokenUsedUpError(PlantDeskError):
         super().__init__(count=max_plants)
 
 
-# --- plants and tags that are not there, or have changed ---
-
-
 class UnknownPlantError(PlantDeskError):
     """There is no plant with this id."""
 
@@ -199,7 +193,7 @@ class UnknownTagError(PlantDeskError):
 
 
 class EditConflictError(PlantDeskError):
-    """A plant has changed since the user saw it: `current` is what it is now, None if it was deleted."""
+    """A plant has changed since the user saw it. `current` is the plant now, None if it was deleted."""
 
     text = Text("“{name}” was changed meanwhile, so nothing was saved.")
 
@@ -219,11 +213,11 @@ class SelectionChangedError(PlantDeskError):
 
 
 class NothingToUndoError(PlantDeskError):
-    """There is no such change, it is undone already, or its before-images were removed."""
+    """There is no such change, it is already undone, or its before-images were removed."""
 
 
 class UndoConflictError(PlantDeskError):
-    """All `plants` of a change have been changed or deleted since, or are there again; undoing it would lose that."""
+    """Undoing a change would overwrite later changes of all its plants; `plants` is their number."""
 
     text = Text(
         "Not undone, as all {count:,} plants have been changed or deleted since, or are there again: {title}.",
@@ -238,8 +232,6 @@ class UndoConflictError(PlantDeskError):
         super().__init__(not_redone if is_redo else None, count=plants, title=title)
 
 
-# --- the store: a class for each cause, for every kind of store; `files` are those of the kinds that have one ---
-
 _THE_STORE = Text("The plant store")
 
 
@@ -248,7 +240,7 @@ class StoreError(PlantDeskError):
 
     number = ErrorNumber.STORE_UNREACHABLE
     #: Whether the write may have happened nevertheless.
-    is_unknown = False
+    may_have_committed = False
 
 
 class StoreBusyError(StoreError):
@@ -328,11 +320,11 @@ class StoreUnreachableError(StoreError):
 
 
 class SignInNeededError(StoreUnreachableError):
-    """A shared store wants to know who opens it."""
+    """A shared store needs a user and a password."""
 
 
 def prevents_changes(error: BaseException | None) -> bool:
-    """Return whether plants cannot be changed while the store has this error; new ones may wait for its end."""
+    """Return whether an error of the store prevents changing plants; new ones may wait until it is over."""
     return isinstance(error, StoreReadOnlyError | StoreUnreachableError)
 
 
@@ -354,7 +346,7 @@ class StoreMovedError(StoreUnreachableError):
 
 
 class StoreGoneError(StoreError):
-    """There is no store, but something of it is left (backups, a log): it was moved or deleted."""
+    """There is no store, but its backups or log: it was moved or deleted."""
 
     text = Text(
         "The file “{file}” is gone, but PlantDesk has kept plants there before. Put it back, or restore a backup "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.records import LARGEST_ID
+from plantdesk.domain.records import LARGEST_ID, PlantContent
 from plantdesk.domain.texts import Text
 
 _NUMBER = "(-?[0-9]{1,19})"
@@ -22,15 +22,6 @@ class EventKind(StrEnum):
     ADDED = "added"
     CHANGED = "changed"
     DELETED = "deleted"
-
-
-class PlantContent(NamedTuple):
-    """A plant as it was after an event, or as a file has it."""
-
-    id: int
-    name: str
-    tag: str | None
-    note: str | None
 
 
 class PlantEvent(NamedTuple):

@@ -1,4 +1,4 @@
-"""Text without case and accents, so that “erable” finds “Érable”, which SQLite alone cannot."""
+"""Folds texts for searching and sorting: without case and accents, so that “erable” finds “Érable”."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 #: Separates name and tag in the key of plants that are alike; sorts before every printable character.
 SEPARATOR = "\x1f"
-#: Characters that would end a text for LIKE, or the name in a key.
+#: Characters that would end a text for LIKE, or the name in a key of plants that are alike.
 _BLANKS = "\0" + SEPARATOR
 #: The most characters with a cached folding; ordinary texts use some hundreds.
 _MAX_CACHED = 4096
-#: Characters per call: `str.translate` copies its whole result each time it grows, which long texts pay for repeatedly.
+#: Characters per call of `str.translate`, which copies its whole result each time it grows.
 _PIECE = 4096
 #: Characters that a search does not distinguish, and the one that stands for them. Stored with each plant, so a change
 #: of this table needs a migration.
@@ -25,9 +25,8 @@ _MAX_SORTED = 65_536
 class _Folding(dict[int, str]):
     """Maps each character to its folding, computed on first use.
 
-    One by one, because `unicodedata.normalize` sorts the combining marks of a character in quadratic time: half a
-    million of them, in a name of 1 MB, would stop the program for minutes. Here they are removed, so that their order
-    does not matter.
+    Characters are normalized one by one, since `unicodedata.normalize` sorts combining marks in quadratic time: half a
+    million of them, in a name of 1 MB, would take minutes.
     """
 
     def __missing__(self, code: int) -> str:
@@ -43,9 +42,9 @@ _FOLDING = _Folding()
 
 
 def searched(text: str) -> str:
-    """Return `text` as it is compared and sorted: decomposed, without combining marks, case-folded.
+    """Return `text` folded: decomposed, without combining marks, case-folded, with one character for its confusables.
 
-    One character stands for all its confusables, and a space for NUL and SEPARATOR.
+    NUL and SEPARATOR become spaces.
     """
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return "".join([piece.translate(_FOLDING) for piece in pieces])
@@ -57,7 +56,7 @@ def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple
 
 
 def is_unicode(text: str) -> bool:
-    """Return whether a text has no half of a surrogate pair, so that it can be stored."""
+    """Return whether a text can be encoded in UTF-8: it has no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -66,11 +65,11 @@ def is_unicode(text: str) -> bool:
 
 
 def searched_all(texts: Sequence[str | None]) -> list[str | None]:
-    """Return many texts as they are searched; folded as one, in a quarter of the time, if none has line breaks."""
+    """Return many texts folded; in one call, which takes a quarter of the time, if none has line breaks."""
     present = [each for each in texts if each is not None]
     joined = "\n".join(present)
-    is_one = joined.count("\n") == len(present) - 1
-    folded = iter(searched(joined).split("\n") if is_one else map(searched, present))
+    has_no_breaks = joined.count("\n") == len(present) - 1
+    folded = iter(searched(joined).split("\n") if has_no_breaks else map(searched, present))
     return [None if each is None else next(folded) for each in texts]
 
 
@@ -96,7 +95,7 @@ def search_words(text: str) -> list[str]:
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
     """Return a key that is equal for plants that differ only in case, accents, confusables and spare blanks.
 
-    It is empty if the name has nothing else: such a plant is like no other.
+    It is empty for a name of only such characters, which is like no other.
     """
     name = _squeezed(name)
     return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name

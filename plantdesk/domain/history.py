@@ -1,6 +1,6 @@
-"""The history: what a change of plants did, as a kind and parameters, and the title that is made of them.
+"""The history: what a change of plants did, as a kind and parameters, and the title that is made of these.
 
-A store keeps kind and parameters. No text of a title is stored, and nothing reads one.
+A store keeps kind and parameters, never a title.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Change(NamedTuple):
     - `of`: for an undo or redo, `kind`, `parameters` and `plants` of the original change.
     - `title`: what an earlier PlantDesk has written and nothing understands.
 
-    `desk` is the desk of a shared store that made it; empty if there is none or it is not known.
-    `undoes` is the number of the change that this one took back: None for the undo of an addition, which has no number.
-    `can_undo`: the state before is still stored, and the change is not undone.
+    `desk` is the desk of a shared store that made it; empty if it is not known. `undoes` is the number of the change
+    that this one undid; None for the undo of an addition, which has no number. `can_undo`: the state before is still
+    stored, and the change is not undone.
     """
 
     number: int
@@ -88,22 +88,26 @@ class Change(NamedTuple):
 
     @property
     def plain_title(self) -> Text:
-        """What the change did, or what the change did that it took back or made again."""
+        """What the change did; for an undo or redo, what the original change did."""
         return title(*self.subject)
 
     @property
     def subject(self) -> tuple[ChangeKind, dict[str, Any], int]:
-        """Kind, parameters and number of plants of the change, or of the change that it took back or made again."""
+        """Kind, parameters and number of plants of the change; for an undo or redo, of the original change."""
         if self.kind not in {ChangeKind.UNDO, ChangeKind.REDO}:
             return self.kind, self.parameters, self.plants
-        of = self.parameters.get("of")
-        of = of if isinstance(of, dict) else {}
-        parameters, plants = of.get("parameters"), of.get("plants")
-        plants = plants if isinstance(plants, int) else self.plants
-        return ChangeKind(str(of.get("kind"))), parameters if isinstance(parameters, dict) else {}, plants
+        original = self.parameters.get("of")
+        if not isinstance(original, dict):
+            original = {}
+        parameters, plants = original.get("parameters"), original.get("plants")
+        return (
+            ChangeKind(str(original.get("kind"))),
+            parameters if isinstance(parameters, dict) else {},
+            plants if isinstance(plants, int) else self.plants,
+        )
 
-    def taken_back(self) -> tuple[ChangeKind, dict[str, Any]]:
-        """Return kind and parameters of the change that takes this one back. Raises NothingToUndoError."""
+    def inverse(self) -> tuple[ChangeKind, dict[str, Any]]:
+        """Return kind and parameters of the change that undoes or redoes this one. Raises NothingToUndoError."""
         is_redo = self.kind is ChangeKind.UNDO
         if self.is_undone:
             done = Text("This is redone already: {title}.") if is_redo else Text("This is undone already: {title}.")
@@ -113,8 +117,8 @@ class Change(NamedTuple):
             undo = Text("This is too old to be undone: {title}. The state before it is no longer stored.")
             raise NothingToUndoError(redo if is_redo else undo, title=self.plain_title)
         kind, parameters, plants = self.subject
-        of = {"kind": str(kind), "parameters": parameters, "plants": plants}
-        return ChangeKind.REDO if is_redo else ChangeKind.UNDO, {"of": of}
+        original = {"kind": str(kind), "parameters": parameters, "plants": plants}
+        return ChangeKind.REDO if is_redo else ChangeKind.UNDO, {"of": original}
 
     def check_same(self, stored: Change) -> None:
         """Raise NothingToUndoError if the store has another change under the number: it was replaced since."""
@@ -122,20 +126,28 @@ class Change(NamedTuple):
             raise NothingToUndoError(Text("This is not in the history of these plants: {title}."), title=self.title)
 
 
-class HistoryEntry(NamedTuple):
-    """A change, and what became of it: `change.is_undone` is its present state, `last` its latest undo or redo.
+class PlantLabel(NamedTuple):
+    """The texts by which a user knows a plant."""
 
-    `last` is what can be taken back: the change itself if it was never undone. `first` are id, name and tag of one of
-    its plants: before the change, or now if the change added the plant. It is None if that is not stored.
+    id: int
+    name: str
+    tag: str | None
+
+
+class HistoryEntry(NamedTuple):
+    """A change that is no undo or redo. `change.is_undone` is its present state.
+
+    `last` is its latest undo or redo, or the change itself if it was never undone: an undo of `last` changes the state.
+    `example` is one of its plants, as it was before the change, or as it is if the change added it; None if unknown.
     """
 
     change: Change
     last: Change
-    first: tuple[int, str, str | None] | None
+    example: PlantLabel | None
 
 
 class PlantChange(NamedTuple):
-    """A change as far as it concerns one plant: what the plant was before, None if it did not exist."""
+    """A change of one plant: `before` is the plant before the change, None if it did not exist."""
 
     change: Change
     before: PlantRow | None
@@ -169,15 +181,17 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
 
 def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
     """Return what a change did. Whatever is in `parameters`, there is a title."""
-    if isinstance(text := parameters.get("title"), str):
-        return Text("{text}", text=text)
+    stored_title = parameters.get("title")
+    if isinstance(stored_title, str):
+        return Text("{text}", text=stored_title)
     values: dict[str, Text] = {key: _quoted(value) for key, value in parameters.items() if isinstance(value, str)}
     match parameters.get("tags"):
         case [tag]:
             values["one_tag"] = _quoted(str(tag))
         case [_, _, *_] as tags if len(tags) <= _MAX_TAGS:
             values["tags"] = joined(map(_quoted, tags), LISTED)
-    if isinstance(merged := parameters.get("merged"), int):
+    merged = parameters.get("merged")
+    if isinstance(merged, int):
         values["merged"] = plants_text(merged)
     number = plants_text(plants)
     values["plants"] = values.get("name", number) if plants == 1 else number
@@ -186,14 +200,15 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
 
 
 def parameter(text: str) -> str:
-    """Return a text for the parameters of a change: long ones are shortened, as before-images have them whole."""
+    """Return a text as parameters of a change have it: shortened, as before-images have it whole."""
     return shortened(text, _MAX_PARAMETER)
 
 
 def texts_of(parameters: dict[str, Any]) -> list[str]:
     """Return the texts in the parameters of a change."""
     tags = parameters.get("tags")
-    return [each for each in (*parameters.values(), *(tags if isinstance(tags, list) else ())) if isinstance(each, str)]
+    values = [*parameters.values(), *(tags if isinstance(tags, list) else [])]
+    return [each for each in values if isinstance(each, str)]
 
 
 def _quoted(text: object) -> Text:

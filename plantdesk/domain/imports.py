@@ -10,7 +10,7 @@ from plantdesk.domain.texts import Text
 
 
 class OnConflict(StrEnum):
-    """How to handle a row whose id belongs to another plant, in the store or in an earlier row."""
+    """What happens with a row whose id belongs to another plant, in the store or in an earlier row."""
 
     REFUSE = "refuse"
     SKIP = "skip"
@@ -18,8 +18,15 @@ class OnConflict(StrEnum):
     REPLACE = "replace"
 
 
+class RowPosition(NamedTuple):
+    """A line of one of the files of an import; both are numbers from 1."""
+
+    file: int
+    line: int
+
+
 class ImportRow(NamedTuple):
-    """A valid plant of a file. `id` None: the next free one. `file` and `line` are its position, both from 1."""
+    """A valid plant of a file; `file` and `line` are its `RowPosition`. With `id` None it gets the next free id."""
 
     file: int
     line: int
@@ -30,20 +37,20 @@ class ImportRow(NamedTuple):
 
 
 class ImportConflict(NamedTuple):
-    """A row whose id belongs to another plant, and the name of that.
+    """A row whose id belongs to another plant.
 
-    `earlier` is the file and the line of the earlier row with that id, None if a plant of the store has it.
+    `owner_name` is the name of that plant. `owner_row` is its row if it is in the files, None if it is in the store.
     """
 
     row: ImportRow
-    owner: str
-    earlier: tuple[int, int] | None = None
+    owner_name: str
+    owner_row: RowPosition | None = None
 
 
 class ImportCounts(NamedTuple):
     """The numbers of new, unchanged and conflicting rows of an import.
 
-    `owners` are the plants of the store to which the ids of conflicting rows belong.
+    `owners` is the number of plants of the store that have the ids of conflicting rows.
     """
 
     new: int

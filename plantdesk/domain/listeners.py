@@ -13,7 +13,7 @@ _Event = TypeVar("_Event")
 
 
 class Listeners(Generic[_Event]):
-    """Calls each listener on the thread that calls `notify`."""
+    """Calls all listeners on the thread that calls `notify`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

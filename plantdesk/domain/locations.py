@@ -1,4 +1,4 @@
-"""Where a store is, and what a copy of it is.
+"""The interface to the location of a store, the copying of stores, and the probe of a shared store's address.
 
 Window, server and commands know a store by its location and by `PlantStore`, never by a file.
 """
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Protocol
 from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
-from plantdesk.domain.texts import LISTED, Text, joined
+from plantdesk.domain.texts import Text, comma_list, joined
 
 Row = Sequence[Any]
-#: Gets the fraction that is done; what it raises ends the copying, and nothing is written.
+#: Is called with the fraction that is done. An exception of it ends the copying, and nothing is written.
 Progress = Callable[[float], None]
 #: Plants and changes that a message names.
 _MAX_NAMED = 20
@@ -37,11 +37,11 @@ class StoreLocation(Protocol):
 
     @property
     def key(self) -> str:
-        """The same for all spellings of the location: identifies settings, window and server of the store."""
+        """Identifies the settings, the window and the server of the store; equal for all spellings of the location."""
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the user's own store, which no option names."""
+        """Whether it is the user's default store."""
 
     @property
     def folder(self) -> Path | None:
@@ -60,32 +60,31 @@ class StoreLocation(Protocol):
         """The backups that PlantDesk makes of the store."""
 
     def exists(self) -> bool:
-        """Return whether there is a store, or what is left of one."""
+        """Return whether there is a store, or a log or backups of one."""
 
     def check(self) -> bool:
-        """Return whether there is a store, as far as this is known without a server; change nothing.
+        """Return whether there is a store, as far as is known without asking a server; change nothing.
 
         Waits for the disk. Raises StoreError for a file that is no store, and OSError.
         """
 
     def open(self, *, create: bool = False) -> PlantStore:
-        """Open the store, make it if there is none, and bring its schema up to date; the caller closes it.
+        """Open the store, create it if there is none, and migrate its schema; the caller closes it.
 
-        `create` makes a new store even if there are signs that there was one. Raises StoreError and
-        FolderUnusableError.
+        `create` creates it even if a log or backups show that there was one. Raises StoreError and FolderUnusableError.
         """
 
     def open_reader(self) -> PlantReader:
-        """Open the store as `open` does, to read it quickly; the caller closes it. Raises StoreError."""
+        """Open the store only for reading, which is quicker than `open`; the caller closes it. Raises StoreError."""
 
     def quick_names(self) -> tuple[list[str], list[str]]:
-        """Return the tags and the names of the valid tokens for a shell, which must not wait; change nothing.
+        """Return the tags and the names of the valid tokens for shell completion, which must not wait.
 
-        Raises StoreError and OSError.
+        Changes nothing. Raises StoreError and OSError.
         """
 
     def roles_sql(self) -> str | None:
-        """Return SQL that makes roles for the users of the store's server; None if the store has no server."""
+        """Return SQL that creates roles for the users of the store's server; None if the store has no server."""
 
     def needed_update(self) -> TablesUpdate | None:
         """Return the update that a store of several desks needs before this PlantDesk can write to it.
@@ -106,18 +105,15 @@ class StoreLocation(Protocol):
         """
 
     def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
-        """Make a store of all rows of another one, durably; `copy_store` calls it.
+        """Create a store with all rows of another one, durably; `copy_store` calls it.
 
-        Raises TargetNotEmptyError, NulInStoreError, CopyRefusedError, CopyDiffersError and StoreError; then all is as
-        it was, except that a database may have empty tables.
+        Raises TargetNotEmptyError, NulInStoreError, CopyRefusedError, CopyDiffersError and StoreError; then nothing has
+        changed, except that a database may have empty tables.
         """
 
 
 def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress | None = None) -> Copied:
-    """Copy a whole store to a new or empty one, durably. Raises what `fill` raises, which leaves no plants there.
-
-    What `progress` raises also ends the copying.
-    """
+    """Copy a store to a new or empty one, durably. Raises what `fill` and `progress` raise; then it stays empty."""
     if source.key == target.key:
         raise SameStoreError
     with source.all_rows() as rows:
@@ -168,7 +164,7 @@ class NulInStoreError(PlantDeskError):
                 Text(
                     "Nothing was copied: a shared store cannot keep the character U+0000, which is in the plants with "
                     "these IDs: {numbers}. Remove it there.",
-                    numbers=_listed(plants),
+                    numbers=comma_list(plants, _MAX_NAMED),
                 )
             )
         if changes:
@@ -176,21 +172,21 @@ class NulInStoreError(PlantDeskError):
                 Text(
                     "The history has the character U+0000 in its changes {numbers}, and a shared store cannot keep it. "
                     "`plantdesk export` and `plantdesk import` take the plants there without the history.",
-                    numbers=_listed(changes),
+                    numbers=comma_list(changes, _MAX_NAMED),
                 )
             )
         super().__init__(joined(found))
 
 
 class Copied(NamedTuple):
-    """What was copied: the number of rows of each table, and the SHA-256 digest of all of them."""
+    """The result of a copy: the number of rows of each table, and the SHA-256 digest of all rows."""
 
     rows: dict[str, int]
     digest: str
 
 
 class StoreRows(NamedTuple):
-    """All rows of a store, in one snapshot; the functions read them, and raise StoreError."""
+    """All rows of a store in one snapshot, which the functions read. They raise StoreError."""
 
     #: What identifies the store.
     identity: str
@@ -199,16 +195,16 @@ class StoreRows(NamedTuple):
     last_change: int
     #: At least the id of every deleted plant.
     last_id: int
-    #: Returns the number of rows of all tables, about.
+    #: Returns about the number of rows of all tables.
     count_rows: Callable[[], int]
-    #: Yields the rows of a table of `plantdesk.store.models` by its primary key.
+    #: Yields the rows of a table of `plantdesk.store.models` in the order of its primary key.
     rows: Callable[[Any], Iterator[Row]]
     #: Returns the ids of the plants, and the numbers of the changes, that have U+0000 in a text.
     with_nul: Callable[[], tuple[list[int], list[int]]]
 
 
-class Stage(Enum):
-    """What the test of a shared store's address tests, one after the other."""
+class ConnectionStage(Enum):
+    """The steps of the test of a shared store's address, in their order."""
 
     SERVER = auto()
     ENCRYPTION = auto()
@@ -216,34 +212,29 @@ class Stage(Enum):
     PLANTS = auto()
 
 
-class Probe(NamedTuple):
+class ConnectionProbe(NamedTuple):
     """The result of a test. `failed` is the first stage that failed, with `error`; later ones were not tested."""
 
-    failed: Stage | None = None
+    failed: ConnectionStage | None = None
     error: StoreError | None = None
-    #: Whether what an administrator of the server can run solves the problem.
+    #: Whether an administrator of the server can solve the problem.
     needs_administrator: bool = False
     #: The server's version, and the milliseconds of a round trip.
     server: str = ""
     milliseconds: float = 0
     is_encrypted: bool = False
-    #: None: there are no tables, and the user may make them.
+    #: Their number; None if there are no tables yet, and the user may create them.
     plants: int | None = None
     can_add: bool = True
     can_change: bool = True
-    #: Why this PlantDesk can only read: the tables are of another version.
+    #: Why this PlantDesk can only read: the tables have another version.
     refusal: StoreError | None = None
     #: The desks that have changed something today, the last one first.
     desks: tuple[str, ...] = ()
 
 
-def _listed(numbers: Sequence[int]) -> Text:
-    listed = [Text("{number}", number=each) for each in numbers[:_MAX_NAMED]]
-    return joined([*listed, *([Text("…")] if len(numbers) > _MAX_NAMED else [])], LISTED)
-
-
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this computer: a loopback address, or the folder of a Unix domain socket."""
+    """Return whether a host is this computer: a loopback address, or the path of a Unix domain socket."""
     if not host or host.startswith(("/", "@")) or host.lower() == "localhost":
         return True
     try:

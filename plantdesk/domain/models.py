@@ -1,4 +1,4 @@
-"""The pydantic models of what others send and get: a plant, a plant to be added, an error, a file of a shared store.
+"""The pydantic models of the API and of the file of a shared store.
 
 The OpenAPI document has their schemas. `validation` checks input by them and has the messages.
 """
@@ -16,13 +16,13 @@ _NUMBERS = "Numeric error value; a number keeps its meaning for ever.\n\n| error
 
 
 def _encodable(text: str) -> str:
-    """Return a text that UTF-8 can encode; one with a lone surrogate raises UnicodeEncodeError, a ValueError."""
+    """Return a text that UTF-8 can encode. Raises UnicodeEncodeError, a ValueError, for a lone surrogate."""
     text.encode()
     return text
 
 
-def _given(tag: object) -> object:
-    """Refuse null: a plant without a tag has no such member."""
+def _not_null(tag: object) -> object:
+    """Refuse null: the member is left out for a plant without a tag. Raises ValueError."""
     if tag is None:
         raise ValueError
     return tag
@@ -32,13 +32,13 @@ _Text = Annotated[str, AfterValidator(_encodable)]
 _Name = Annotated[_Text, Field(description="The name of the plant")]
 _Tag = Annotated[
     _Text | None,
-    BeforeValidator(_given),
+    BeforeValidator(_not_null),
     WithJsonSchema({"description": "Tag that specifies the type of the plant", "type": "string"}),
 ]
 
 
 class _Model(BaseModel):
-    """Takes no value of another type for a field; members that it does not name are ignored."""
+    """Accepts only values of the declared types, and ignores unknown members."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -74,7 +74,7 @@ class Error(_Model):
 
 
 class DeskFile(_Model):
-    """The content of a file that names a shared store. It is passed on to others, and has neither user nor password."""
+    """The content of a file with the address of a shared store, without user and password, as it is given to others."""
 
     format: str = "PlantDesk store"
     version: int = 1

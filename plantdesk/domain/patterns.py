@@ -39,34 +39,34 @@ class Match(Protocol):
         """Return what a group has matched."""
 
 
-def finder(pattern: str, *, any_case: bool) -> Callable[[str], Iterator[Match]]:
+def compile_finder(pattern: str, *, ignore_case: bool) -> Callable[[str], Iterator[Match]]:
     """Return the function that yields the matches in a text. Raises InvalidPatternError."""
-    return cast("Callable[[str], Iterator[Match]]", _compiled(pattern, any_case=any_case).finditer)
+    return cast("Callable[[str], Iterator[Match]]", _compile(pattern, ignore_case=ignore_case).finditer)
 
 
-def template(pattern: str, replacement: str) -> Callable[[Match], str]:
+def compile_template(pattern: str, replacement: str) -> Callable[[Match], str]:
     r"""Return the function that makes the replacement of a match: `\1` is its first group, `\0` all of it.
 
     Raises InvalidReplacementError, and InvalidPatternError for the pattern.
     """
-    groups: int = _compiled(pattern, any_case=False).groups
-    parts = _parts(replacement)
+    groups: int = _compile(pattern, ignore_case=False).groups
+    parts = _parsed_replacement(replacement)
     for part in parts:
         if isinstance(part, int) and part > groups:
             raise InvalidReplacementError(group=f"\\{part}")
     return lambda match: "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
 
 
-def _parts(replacement: str) -> list[str | int]:
-    """Return the texts of a replacement and the numbers of its groups, in their order."""
+def _parsed_replacement(replacement: str) -> list[str | int]:
+    """Return the parts of a replacement: texts, and numbers of groups."""
     texts = _ESCAPED.split(replacement)
     return [text if at % 2 == 0 or text == "\\" else int(text) for at, text in enumerate(texts)]
 
 
-def _compiled(pattern: str, *, any_case: bool) -> re2._Regexp:
+def _compile(pattern: str, *, ignore_case: bool) -> re2._Regexp:
     options = re2.Options()
     options.log_errors = False
-    options.case_sensitive = not any_case
+    options.case_sensitive = not ignore_case
     try:
         return re2.compile(pattern, options)
     except re2.error as error:

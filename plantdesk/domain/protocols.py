@@ -1,6 +1,6 @@
-"""The interfaces of every kind of store. `tests/store/contract` tests each implementation.
+"""The interfaces of an open store, the same for files and servers; `tests/store/contract` tests the implementations.
 
-`domain.locations` opens a store, `domain.backups` is about its backups.
+`locations` has those for opening a store, `backups` those for its backups.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import builtins
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from typing_extensions import override
 
@@ -19,17 +19,15 @@ from plantdesk.domain.errors import PlantDeskError, StoreError, TokenRefusedErro
 from plantdesk.domain.events import EventPage
 from plantdesk.domain.history import Change, HistoryEntry, PlantChange
 from plantdesk.domain.imports import ImportConflict, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
 from plantdesk.domain.selections import Counts, KnownName, Selection, View
 
-if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant, Plant
-
 
 class Desk(NamedTuple):
-    """A desk that was seen lately, in milliseconds since 1970, UTC.
+    """A computer that uses a shared store. `last_seen` is in milliseconds since 1970, UTC.
 
-    `version` is that of its PlantDesk, `tables` that of the tables that it writes to; if unknown, they are empty and 0.
+    `version` is that of its PlantDesk, empty if unknown; `tables` that of the tables it can write to, 0 if unknown.
     """
 
     name: str
@@ -40,31 +38,31 @@ class Desk(NamedTuple):
 
 
 class TablesUpdate(NamedTuple):
-    """An update that a shared store needs: from which version of the tables to which, and the desks of 30 days.
+    """An update that a shared store needs, from one version of the tables to the next, and the desks of 30 days.
 
-    The desks that can only read afterwards come first.
+    Those that can only read after the update come first.
     """
 
     before: int
     after: int
     desks: tuple[Desk, ...]
 
-    def goes_on(self, desk: Desk) -> bool:
-        """Return whether a desk can change plants afterwards."""
+    def can_write_after(self, desk: Desk) -> bool:
+        """Return whether a desk can change plants after the update."""
         return desk.tables >= self.after or desk.is_own
 
 
 class NewToken(NamedTuple):
-    """A new token; `token` itself is known only now."""
+    """A new token. Only its digest is stored, so `token` is not available later."""
 
     token: str
     row: TokenRow
 
 
 class HistorySummary(NamedTuple):
-    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who has made them.
+    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who made them.
 
-    `desks` are the desks of a shared store, by name.
+    `desks` are the names of desks of a shared store.
     """
 
     changes: int
@@ -88,8 +86,8 @@ class PlantReader(Protocol):
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
         """Return the plants of `ids` by id; those that do not exist are left out."""
 
-    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-        """Return the same without notes, and with long texts cut to `longest` characters."""
+    def shortened_rows(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        """Return the plants of `ids` as `rows` does, without notes, and with texts cut to `longest` characters."""
 
     def plant(self, plant_id: int) -> PlantRow | None:
         """Return one plant, or None."""
@@ -107,15 +105,15 @@ class PlantReader(Protocol):
         """Return the tags that plants have, sorted without regard to case and accents, and their numbers of plants."""
 
     def known_names(self, start: str, limit: int) -> list[KnownName]:
-        """Return names that begin with `start`, the most frequent first; case, accents and confusables do not matter.
+        """Return names that begin with `start` but for case, accents and confusables, the most frequent first.
 
-        Of a great many plants only those of the largest ids are counted.
+        In a large store only the plants with the largest ids are counted.
         """
 
     def near_names(self, name: str, limit: int) -> list[KnownName]:
         """Return names that are spelt alike (`domain.spelling`), the nearest first, then the most frequent.
 
-        Of a great many plants those of the largest ids are compared, unless an index finds few.
+        In a large store only the plants with the largest ids are compared, unless an index selects few.
         """
 
     def first_with_name(self, view: View, start: str) -> int | None:
@@ -125,7 +123,7 @@ class PlantReader(Protocol):
         """Return those of `names` that plants have."""
 
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
-        """Return the plants with the same `folding.alike_key`: groups sorted by it, each in the order of its ids."""
+        """Return the groups of plants with the same `folding.alike_key`, sorted by it, each in the order of its ids."""
 
     def counts(self) -> Counts:
         """Return the numbers of plants by tag and source, and of those added today."""
@@ -133,14 +131,14 @@ class PlantReader(Protocol):
     def sources(self) -> list[Source]:
         """Return the sources that plants may have."""
 
-    def desks_at_work(self) -> list[Desk]:
-        """Return the desks that work on a shared store, itself included; none for a file."""
+    def active_desks(self) -> list[Desk]:
+        """Return the desks that have the shared store open, this one included; none for a file."""
 
     def count_selected(self, selection: Selection) -> int:
         """Return the number of plants of a set."""
 
     def selected(self, selection: Selection, limit: int | None = ...) -> Iterator[PlantRow]:
-        """Yield the plants of a set, newest first, at most `limit`; read in pages, not in one snapshot."""
+        """Yield at most `limit` plants of a set, newest first. They are read in pages, not in one snapshot."""
 
     def history(self, limit: int = ...) -> list[Change]:
         """Return the newest changes, at most `limit`, undos and redos among them, newest first."""
@@ -153,11 +151,11 @@ class PlantReader(Protocol):
         source: Source | str | None = None,
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
-        """Return at most `limit` changes other than undos and redos, newest first: those with a number below `before`.
+        """Return at most `limit` changes other than undos and redos, newest first, with a number below `before`.
 
-        `text` is in what is `shown` of a change (its title in the language of the user, by default in English), in one
-        of its parameters, or in the name that one of its plants had before (has now, if the change added it). `source`
-        is the source that made it, or the name of the desk.
+        Each contains `text`: in its title, as `shown` returns it (default: in English), in one of its parameters, or in
+        the name of one of its plants, as it was before or as the change added it. `source` is the source that made it,
+        or the name of its desk.
         """
 
     def history_summary(self) -> HistorySummary:
@@ -166,14 +164,14 @@ class PlantReader(Protocol):
     def plant_history(self, plant_id: int, limit: int = ...) -> list[PlantChange]:
         """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.
 
-        A change that was taken back, and the undo that did it, are not among them.
+        An undone change and its undo are not among them.
         """
 
     def events(self, since: str | None, limit: int = ...) -> EventPage:
-        """Return about `limit` events since a position, in the order of commits; for None only the present position.
+        """Return about `limit` events since a position, in the order of commits; for None only the current position.
 
-        Each event is in exactly one of the pages that follow each other. Raises UnknownPositionError for a position of
-        another store, OutdatedPositionError if changes since then are not stored any more.
+        Pages that are read one after the other have each event once. Raises UnknownPositionError for a position of
+        another store, OutdatedPositionError if changes since then are no longer stored.
         """
 
     def interrupt(self) -> None:
@@ -184,7 +182,7 @@ class PlantReader(Protocol):
 
 
 class TokenEndedError(TokenRefusedError):
-    """The token of `source` is no longer valid; clients get the same answer as for an unknown one."""
+    """The token of `source` is no longer valid. Clients get the same answer as for an unknown token."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -208,7 +206,7 @@ class TokenLookup(Protocol):
 class ServedTokens(Protocol):
     """What the API needs of the tokens of a store. All methods may be called from any thread."""
 
-    def used(self, source: Source) -> Future[None]:
+    def record_use(self, source: Source) -> Future[None]:
         """Record that the token of `source` was used now without adding a plant."""
 
     def checker(self) -> TokenLookup:
@@ -240,17 +238,17 @@ class TokenStore(ServedTokens, Protocol):
 
 
 class PlantImport(Protocol):
-    """An import: plants are collected beside the store, compared with it, and added as one change.
+    """An import: plants are collected in tables of their own, compared with the store, and added as one change.
 
-    One thread at a time may use it, but any thread may cancel it. Nothing is in the store before `apply`. Every method
-    raises StoreError, and InterruptedError after `cancel`.
+    One thread at a time may use it, but any thread may cancel it. Only `apply` changes plants. Every method raises
+    StoreError, and InterruptedError after `cancel`.
     """
 
     def add(self, rows: Sequence[ImportRow]) -> None:
-        """Collect plants, in lists that fit into memory. They must be valid."""
+        """Collect valid plants; call it with lists of limited size."""
 
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
-        """Compare all rows with the store. `fields` are those that the file has; a plant keeps its others."""
+        """Compare all rows with the store. `fields` are those of the files; of others a plant keeps its values."""
 
     def conflicts(self) -> Iterator[ImportConflict]:
         """Yield the rows that the last `compare` found to conflict, in their order."""
@@ -259,7 +257,8 @@ class PlantImport(Protocol):
         """Add what was compared as one change, durably; `label` is the name of the import. Blocks.
 
         `progress` is called on the thread that writes, with the rows so far and all rows; it must be quick.
-        KeyboardInterrupt leaves nothing, unless all is written already. Raises ImportConflictError and StoreBusyError.
+        KeyboardInterrupt leaves the store unchanged, unless all is written already. Raises ImportConflictError and
+        StoreBusyError.
         """
 
     def cancel(self) -> None:
@@ -270,7 +269,7 @@ class PlantImport(Protocol):
 
 
 class ServedStore(Protocol):
-    """What the API needs of a store: a PlantStore, or what stands for one that is not open yet. For any thread."""
+    """What the API needs of a store: a PlantStore, or a substitute while none is open. For any thread."""
 
     @property
     def tokens(self) -> ServedTokens:
@@ -279,10 +278,9 @@ class ServedStore(Protocol):
     def add_each(
         self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
     ) -> None:
-        """Add several independent plants, then call `done` with the outcome of each, in the same order.
+        """Add several independent plants in one commit, then call `done` with the outcome of each, in the same order.
 
-        `done` is called on a thread of the store (at once if the store is closed) and must return soon. This is for
-        many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
+        `done` is called once, on a thread of the store (on this one if the store is closed), and must return soon.
         """
 
 
@@ -300,25 +298,22 @@ class PlantStore(ServedStore, Protocol):
 
     @property
     def write_error(self) -> StoreError | None:
-        """What keeps the store from taking plants, as far as is known: StoreReadOnlyError for a read-only one."""
+        """What prevents adding plants, as far as is known: StoreReadOnlyError for a read-only store."""
 
     @property
     def change_error(self) -> StoreError | None:
-        """What keeps the user from changing plants that are there: `write_error`, or a right that is missing."""
+        """What prevents changing and deleting plants: `write_error`, or a missing right."""
 
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         """Add one plant; the Future is done when the plant is durable.
 
-        The same plant again changes nothing and gives the row that is there, so that a script may retry; for the form
-        the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the source's token is no longer
-        valid), TokenUsedUpError and StoreError.
+        The same plant again is a success that changes nothing, so that a script may retry; but from the form it is an
+        IdTakenError. The Future's other exceptions are TokenRefusedError (the source's token is no longer valid),
+        TokenUsedUpError and StoreError.
         """
 
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        """Add a plant under the next free id, which is found and taken in one transaction.
-
-        The Future's exceptions are StoreError.
-        """
+        """Add a plant with the next free id. The Future's exceptions are StoreError."""
 
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
         """Change plants: all `edits` in one transaction, as one change of the history, or none of them.
@@ -328,14 +323,14 @@ class PlantStore(ServedStore, Protocol):
         """
 
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        """Take back a change, given itself or by its number, by another change. Default: the latest that is not undone.
+        """Undo a change by another change. It is given itself or by its number; None is the latest not undone.
 
-        Plants that something else has changed since are left as they are. The Future's exceptions are
-        NothingToUndoError, UndoConflictError (nothing could be taken back) and StoreError.
+        Plants that were changed since stay as they are. The Future's exceptions are NothingToUndoError,
+        UndoConflictError (nothing could be undone) and StoreError.
         """
 
     def redo(self, source: Source) -> Future[Undone]:
-        """Take back the latest undo that is in force. The Future's exceptions are those of `undo`."""
+        """Redo what the latest undo has undone. The Future's exceptions are those of `undo`."""
 
     def new_import(self) -> PlantImport:
         """Begin an import; the caller closes it. Raises StoreError."""
@@ -347,27 +342,28 @@ class PlantStore(ServedStore, Protocol):
         """
 
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
-        """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.
+        """Call `listener` with the error that prevents adding plants, and with None when that is over.
 
-        It is called at once, on this thread, if the store cannot be written to now. The store is tried again every two
-        seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
+        It is called on the writer thread, and also now, on this thread, if there is such an error. The store is tried
+        again every two seconds. Returns the function that ends the subscription. A listener must be quick and must not
+        raise.
         """
 
     def reader(self) -> PlantReader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
 
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        """Make automatic backups from now on; the returned function ends that, after a backup under way.
+        """Make automatic backups from now on. The returned function ends that, after the current backup.
 
         `on_outcome` is called on the thread of the backups after each attempt, with its error, or None.
         """
 
     def begin_closing(self) -> None:
-        """Prepare for `close`, which comes soon: calls that wait for a server that hangs fail after some seconds."""
+        """Prepare for `close`: calls that wait for an unresponsive server fail after some seconds."""
         return
 
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the store. May be called again.
 
-        Raises StoreError if a file that was committed to is gone and its content could not be saved.
+        Raises StoreError if the store's file is gone, and its committed content could not be saved as a backup.
         """

@@ -1,11 +1,11 @@
-"""The immutable rows that the store returns, the parser of ids, and the present time as the store keeps it.
+"""The immutable rows that the store returns, the parser of ids, and timestamps.
 
-`plantdesk.store.models` defines the tables. This module imports little:
-commands and the window need it at their start.
+`plantdesk.store.models` defines the tables.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -35,13 +35,11 @@ def parse_id(text: str) -> int:
 
     Only ASCII digits are accepted, and they are counted before the conversion: int() takes quadratic time.
     """
-    digits = text.strip()
-    unsigned = digits[1:] if digits[:1] in {"-", "+"} else digits
-    if not (unsigned.isascii() and unsigned.isdigit()):
+    found = re.fullmatch("([+-]?)0*([0-9]+)", text.strip())
+    if found is None:
         raise InvalidPlantError([InvalidField("id", ID_TYPE)])
-    significant = unsigned.lstrip("0") or "0"
-    number = int(significant[:20])  # twenty digits are too many already
-    number = -number if digits[0] == "-" else number
+    sign, digits = found.groups()
+    number = int(sign + digits[:20])  # twenty digits are too many already
     if number > LARGEST_ID:
         raise InvalidPlantError([InvalidField("id", ID_TOO_LARGE)])
     if number < SMALLEST_ID:
@@ -67,12 +65,10 @@ class SourceKind(StrEnum):
 
 
 class Source(NamedTuple):
-    """The origin of a plant, a row of table `source`; `label` is the name of the import, token or assistant.
+    """Who added a plant or made a change, a row of table `source`. `label` names the import, token or assistant.
 
-    A source with the id 0 stands for the row of its kind and label, which a change adds if there is none.
-
-    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write. They are
-    missing in the source of a plant that is read, and in the row of a retry, since that request did not add the plant.
+    With the id 0 it stands for the row of its kind and label, which is added if there is none. `token_id` and `digest`
+    identify the token of a request, for the check when its plant is written; sources that are read have none.
     """
 
     id: int
@@ -82,7 +78,7 @@ class Source(NamedTuple):
     digest: bytes | None = None
 
     def without_token(self) -> Source:
-        """Return the source as it is read."""
+        """Return the source as it is read from the store."""
         return self._replace(token_id=None, digest=None)
 
 
@@ -92,9 +88,9 @@ COMMAND = Source(2, SourceKind.COMMAND)
 
 
 class PlantRow(NamedTuple):
-    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is also None when it is not read.
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is also None if it was not read.
 
-    `version` identifies this content: two rows with the same id and version are equal.
+    Two rows with the same id and version have the same content.
     """
 
     id: int
@@ -104,6 +100,15 @@ class PlantRow(NamedTuple):
     source: Source
     note: str | None = None
     version: int = 0
+
+
+class PlantContent(NamedTuple):
+    """The id and the texts of a plant, without what the store adds."""
+
+    id: int
+    name: str
+    tag: str | None
+    note: str | None
 
 
 class TokenRow(NamedTuple):
@@ -117,7 +122,7 @@ class TokenRow(NamedTuple):
     source: Source
     max_plants: int | None = None
 
-    def expired(self, now: int) -> bool:
+    def is_expired(self, now: int) -> bool:
         """Return whether the token has expired at `now` (milliseconds since 1970, UTC)."""
         return self.expires_at is not None and self.expires_at <= now
 
@@ -127,23 +132,23 @@ class Changes(NamedTuple):
 
     `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
     back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
-    another program wrote to the file, or there were too many plants to list. `history`: the history has a new entry.
+    another program wrote to the file, or there were too many plants to list.
     """
 
     added: tuple[PlantRow, ...] = ()
     updated: tuple[PlantRow, ...] = ()
     removed: tuple[int, ...] = ()
     needs_reload: bool = False
-    tokens: bool = False
-    history: bool = False
+    tokens_changed: bool = False
+    history_changed: bool = False
 
 
 def now_ms() -> int:
-    """Return the current time."""
+    """Return the current time in milliseconds since 1970, UTC."""
     return time.time_ns() // 1_000_000
 
 
 def utc_time(timestamp: int) -> datetime:
-    """Return the time in UTC, or the nearest one that Python supports: another program may have written any number."""
+    """Return a timestamp as a time in UTC, or the nearest that Python supports: other programs may write any number."""
     # Windows has no datetime.fromtimestamp() for times before 1970 and after 3000.
     return _EPOCH + timedelta(milliseconds=max(EARLIEST, min(LATEST, timestamp)))

@@ -22,7 +22,7 @@ from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.records import SourceKind, parse_id
 from plantdesk.domain.selections import AddedBy, AddedOn, Condition, Contains, HasId, HasTag, Not, Selection, Term
 
-#: The beginnings of terms, in the order in which they are offered.
+#: The prefixes of terms, in the order in which they are offered.
 PREFIXES = ("tag:", "note:", "from:", "added:", "id:")
 _NONE = "none"
 _TERM = re.compile(
@@ -40,7 +40,7 @@ _ID_RANGE = re.compile(r"(-?\d+)-(-?\d+)", re.ASCII)
 
 
 def parse_search(text: str) -> Selection:
-    """Return the plants that a search selects; without a word or term: all."""
+    """Return the plants that a search selects; all for an empty one."""
     return Selection.of(*parse_terms(text))
 
 
@@ -75,7 +75,7 @@ def _field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
         case "" | "note:":
             return Contains(value, is_word=False, in_note=bool(prefix))
         case "tag=":
-            return HasTag(value, exact=True)
+            return HasTag(value, is_exact=True)
         case "tag:":
             return HasTag(None if value.lower() == _NONE and not is_quoted else value)
         case "from:":
@@ -95,9 +95,11 @@ def _source(value: str) -> AddedBy | None:
 def _days(value: str) -> AddedOn | None:
     if value in _DAYS:
         return AddedOn(*_DAYS[value])
-    if (days := _LAST_DAYS.fullmatch(value)) is not None:
-        return AddedOn(int(days[1]) - 1, 0)
-    if (found := _DATE.fullmatch(value)) is None:
+    last_days = _LAST_DAYS.fullmatch(value)
+    if last_days is not None:
+        return AddedOn(int(last_days[1]) - 1, 0)
+    found = _DATE.fullmatch(value)
+    if found is None:
         return None
     year, month, day = map(int, found.groups("0"))
     last_month = month or 12
@@ -142,8 +144,8 @@ def _contained_text(term: Contains) -> str:
 def _tag_text(term: HasTag) -> str:
     if term.tag is None:
         return f"tag:{_NONE}"
-    is_none = term.tag.lower() == _NONE and not term.exact
-    return f"tag{'=' if term.exact else ':'}{_quoted(term.tag) if is_none else _value(term.tag)}"
+    is_none = term.tag.lower() == _NONE and not term.is_exact
+    return f"tag{'=' if term.is_exact else ':'}{_quoted(term.tag) if is_none else _value(term.tag)}"
 
 
 def _days_text(first: date | int, last: date | int) -> str:

@@ -1,4 +1,4 @@
-"""Sets of plants: what a search, a view, an export or an edit of many selects, and in which order. Knows no SQL."""
+"""Sets of plants, as conditions that a search, view, export or edit selects by, and their orders. Knows no SQL."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from plantdesk.domain.records import Source, SourceKind
 
 @dataclass(frozen=True)
 class Contains:
-    """Name or tag contains a text; case, accents and confusables (`folding`) do not matter.
+    """Name or tag contains a text, regardless of case, accents and confusables (`folding`).
 
-    `is_word`: or the id begins with it. `in_note`: the note contains it instead, which may be empty: any note.
+    `is_word`: or the id begins with it. `in_note`: instead the note contains it; an empty text selects any note.
     """
 
     text: str
@@ -26,31 +26,31 @@ class Contains:
 
 @dataclass(frozen=True)
 class HasTag:
-    """The plant has this tag, or none (None). Unless `exact`, case, accents and confusables do not matter.
+    """The plant has this tag, or none (None); unless `is_exact`, regardless of case, accents and confusables.
 
     A tag that ends with a slash stands for a branch: “garden/” for “garden” and all tags that begin with “garden/”.
     """
 
     tag: str | None
-    exact: bool = False
+    is_exact: bool = False
 
     @classmethod
-    def just(cls, tag: str) -> HasTag:
-        """Return the condition of exactly this tag. If it ends with a slash, it is the top of a branch of its own."""
-        return cls(f"{tag}/" if tag.endswith("/") else tag, exact=True)
+    def exactly(cls, tag: str) -> HasTag:
+        """Return the condition for exactly this tag, also if it ends with a slash."""
+        return cls(f"{tag}/" if tag.endswith("/") else tag, is_exact=True)
 
     @property
     def branch(self) -> str | None:
-        """The tag at the top of the branch, as it is searched unless `exact`; None if the tag names no branch."""
+        """The top tag of the branch, folded unless `is_exact`; None if the tag is no branch."""
         if self.tag is None:
             return None
-        text = self.tag if self.exact else searched(self.tag)
+        text = self.tag if self.is_exact else searched(self.tag)
         return text[:-1] if text.endswith("/") and text[:-1].strip() else None
 
 
 @dataclass(frozen=True)
 class AddedBy:
-    """The plant has a source of this kind, or with this label, or of this kind with exactly this label."""
+    """The plant has a source of this kind, with this label, or both; with a kind the label must be equal."""
 
     kind: SourceKind | None = None
     label: str | None = None
@@ -98,9 +98,9 @@ Term = Condition | Not
 
 
 class Selection(NamedTuple):
-    """A set of plants: those that match one term of each group. Without any condition: all plants.
+    """A set of plants: those that match one term of each group, all without groups.
 
-    `since` is the time of adding in milliseconds since 1970, UTC. Each of `ids` that does not exist is left out.
+    `since` selects by the time of adding, in milliseconds since 1970, UTC; `ids` by the ids, which need not exist.
     """
 
     groups: tuple[tuple[Term, ...], ...] = ()
@@ -109,17 +109,14 @@ class Selection(NamedTuple):
 
     @classmethod
     def of(cls, *terms: Term) -> Selection:
-        """Return the plants that match `terms`. Terms of one kind are alternatives (tag a or tag b).
-
-        But every `Contains` and every `Not` must match.
-        """
+        """Return the plants that match `terms`: every `Contains` and `Not`, and one term of each other kind."""
         groups: dict[object, list[Term]] = {}
         for term in dict.fromkeys(terms):
             groups.setdefault(term if isinstance(term, (Contains, Not)) else type(term), []).append(term)
         return cls(tuple(map(tuple, groups.values())))
 
     def among(self, ids: set[int]) -> Selection:
-        """Return those plants of the set that have one of `ids`."""
+        """Return the plants of the set with one of `ids`."""
         return self._replace(ids=sorted(ids if self.ids is None else ids.intersection(self.ids)))
 
     @property
@@ -139,7 +136,7 @@ def _date(day: date | int) -> date:
 
 
 def _midnight(day: date) -> int:
-    """Return the local midnight at which a day begins; if clocks skip it, the time of the skip."""
+    """Return the timestamp of the local midnight at which a day begins, or of the clock change that skips it."""
     return round(datetime.combine(day, time()).timestamp() * 1000)
 
 
@@ -154,7 +151,7 @@ class Order(StrEnum):
 
 
 class KnownName(NamedTuple):
-    """A name that plants have: the tag of the newest of them, and their number."""
+    """A name that plants have, the tag of the newest of them, and their number."""
 
     name: str
     tag: str | None
@@ -170,7 +167,7 @@ class View(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Numbers of plants, in one snapshot. The tag None is for those without one; `today` are those added today."""
+    """Numbers of plants by tag (None: without one) and by source, and of those added today, in one snapshot."""
 
     tags: Mapping[str | None, int]
     sources: Mapping[Source, int]

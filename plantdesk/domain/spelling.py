@@ -1,60 +1,62 @@
-"""Names that are spelt alike, by their edit distance: how many letters to insert, remove or replace."""
+"""Names that are spelt alike, by their edit (Levenshtein) distance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise
+from operator import itemgetter
 from typing import TypeVar
 
 from plantdesk.domain.folding import searched
 from plantdesk.domain.selections import Contains, Selection
 
 _Named = TypeVar("_Named")
-#: Below so many letters nothing is near, and below so many only what differs in one of them.
-_SHORT, _SHORTISH = 4, 9
+#: Letters of a name from which one letter may differ, and from which two may.
+_MIN_FOR_ONE, _MIN_FOR_TWO = 4, 9
 #: Letters of a piece of a name that an index of trigrams finds, and the most pieces.
 _PIECE, _MAX_PIECES = 3, 6
-#: Letters of the longest name that is compared, and the most names that a store has compared: a tenth of a second.
-_LONGEST, MAX_COMPARED = 500, 10_000
+#: Letters of the longest name that is compared, and names that a store compares: about 0.1 s.
+_MAX_LETTERS, MAX_COMPARED = 500, 10_000
 
 
 def max_distance(key: str) -> int | None:
-    """Return how many letters of a name, as it is searched, may differ in one that is near; None: nothing is."""
-    if not _SHORT <= len(key) <= _LONGEST:
+    """Return how many letters of a folded name may differ in a near one; None if no name is near."""
+    if not _MIN_FOR_ONE <= len(key) <= _MAX_LETTERS:
         return None
-    return 1 if len(key) < _SHORTISH else 2
+    return 1 if len(key) < _MIN_FOR_TWO else 2
 
 
-def maybe_near(name: str) -> tuple[Selection, range] | None:
-    """Return a set of plants, and lengths of names, that include all near names and others; None if no name is near.
+def near_candidates(name: str) -> tuple[Selection, range] | None:
+    """Return a selection and lengths of names that include all near names, and others; None if no name is near.
 
     Each letter that differs changes one piece of the name at most: of any `max_distance` + 1 pieces, one is unchanged.
     """
     key = searched(name).strip()
-    if (most := max_distance(key)) is None:
+    limit = max_distance(key)
+    if limit is None:
         return None
-    count = max(most + 1, min(len(key) // _PIECE, _MAX_PIECES))
+    count = max(limit + 1, min(len(key) // _PIECE, _MAX_PIECES))
     cuts = [len(key) * number // count for number in range(count + 1)]
     pieces = [Contains(key[start:end], is_word=False) for start, end in pairwise(cuts)]
-    return Selection(tuple(combinations(pieces, most + 1))), range(len(key) - most, len(key) + most + 1)
+    return Selection(tuple(combinations(pieces, limit + 1))), range(len(key) - limit, len(key) + limit + 1)
 
 
-def nearest(name: str, others: Iterable[_Named], limit: int, text: Callable[[_Named], str]) -> list[_Named]:
-    """Return those of `others` with a text near a name, but not equal to it: the nearest first, then in their order."""
+def nearest_spellings(name: str, others: Iterable[_Named], limit: int, text: Callable[[_Named], str]) -> list[_Named]:
+    """Return those of `others` whose text is near a name, not equal to it: the nearest first, then in their order."""
     key = searched(name).strip()
-    most = max_distance(key)
-    if most is None:
+    max_edits = max_distance(key)
+    if max_edits is None:
         return []
-    compared = ((distance(key, searched(text(each)), most), each) for each in others)
+    compared = ((edit_distance(key, searched(text(each)), max_edits), each) for each in others)
     near = [(found, each) for found, each in compared if found]
-    return [each for _, each in sorted(near, key=lambda pair: pair[0])[:limit]]
+    return [each for _, each in sorted(near, key=itemgetter(0))[:limit]]
 
 
-def distance(one: str, other: str, limit: int) -> int | None:
+def edit_distance(one: str, other: str, limit: int) -> int | None:
     """Return the edit distance of two texts; None if it is above `limit`."""
     if abs(len(one) - len(other)) > limit or len({*one} ^ {*other}) > 2 * limit:
         return None
-    one, other = _without_same_ends(one, other)
+    one, other = _without_common_ends(one, other)
     row = list(range(len(other) + 1))
     for number, letter in enumerate(one, start=1):
         before, row = row, [number]
@@ -65,7 +67,7 @@ def distance(one: str, other: str, limit: int) -> int | None:
     return row[-1] if row[-1] <= limit else None
 
 
-def _without_same_ends(one: str, other: str) -> tuple[str, str]:
+def _without_common_ends(one: str, other: str) -> tuple[str, str]:
     """Return two texts without the letters with which both begin and end."""
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]

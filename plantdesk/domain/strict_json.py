@@ -17,8 +17,6 @@ from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.domain.validation import UnfitNumber
 
-#: Digits of the largest int64.
-_MAX_DIGITS = 19
 #: Repeated members that the message names.
 _MAX_NAMED = 5
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -52,25 +50,25 @@ class RepeatedMemberError(PlantDeskError):
 
 def parse_object(data: bytes | bytearray) -> dict[str, object]:
     """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError."""
-    members = members_of(_value(_text(data)))
+    members = unique_members(_parsed(_decoded(data)))
     for name, value in members.items():
         if isinstance(value, NumberText):
-            members[name] = whole_number(value)
+            members[name] = parse_number(value)
     return members
 
 
-def members_of(top: object) -> dict[str, object]:
-    """Return the members of a value as scanned, if it is an object. Raises NotAnObjectError, RepeatedMemberError."""
-    if not isinstance(top, _Object):
+def unique_members(value: object) -> dict[str, object]:
+    """Return the members of an object of `scan_value`. Raises NotAnObjectError, RepeatedMemberError."""
+    if not isinstance(value, _Object):
         raise NotAnObjectError
-    members = dict(top)
-    if len(members) != len(top):
-        counts = Counter(name for name, _ in top)
+    members = dict(value)
+    if len(members) != len(value):
+        counts = Counter(name for name, _ in value)
         raise RepeatedMemberError([name for name, count in counts.items() if count > 1])
     return members
 
 
-def _text(data: bytes | bytearray) -> str:
+def _decoded(data: bytes | bytearray) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -81,9 +79,9 @@ def _text(data: bytes | bytearray) -> str:
     return text
 
 
-def _value(text: str) -> object:
+def _parsed(text: str) -> object:
     try:
-        return whole_value(text)
+        return parse_value(text)
     except json.JSONDecodeError as error:
         raise NotJsonError(_syntax_message(error)) from None
     except RecursionError:
@@ -91,25 +89,25 @@ def _value(text: str) -> object:
         raise NotJsonError(message) from None
 
 
-def whole_value(text: str) -> object:
-    """Return the value that is all of a text, as scanned. Raises as `scanned` does."""
-    value, end = scanned(text, after_blanks(text, 0))
-    end = after_blanks(text, end)
+def parse_value(text: str) -> object:
+    """Return the one value in a text, as `scan_value` returns it. Raises what that raises."""
+    value, end = scan_value(text, skip_blanks(text, 0))
+    end = skip_blanks(text, end)
     if end < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
     return value
 
 
-def scanned(text: str, at: int) -> tuple[object, int]:
-    """Return the value that begins at a position, for `members_of`, and where it ends.
+def scan_value(text: str, at: int) -> tuple[object, int]:
+    """Return the value that begins at a position, and where it ends; see `unique_members` for objects.
 
-    A number with a fraction or an exponent is NumberText. Raises json.JSONDecodeError, NotJsonError, RecursionError.
+    A number with a fraction or an exponent is a NumberText. Raises json.JSONDecodeError, NotJsonError, RecursionError.
     """
     return _DECODER.raw_decode(text, at)
 
 
-def after_blanks(text: str, at: int) -> int:
-    """Return the position of what follows the blanks at a position."""
+def skip_blanks(text: str, at: int) -> int:
+    """Return the position after the blanks at a position."""
     found = _BLANKS.match(text, at)
     return at if found is None else found.end()
 
@@ -121,7 +119,7 @@ def _syntax_message(error: json.JSONDecodeError) -> Text:
     return template.filled(reason=error.msg, line=error.lineno, column=error.colno)
 
 
-# Both are created without executing Python code: a body of 1 MiB may have 300,000, and they block the event loop.
+# The decoder creates both in C: a body of 1 MiB may have 300,000 of them, which block the event loop.
 
 
 class _Object(tuple[tuple[str, object], ...]):
@@ -136,12 +134,8 @@ class NumberText(str):
     __slots__ = ()
 
 
-def _integer(text: str) -> int | UnfitNumber:
-    return int(text) if len(text) < _MAX_DIGITS else whole_number(text)
-
-
-def whole_number(text: str) -> int | UnfitNumber:
-    """Return the number in a text, exactly."""
+def parse_number(text: str) -> int | UnfitNumber:
+    """Return the exact value of a JSON number, or an UnfitNumber if that is not an int64."""
     try:
         number = Decimal(text)
     except InvalidOperation:  # an exponent of more than 18 digits
@@ -152,10 +146,10 @@ def whole_number(text: str) -> int | UnfitNumber:
     return int(number) if SMALLEST_ID <= number <= LARGEST_ID else UnfitNumber(text, is_whole=True)
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise NotJsonError(Text("This is not JSON: {name} is not a JSON number."), name=name)
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_Object, parse_int=_integer, parse_float=NumberText, parse_constant=_no_constant
+    object_pairs_hook=_Object, parse_int=parse_number, parse_float=NumberText, parse_constant=_refuse_constant
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -46,6 +46,13 @@ LISTED = Text("{first}, {second}")
 def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
     """Return one or more texts as one; `pair` is how two of them are joined."""
     return reduce(lambda first, second: pair.filled(first=first, second=second), texts)
+
+
+def comma_list(items: Sequence[Text | int], limit: int, count: int | None = None) -> Text:
+    """Return the first `limit` items with commas between them, and “…” if there are more; `count` is that of all."""
+    shown = [each if isinstance(each, Text) else Text("{number}", number=each) for each in items[:limit]]
+    has_more = len(shown) < (len(items) if count is None else count)
+    return joined([*shown, Text("…")] if has_more else shown, LISTED)
 
 
 def plants_text(count: int) -> Text:

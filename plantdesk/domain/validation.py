@@ -1,7 +1,6 @@
-"""The validator of input, with a message for each error of the pydantic models.
+"""Validates input by the pydantic models, and has a message for each of their errors.
 
-`new_plant` and `plant_fields` are the only validators: form, API, import and command line use them, so that all have
-the same rules and messages.
+Form, API, import and command line use only `new_plant` and `plant_fields`, so that all have the same rules.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ def new_plant(values: Mapping[str, object]) -> NewPlant:
 
 
 def plant_fields(values: Mapping[str, object]) -> Plant:
-    """Return the plant that `values` describe, for the store to choose the id. Raises InvalidPlantError."""
+    """Return the plant that `values` describe, without an id. Raises InvalidPlantError."""
     return _validated(Plant, values)
 
 
 def plant_to_add(values: Mapping[str, object], plant_id: object) -> NewPlant | Plant:
-    """Return the plant of `new_plant` with this id; for None that of `plant_fields`. Raises InvalidPlantError."""
+    """Return the plant that `values` describe, with this id unless it is None. Raises InvalidPlantError."""
     return plant_fields(values) if plant_id is None else new_plant({**values, "id": plant_id})
 
 
@@ -68,7 +67,7 @@ def is_blank(text: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Raise InvalidPlantError for a blank name. The API accepts any text, files, commands and the window do not."""
+    """Raise InvalidPlantError for a blank name, which only the API accepts."""
     if is_blank(name):
         raise InvalidPlantError([InvalidField("name", NO_NAME)])
 
@@ -99,7 +98,7 @@ def _validated(model: type[_Model], values: Mapping[str, object]) -> _Model:
 
 
 def _problem(field: str, kind: str, value: object) -> Text:
-    """Return what is wrong with a field, from pydantic's type of the error."""
+    """Return the message for a field by the type of pydantic's error."""
     if kind == "missing":
         return MISSING[field]
     if kind == "value_error":
@@ -113,7 +112,7 @@ def _problem(field: str, kind: str, value: object) -> Text:
 
 
 def _received(value: object) -> Text:
-    """Return the sentence for a value in JSON that has the wrong type."""
+    """Return the sentence that says which JSON value of the wrong type was received."""
     if isinstance(value, str):
         return Text("It is the text “{value}”.", value=shortened(value, 30))
     if isinstance(value, UnfitNumber):

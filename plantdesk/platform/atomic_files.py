@@ -1,6 +1,6 @@
-"""Files under their final name only when they are complete: readers see either the old content or the new one.
+"""Writes files atomically: under a temporary name, then renamed, so that readers see the old content or the new one.
 
-A kill or a power cut leaves the file whole or absent; at worst a temporary file remains beside it.
+After a kill or a power cut a file is complete or absent; at worst a temporary file remains beside it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import atexit
 import os
 import stat
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,19 +20,17 @@ from typing import BinaryIO
 #: Seconds. On Windows a rename fails while another process has the file open.
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
-#: The same for all files, so that the next write to a folder removes what is left there.
+#: The same for all files, so that `remove_abandoned` finds those of earlier processes.
 _PREFIX, _SUFFIX = ".plantdesk-", ".new"
-#: What `mkstemp` puts between the ends of a name, as a pattern.
+#: The pattern of what `mkstemp` puts between prefix and suffix.
 _RANDOM = "[a-z0-9_]" * 8
-#: Seconds since the last write to a temporary file, in both directions as clocks jump: its process is gone.
+#: Seconds. A temporary file that was last written longer ago, or is as far in the future, belongs to no process.
 _MAX_AGE = 86_400
 
 
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
-    """Yield an empty file (mode 0600) beside `path`; it is removed at the end, unless renamed. Raises OSError."""
-    import tempfile  # takes 3 ms, and the start of the window only reads
-
+    """Create an empty file (mode 0600) beside `path`, and remove it at the end, if not renamed. Raises OSError."""
     handle, name = tempfile.mkstemp(_SUFFIX, _PREFIX, path.parent)
     os.close(handle)
     temporary = Path(name)
@@ -46,39 +45,38 @@ def temporary_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary file, which is flushed, gets the free name `path`, and is kept by the folder, at the end.
+    """Yield a temporary file that becomes `path` at the end, durably; if the block raises, no file is left.
 
-    An empty regular file under the name is replaced; anything else there stays and raises FileExistsError. If the block
-    raises, no file is left. Raises OSError.
+    An empty regular file at `path` is replaced; anything else there raises FileExistsError. Raises OSError.
     """
     with temporary_file(path) as temporary:
         yield temporary
-        flush(temporary)
-        put(temporary, path)
+        fsync_file(temporary)
+        rename_to_free_name(temporary, path)
 
 
 @contextmanager
-def replaced_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary file as `new_file` does; at the end it replaces the file that is there. Raises OSError."""
+def atomic_replacement(path: Path) -> Iterator[Path]:
+    """Yield a temporary file as `new_file` does; at the end it replaces an existing file. Raises OSError."""
     with temporary_file(path) as temporary:
         yield temporary
-        flush(temporary)
+        fsync_file(temporary)
         replace(temporary, path)
-        flush_folder(path.parent)
+        fsync_folder(path.parent)
 
 
 @contextmanager
-def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
-    """Yield a temporary file that is open for writing, and replaces `file` when the block ends without an error.
+def atomic_writer(file: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file for writing, which replaces `file` when the block ends without an error.
 
-    The folder is not flushed: after a power cut it may have the old file. Raises OSError, with the name of `file`.
+    The folder is not flushed: after a power cut there may be the old file. Raises OSError with the name of `file`.
     """
     remove_abandoned(file.parent)
     try:
         with temporary_file(file) as temporary:
             with temporary.open("wb") as content:
                 yield content
-            flush(temporary)
+            fsync_file(temporary)
             replace(temporary, file)
     except OSError as error:
         if error.filename is None or Path(os.fsdecode(error.filename)).name.startswith(_PREFIX):
@@ -87,8 +85,8 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file with mode 0600 as `replaced_bytes` does. Raises OSError."""
-    with replaced_bytes(file) as content:
+    """Write a file with mode 0600 as `atomic_writer` does. Raises OSError."""
+    with atomic_writer(file) as content:
         content.write(text.encode("utf-8", "surrogateescape"))
 
 
@@ -109,24 +107,24 @@ def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> Non
             return
 
 
-def put(temporary: Path, path: Path) -> None:
-    """Rename a flushed `temporary` to the free name `path`, without a hard link: FAT and network drives have none.
+def rename_to_free_name(temporary: Path, path: Path) -> None:
+    """Rename a flushed `temporary` to `path`, which must not exist, durably. Uses no hard link, which FAT lacks.
 
-    The name is first claimed by an empty file (O_EXCL), so that no file of another process is overwritten. Raises
-    FileExistsError if the name is taken, and OSError.
+    An empty file (O_EXCL) takes the name first, so that no file of another process is overwritten. Raises
+    FileExistsError and OSError.
     """
-    created = _claim(path)
+    created = _create_empty(path)
     try:
         replace(temporary, path)
     except OSError:
         if created:
             path.unlink(missing_ok=True)
         raise
-    flush_folder(path.parent)
+    fsync_folder(path.parent)
 
 
-def _claim(path: Path) -> bool:
-    """Return whether the name was free and is an empty file now; False if an empty file existed already."""
+def _create_empty(path: Path) -> bool:
+    """Create an empty file; return False if there is one already. Raises FileExistsError for any other, and OSError."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
@@ -145,9 +143,9 @@ def _remove(temporary: Path) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of killed processes: those that nobody has written to for a day.
+    """Remove the temporary files of killed processes, to which nobody has written for a day.
 
-    The folder may be another one, by a link that somebody else has made: only names that `mkstemp` gives are removed.
+    Other files stay, even if the folder is a link that somebody else has made: only names of `mkstemp` are removed.
     """
     for temporary in folder.glob(f"{_PREFIX}{_RANDOM}{_SUFFIX}"):
         with suppress(OSError):
@@ -156,7 +154,7 @@ def remove_abandoned(folder: Path) -> None:
                 temporary.unlink()
 
 
-def flush(path: Path) -> None:
+def fsync_file(path: Path) -> None:
     """Wait until a file is on the disk. Raises OSError."""
     # Windows flushes only what is open for writing.
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
@@ -172,10 +170,10 @@ def flush(path: Path) -> None:
         os.close(handle)
 
 
-def flush_folder(folder: Path) -> None:
+def fsync_folder(folder: Path) -> None:
     """Make a new name in `folder` survive a power cut. Windows has no such call and needs none. Raises OSError."""
     if sys.platform != "win32":
         try:
-            flush(folder)
-        except PermissionError:  # it may not be read, as /home on some systems; what waits for any disk is written
+            fsync_file(folder)
+        except PermissionError:  # such as /home on some systems, which may not be read: flush all disks
             os.sync()

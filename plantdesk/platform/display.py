@@ -1,24 +1,21 @@
-"""Checks that Qt can open a window, since Qt aborts the process if it cannot (Linux), and finds its options.
+"""Checks that Qt can open a window, since Qt aborts the process if it cannot (Linux).
 
-Only the standard library is imported: packaging/dev.py uses this module before the environment exists. Functions import
-what most commands do not need.
+Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
+import socket
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
-
-_SWITCHES = {"-reverse", "-widgetcount"}
-_WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}
-_WITH_VALUE |= {"-qwindowgeometry", "-qwindowicon", "-qwindowtitle", "-session", "-display", "-geometry"}
-#: PlantDesk's own options that have a value.
-_OWN_WITH_VALUE = {"--database", "--port"}
 
 
 @dataclass(frozen=True)
@@ -72,14 +69,12 @@ class MissingLibrariesError(PlantDeskError):
 
 
 def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
-    """Return the libraries that the dynamic loader does not find, and so will not find for Qt."""
-    return [library for library in libraries if not _loads(library.file)]
+    """Return the libraries that the dynamic loader does not find."""
+    return [library for library in libraries if not _can_load(library.file)]
 
 
 def install_hint(missing: Sequence[Library]) -> Text:
-    """Return one line that names the missing libraries and the command that installs them on this system."""
-    import shutil
-
+    """Return a text with the missing libraries and the command that installs them on this system."""
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
         packages = " ".join(sorted({library.debian for library in missing}))
@@ -92,18 +87,17 @@ def install_hint(missing: Sequence[Library]) -> Text:
     return text.filled(files=files, command=line)
 
 
-def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Raise an error if QApplication would abort the process. Call it before Qt is imported.
+def check_display(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Check that QApplication will not abort the process. Call it before Qt is imported.
 
-    Chooses Wayland if both displays are available but X11's libraries are not. Raises NoDisplayError,
-    MissingLibrariesError.
+    Sets QT_QPA_PLATFORM to wayland if only its libraries are there. Raises NoDisplayError, MissingLibrariesError.
     """
-    if not sys.platform.startswith("linux"):
-        pass
-    elif not has_display(environment):
-        raise NoDisplayError
-    elif missing := missing_libraries(QT_LIBRARIES) or _missing_for_display(environment):
-        raise MissingLibrariesError(missing)
+    if sys.platform.startswith("linux"):
+        if not has_display(environment):
+            raise NoDisplayError
+        missing = missing_libraries(QT_LIBRARIES) or _missing_for_display(environment)
+        if missing:
+            raise MissingLibrariesError(missing)
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
@@ -112,9 +106,9 @@ def has_display(environment: Mapping[str, str]) -> bool:
 
 
 def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
-    """Choose a reachable display; return the libraries that are missing for it. Raises NoDisplayError."""
+    """Return the libraries that the reachable display needs; prefer one that needs none. Raises NoDisplayError."""
     requested = environment.get("QT_QPA_PLATFORM", "") or "wayland;xcb"
-    candidates = {"xcb": (_x11_answers, X11_LIBRARIES), "wayland": (_wayland_answers, WAYLAND_LIBRARIES)}
+    candidates = {"xcb": (_can_connect_to_x11, X11_LIBRARIES), "wayland": (_can_connect_to_wayland, WAYLAND_LIBRARIES)}
     if not any(name in requested for name in candidates):  # such as offscreen
         return []
     missing = {
@@ -130,9 +124,7 @@ def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]
     return [] if usable else next(iter(missing.values()))
 
 
-def _loads(file: str) -> bool:
-    import ctypes
-
+def _can_load(file: str) -> bool:
     try:
         ctypes.CDLL(file)
     except OSError:
@@ -140,13 +132,11 @@ def _loads(file: str) -> bool:
     return True
 
 
-def _x11_answers(environment: Mapping[str, str]) -> bool:
+def _can_connect_to_x11(environment: Mapping[str, str]) -> bool:
     """Return whether the X server in DISPLAY accepts a connection: Qt aborts if DISPLAY is stale."""
     name = environment.get("DISPLAY")
-    if not name or not _loads("libxcb.so.1"):
+    if not name or not _can_load("libxcb.so.1"):
         return False
-    import ctypes
-
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
@@ -155,13 +145,10 @@ def _x11_answers(environment: Mapping[str, str]) -> bool:
     return not refused
 
 
-def _wayland_answers(environment: Mapping[str, str]) -> bool:
+def _can_connect_to_wayland(environment: Mapping[str, str]) -> bool:
     name = environment.get("WAYLAND_DISPLAY")
     if not name:
         return False
-    import socket  # takes 5 ms, and a start on X11 does not need it
-    from pathlib import Path
-
     path = Path(environment.get("XDG_RUNTIME_DIR", "/")) / name  # the name may be absolute
     # Python for Windows has no AF_UNIX, and does not call this.
     with socket.socket(getattr(socket, "AF_UNIX", socket.AF_INET)) as client:
@@ -170,29 +157,3 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
         except OSError:
             return False
     return True
-
-
-def split_qt_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return Qt's options and the other arguments. A command and everything after it belongs to the others."""
-    for_qt: list[str] = []
-    others: list[str] = []
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        length = _length(rest[0])
-        known = for_qt if length else others
-        known += rest[: length or 1]
-        if rest[0] in _OWN_WITH_VALUE:
-            others.extend(rest[1:2])
-            length = 2
-        del rest[: length or 1]
-    return for_qt, others + rest
-
-
-def _length(argument: str) -> int:
-    """Return the number of arguments of a Qt option with its value; 0 if it is not Qt's."""
-    name, equals, _ = argument.partition("=")
-    if name in _SWITCHES:
-        return 1
-    if name in _WITH_VALUE:
-        return 1 if equals else 2
-    return 0

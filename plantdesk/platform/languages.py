@@ -1,4 +1,4 @@
-"""The languages of the window: one gettext catalogue for its texts and those of the base. Without Qt.
+"""The languages of the window, each a gettext catalogue for the texts of the window and of the modules below it.
 
 English is in the code. It stays in the API, files, logs and commands; only `plantdesk.ui.texts` asks for translations.
 A catalogue is `resources/languages/LANGUAGE.mo`, compiled from LANGUAGE.po; CONTRIBUTING says how to add one.
@@ -11,8 +11,6 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from typing_extensions import override
-
 from plantdesk.platform import paths
 
 _SOURCE = "en"
@@ -21,28 +19,32 @@ _NAME = re.compile("[a-z]{2,3}(_[A-Za-z]{2,4})?")
 
 
 class Catalogue:
-    """The translations into one language. For any thread; what is missing is None."""
+    """The translations into one language; without a file English, which needs none. For any thread."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Read a catalogue of the program, whose texts `dev.py texts` has checked. Raises OSError."""
-        self._translations: gettext.NullTranslations = _Missing()
+        self._translations: gettext.GNUTranslations | None = None
         if file is not None:
             with file.open("rb") as stream:
                 self._translations = gettext.GNUTranslations(stream)
-            self._translations.add_fallback(_Missing())
         self._english: dict[str, str] = {}
 
     @property
     def is_english(self) -> bool:
         """Whether there are no translations."""
-        return isinstance(self._translations, _Missing)
+        return self._translations is None
 
     def text(self, source: str, context: str = "") -> str | None:
-        """Return the translation of a text; `context` separates texts that are the same in English."""
-        if not source:
+        """Return the translation of a text, None if it is none or the same; `context` separates equal English texts."""
+        if self._translations is None or not source:
             return None
-        find = self._translations
-        return (find.pgettext(context, source) if context else find.gettext(source)) or None
+        found = self._translations.pgettext(context, source) if context else self._translations.gettext(source)
+        return None if found == source else found
+
+    def plural(self, one: str, many: str, count: int) -> str | None:
+        """Return the translation of a text for a count, None if it has none; English has two forms of such a text."""
+        found = one if self._translations is None else self._translations.ngettext(one, many, count)
+        return None if found in {one, many} else found
 
     def sources(self, translation: str) -> str:
         """Return the English texts that have a translation, with a space between them; empty if there is none."""
@@ -51,26 +53,6 @@ class Catalogue:
                 english = str(source).rpartition("\4")[2]
                 self._english[text] = f"{self._english[text]} {english}" if text in self._english else english
         return self._english.get(translation, "")
-
-    def plural(self, one: str, many: str, count: int) -> str | None:
-        """Return the translation of a text for a count; English has two forms of such a text."""
-        return self._translations.ngettext(one, many, count) or None
-
-
-class _Missing(gettext.NullTranslations):
-    """Answers for texts that a catalogue does not have."""
-
-    @override
-    def gettext(self, message: str) -> str:
-        return ""
-
-    @override
-    def pgettext(self, context: str, message: str) -> str:
-        return ""
-
-    @override
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return ""
 
 
 def folder() -> Path:
@@ -89,8 +71,8 @@ def available() -> list[str]:
     return sorted({_SOURCE, *(file.stem for file in files)})
 
 
-def chosen(setting: str, of_system: Iterable[str], known: Collection[str]) -> str:
-    """Return the language to use: that of the setting, else the first known one of the system's, else English.
+def choose(setting: str, of_system: Iterable[str], known: Collection[str]) -> str:
+    """Return the language to use: that of the setting, else the first known one of the system, else English.
 
     Languages of the system are BCP 47 tags, such as `de-AT`, in the order of the user's preference.
     """
@@ -105,7 +87,7 @@ def chosen(setting: str, of_system: Iterable[str], known: Collection[str]) -> st
 _current = Catalogue()
 
 
-def use(catalogue: Catalogue) -> None:
+def set_current(catalogue: Catalogue) -> None:
     """Translate with a catalogue from now on."""
     global _current  # noqa: PLW0603  as there is one QApplication
     _current = catalogue

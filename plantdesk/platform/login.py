@@ -22,7 +22,7 @@ from plantdesk import APP_ID
 from plantdesk.platform import paths
 
 #: Opens the window minimised, or hidden in the tray if there is one and the settings request it.
-BACKGROUND = "--background"
+BACKGROUND_OPTION = "--background"
 _ENTRY = """\
 [Desktop Entry]
 Type=Application
@@ -32,13 +32,13 @@ TryExec={program}
 Icon={icon}
 Terminal=false
 """
-_SWITCHED_OFF = re.compile(r"^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$", re.MULTILINE)
+_DISABLED = re.compile(r"^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 def background_command() -> list[str]:
     """Return the program and its arguments for a start in the background."""
-    return window_command(BACKGROUND)
+    return window_command(BACKGROUND_OPTION)
 
 
 def window_command(*options: str) -> list[str]:
@@ -60,7 +60,7 @@ def quick_command() -> str:
 
 
 class AutostartEntry:
-    """The user's entry; desktops with their own switch write to the same file."""
+    """The desktop entry for autostart, to which desktops with a switch of their own write, too."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -78,7 +78,7 @@ class AutostartEntry:
             entry = self._file.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             return False
-        return _SWITCHED_OFF.search(entry) is None
+        return _DISABLED.search(entry) is None
 
     def turn_on(self, command: Sequence[str]) -> None:
         """Write the entry."""
@@ -93,7 +93,7 @@ class AutostartEntry:
 
 
 def _quoted(word: str) -> str:
-    """Return one argument of Exec: quoted, then escaped as a string value of the file."""
+    """Return an argument of Exec, quoted, and escaped as a string value of the file."""
     word = word.replace("%", "%%")
     if _PLAIN.fullmatch(word):
         return word
@@ -207,7 +207,7 @@ def login_item() -> LoginItem:
     return found
 
 
-def switch_login(*, on: bool) -> None:
+def set_start_at_login(*, on: bool) -> None:
     """Turn start at login on or off. Raises OSError, NoHomeFolderError."""
     if on:
         login_item().turn_on(background_command())

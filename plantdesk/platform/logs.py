@@ -1,6 +1,6 @@
 """The log files of the window and of `serve`, and the text of a bug report.
 
-They never contain a token: the formatter masks whatever looks like one, also in tracebacks.
+Neither contains a token: the formatter masks whatever looks like one, also in tracebacks.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
     """Creates log files with mode 0600. Drops records that cannot be written, as on a full disk."""
 
     def _open(self) -> TextIOWrapper:
-        os.close(_private(self.baseFilename, os.O_CREAT | os.O_WRONLY))
+        os.close(_open_private(self.baseFilename, os.O_CREAT | os.O_WRONLY))
         return super()._open()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  name given by logging
@@ -57,8 +57,8 @@ class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
 
 
 @contextlib.contextmanager
-def writing_to(file: Path, *, console: bool = False) -> Iterator[None]:
-    """Log to `file` during the block, also uncaught exceptions; with `console`, warnings also to standard error.
+def log_to(file: Path, *, console: bool = False) -> Iterator[None]:
+    """Log to `file` during the block, including uncaught exceptions; with `console`, warnings also to standard error.
 
     Crashes of the interpreter go to `<name>-crash.log`, since faulthandler cannot write to a rotated file. If the
     folder is not writable, there is no log.
@@ -72,8 +72,8 @@ def writing_to(file: Path, *, console: bool = False) -> Iterator[None]:
         stack.callback(root.setLevel, root.level)
         root.setLevel(logging.INFO)
         stack.push(_log_defect)
-        stack.enter_context(_crashes_to(file.with_name(f"{file.stem}-crash.log")))
-        stack.enter_context(_hooks())
+        stack.enter_context(_dump_crashes_to(file.with_name(f"{file.stem}-crash.log")))
+        stack.enter_context(_log_uncaught_exceptions())
         yield
 
 
@@ -128,30 +128,30 @@ def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
 
 
 @contextlib.contextmanager
-def _crashes_to(file: Path) -> Iterator[None]:
+def _dump_crashes_to(file: Path) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            stream = stack.enter_context(open(file, "a", encoding="utf-8", opener=_private))
+            stream = stack.enter_context(open(file, "a", encoding="utf-8", opener=_open_private))
             faulthandler.enable(stream)
             stack.callback(faulthandler.disable)
         yield
 
 
 @contextlib.contextmanager
-def _hooks() -> Iterator[None]:
-    """Log uncaught exceptions, and call the previous hooks."""
-    main, thread = sys.excepthook, threading.excepthook
+def _log_uncaught_exceptions() -> Iterator[None]:
+    """Log uncaught exceptions and warnings during the block, and call the previous hooks."""
+    main_hook, thread_hook = sys.excepthook, threading.excepthook
 
     def in_main(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
         if issubclass(kind, Exception):  # not Ctrl+C
             _log.critical("Uncaught exception", exc_info=(kind, value, traceback))
-        main(kind, value, traceback)
+        main_hook(kind, value, traceback)
 
     def in_thread(args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
             raised = (args.exc_type, args.exc_value, args.exc_traceback)
             _log.critical("Uncaught exception in a thread", exc_info=raised)
-        thread(args)
+        thread_hook(args)
 
     sys.excepthook, threading.excepthook = in_main, in_thread
     logging.captureWarnings(capture=True)
@@ -159,10 +159,10 @@ def _hooks() -> Iterator[None]:
         yield
     finally:
         logging.captureWarnings(capture=False)
-        sys.excepthook, threading.excepthook = main, thread
+        sys.excepthook, threading.excepthook = main_hook, thread_hook
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
@@ -183,7 +183,7 @@ def system_facts() -> list[tuple[str, str]]:
         ("System", platform.platform()),
         ("Python", platform.python_version()),
         ("SQLite", sqlite3.sqlite_version),
-        ("Libraries", _libraries()),
+        ("Libraries", _library_versions()),
     ]
 
 
@@ -194,14 +194,14 @@ def _without_home(text: str) -> str:
         return text
 
 
-def _libraries() -> str:
-    """Return names and versions of the main libraries that have metadata."""
+def _library_versions() -> str:
+    """Return names and versions of the main libraries, as far as they have metadata."""
     from importlib import metadata
 
-    named = []
+    versions = []
     for name in ("PySide6-Essentials", "psycopg", "starlette", "uvicorn"):
         try:
-            named.append(f"{name} {metadata.version(name)}")
+            versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:  # a frozen program has the metadata of some only
             continue
-    return ", ".join(named)
+    return ", ".join(versions)

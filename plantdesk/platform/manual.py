@@ -1,4 +1,4 @@
-"""The manual in `resources/manual`: its pages, and what it says about a command."""
+"""The manual in `resources/manual`: its pages, and the section about a command."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def folder() -> Path:
     return paths.resources_folder() / "manual"
 
 
-def page(name: str) -> str:
+def page_text(name: str) -> str:
     """Return a page in Markdown, without pictures, which packages leave out. Raises OSError."""
     return _PICTURE.sub("", (folder() / f"{name}.md").read_text(encoding="utf-8"))
 
 
-def about(command: str) -> str:
-    """Return what the page of commands says about one, such as `token create`; nothing for a group. Raises OSError."""
-    text = page("commands")
+def command_section(command: str) -> str:
+    """Return the section about a command, such as `token create`; empty for a group. Raises OSError."""
+    text = page_text("commands")
     found = re.search(rf"^## plantdesk {re.escape(command)}\n+(.*?)\n*(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
-    return plain(found[1]) if found else ""
+    return without_links(found[1]) if found else ""
 
 
-def plain(text: str) -> str:
-    """Return Markdown for a terminal: links without their addresses."""
+def without_links(text: str) -> str:
+    """Return Markdown for a terminal, with links as their texts."""
     return _LINK.sub(r"\1", text)

@@ -1,7 +1,7 @@
 """Passwords of shared stores in the system's keyring: the Secret Service of a Linux desktop, or what `keyring` uses.
 
-A keyring may be missing, locked, or never answer: each question has a thread of its own and a deadline. Passwords go
-nowhere else. Its libraries are imported when it is asked.
+A keyring may be missing, locked, or never answer: each call has a thread of its own and a timeout. Passwords are stored
+nowhere else.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ class KeyringUnusableError(PlantDeskError):
     )
 
 
-def saved_password(account: str) -> str | None:
+def load_password(account: str) -> str | None:
     """Return the password of an account; None if the keyring has none or does not answer within 3 s."""
     try:
-        found = _answer("get_password", account)
+        found = _ask_keyring("get_password", account)
     except KeyringUnusableError:
         return None
     return found if isinstance(found, str) else None
 
 
-def keep_password(account: str, password: str) -> None:
-    """Keep the password of an account. Raises KeyringUnusableError."""
-    _answer("set_password", account, password)
+def save_password(account: str, password: str) -> None:
+    """Save the password of an account. Raises KeyringUnusableError."""
+    _ask_keyring("set_password", account, password)
 
 
-def _answer(method: str, *args: str) -> Any:  # noqa: ANN401  of any keyring
-    """Return what the keyring answers. Raises KeyringUnusableError."""
+def _ask_keyring(method: str, *args: str) -> Any:  # noqa: ANN401  of any keyring
+    """Call a method of the keyring, and return its result. Raises KeyringUnusableError."""
     answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
 
     def run() -> None:
@@ -77,13 +77,13 @@ def _keyring() -> Any:  # noqa: ANN401  of a library that is not on each system,
 
 
 class _LockedError(Exception):
-    """The keyring would ask the user first."""
+    """The keyring is locked, so it would ask the user."""
 
 
 class _SecretService:
-    """The keyring of a Linux desktop, on D-Bus, with the functions of the library `keyring`.
+    """The keyring of a Linux desktop on D-Bus, with the methods of the backends of `keyring`.
 
-    That would need cryptography, a tenth of all packages, to encrypt what crosses the user's own bus.
+    `keyring` itself needs cryptography, a tenth of the package, to encrypt what crosses the user's own bus.
     """
 
     _COLLECTION = "/org/freedesktop/secrets/aliases/default"
@@ -101,7 +101,7 @@ class _SecretService:
 
     @classmethod
     def set_password(cls, service: str, account: str, password: str) -> None:
-        """Keep the password of an account instead of the one before."""
+        """Save the password of an account, instead of an earlier one."""
         with cls() as keyring:
             properties = {
                 f"{cls._ITEM}.Label": ("s", f"{service}: {account}"),

@@ -1,6 +1,6 @@
-"""The folders and files of PlantDesk. Folders are created with mode 0700, just before a file is written there.
+"""The folders and files of PlantDesk, and how they are created and opened.
 
-The resources are in the folder of a frozen program, in an installed wheel, or in a checkout.
+Folders are created with mode 0700, just before a file is written there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CERTIFICATE_FILES = (
 
 
 class NotRegularError(OSError):
-    """Under the name of a file is something else: a link, a folder, a pipe, a socket or a device."""
+    """A path is no regular file: a link, a folder, a pipe, a socket or a device."""
 
 
 class FolderUnusableError(PlantDeskError):
@@ -59,7 +59,7 @@ def home_folder() -> Path:
         raise NoHomeFolderError from error
 
 
-def expanded(name: str) -> Path:
+def expand_path(name: str) -> Path:
     """Return the absolute path of `name`, with `~` expanded. Raises NoHomeFolderError."""
     try:
         return Path(name).expanduser().absolute()
@@ -69,7 +69,7 @@ def expanded(name: str) -> Path:
 
 def data_folder() -> Path:
     """Create and return the folder of the database. Raises FolderUnusableError."""
-    folder = _data()
+    folder = _data_folder()
     try:
         create_folder(folder)
     except OSError as reason:
@@ -77,32 +77,32 @@ def data_folder() -> Path:
     return folder
 
 
-def usable(place: Callable[[], Path]) -> Path | None:
-    """Return a folder or file of PlantDesk; None if its folder cannot be made: the window opens and reports that."""
+def path_or_none(path: Callable[[], Path]) -> Path | None:
+    """Return what one of the functions here returns; None if it raises, as the window opens even without a folder."""
     try:
-        return place()
+        return path()
     except PlantDeskError:
         return None
 
 
 def settings_folder() -> Path:
     """Return the folder of the settings file, which may not exist."""
-    return _folder("settings", "user_config_path")
+    return _folder_of_kind("settings", "user_config_path")
 
 
 def log_folder() -> Path:
     """Return the folder of the log files, which may not exist."""
-    return _folder("logs", "user_log_path")
+    return _folder_of_kind("logs", "user_log_path")
 
 
 def runtime_folder() -> Path:
     """Return the folder of the runtime files, which may not exist."""
-    return _data() / "run"
+    return _data_folder() / "run"
 
 
 def database_file(*, with_folder: bool = True) -> Path:
     """Return the default store, which may not exist; create its folder if `with_folder`."""
-    return (data_folder() if with_folder else _data()) / "plants.db"
+    return (data_folder() if with_folder else _data_folder()) / "plants.db"
 
 
 def settings_file() -> Path:
@@ -132,9 +132,9 @@ def is_writable(path: Path) -> bool:
 
 
 def open_regular(path: Path, flags: int) -> int:
-    """Open a file, or make one with mode 0600, whatever somebody else has put under its name. Not for databases.
+    """Open or create (mode 0600) a regular file, without following links or waiting for pipes. Not for databases.
 
-    Follows no link and waits for no pipe. Raises NotRegularError and OSError.
+    Raises NotRegularError and OSError.
     """
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
@@ -150,10 +150,10 @@ def open_regular(path: Path, flags: int) -> int:
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of others from a file of ours, without following a link that has replaced it (POSIX).
+    """Set the mode of one of our files to 0600, without following a link that has replaced it (POSIX).
 
-    An ordinary descriptor would release the locks of this process when it is closed. A file that is private already
-    keeps its time of change. Raises OSError.
+    Closing an ordinary descriptor would release the locks of this process. A file that is private already keeps its
+    ctime. Raises OSError.
     """
     if sys.platform == "linux":
         handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -171,15 +171,15 @@ def _is_own(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and is_own
 
 
-def _data() -> Path:
-    return _folder("data", "user_data_path")
+def _data_folder() -> Path:
+    return _folder_of_kind("data", "user_data_path")
 
 
-def _folder(name: str, platformdirs_name: str) -> Path:
-    """Return `name` in PLANTDESK_HOME, or the folder of platformdirs. Raises NoHomeFolderError."""
+def _folder_of_kind(name: str, platformdirs_name: str) -> Path:
+    """Return the folder `name` in PLANTDESK_HOME, else that of platformdirs. Raises NoHomeFolderError."""
     home = os.environ.get(HOME_VARIABLE)
     if home:
-        return expanded(home) / name
+        return expand_path(home) / name
     from platformdirs import PlatformDirs
 
     try:

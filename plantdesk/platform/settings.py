@@ -24,23 +24,26 @@ from pydantic import (
 )
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
+from plantdesk.platform import paths
+from plantdesk.platform.atomic_files import write_private
+from plantdesk.platform.file_locks import lock
 
 _log = logging.getLogger(__name__)
 
 BackupInterval = Literal["hour", "day", "week", "never"]
-#: How often backups are made, and the seconds between two of them.
+#: Seconds between two automatic backups.
 BACKUP_INTERVALS: Mapping[BackupInterval, float] = {
     "hour": 3600.0,
     "day": 24 * 3600.0,
     "week": 7 * 24 * 3600.0,
     "never": 0.0,
 }
-SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
-#: Automatic backups that may stay.
-MOST_BACKUPS = 999
+MIN_TEXT_SCALE, MAX_TEXT_SCALE = 0.5, 3.0
+#: The largest number of automatic backups to retain.
+MAX_BACKUPS = 999
 #: Seconds for which a change of the settings waits for that of another window.
 _LOCK_TIMEOUT = 1.0
-#: The other stores for which something is remembered.
+#: Other stores whose values are remembered.
 _MAX_STORES = 50
 
 
@@ -68,14 +71,14 @@ _Path = Annotated[str, AfterValidator(_without_nul)]
 
 
 class _KeptSettings(BaseModel):
-    """Settings that keep unknown members, so that an older PlantDesk does not drop those of a newer one."""
+    """Settings that preserve unknown members, so that an older PlantDesk does not drop those of a newer one."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     @field_validator("*", mode="wrap")
     @classmethod
     def _keep_known(cls, value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
-        """Replace an invalid value by that of the `Settings` in the context, if there are some."""
+        """Replace an invalid value by that of the `Settings` in the validation context, if there is one."""
         try:
             return validate(value)
         except ValidationError:
@@ -102,7 +105,7 @@ class Settings(_KeptSettings):
 
     theme: ThemeMode = ThemeMode.SYSTEM
     language: str = ""  # empty: that of the system
-    text_scale: float = Field(1.0, ge=SMALLEST_TEXT, le=LARGEST_TEXT)
+    text_scale: float = Field(1.0, ge=MIN_TEXT_SCALE, le=MAX_TEXT_SCALE)
     api_enabled: bool = True
     port: int = Field(DEFAULT_PORT, ge=0, le=LARGEST_PORT)
     ask_for_updates: bool = False
@@ -122,7 +125,7 @@ class Settings(_KeptSettings):
     #: Where automatic backups and those of the user are kept; empty: beside the database.
     backup_folder: _Path = ""
     backup_every: BackupInterval = "hour"
-    backup_count: int = Field(50, ge=1, le=MOST_BACKUPS)
+    backup_count: int = Field(50, ge=1, le=MAX_BACKUPS)
     label_sheet: int = Field(0, ge=0, le=1000)  # its position in the list of sheets
     label_line: str = ""
     #: What is remembered for each store, by the path of its file; the one used last is the last.
@@ -137,13 +140,13 @@ class Settings(_KeptSettings):
 
 
 def of_store(settings: Settings, key: str) -> Mapping[str, object]:
-    """Return what is remembered for one store: a JSON object, which may hold anything."""
+    """Return the values that are remembered for one store, unchecked."""
     values = settings.layouts.get(key)
     return values if isinstance(values, dict) else {}
 
 
 def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:
-    """Return the settings with some of what is remembered for one store changed."""
+    """Return the settings with some of the values for one store changed."""
     others = {each: value for each, value in settings.layouts.items() if each != key}
     kept = dict(list(others.items())[-_MAX_STORES:])
     return settings.changed(layouts={**kept, key: {**of_store(settings, key), **values}})
@@ -159,8 +162,8 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     except FileNotFoundError:
         return Settings()
     except (ValueError, RecursionError) as error:
-        names = [file.with_name(f"{file.stem}.damaged{each}{file.suffix}") for each in ("", *range(2, 10))]
-        quarantined = next((each for each in names if not each.exists()), names[-1])  # plants may wait in each
+        candidates = [file.with_name(f"{file.stem}.damaged{number}{file.suffix}") for number in ("", *range(2, 10))]
+        quarantined = next((each for each in candidates if not each.exists()), candidates[-1])
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
         _log.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, reason)
         _quarantine(file, quarantined)
@@ -172,9 +175,9 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
 
 
 def read(file: Path, known: Settings | None = None) -> Settings:
-    """Return the settings in a regular file, not a pipe; `known`, or the default, replaces an invalid one.
+    """Return the settings in a regular file. An invalid one is replaced by that of `known`, or the default.
 
-    Raises OSError, and ValueError or RecursionError for what is no JSON object.
+    Raises OSError, and ValueError or RecursionError if the file is no JSON object.
     """
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file", str(file))
@@ -183,10 +186,8 @@ def read(file: Path, known: Settings | None = None) -> Settings:
 
 def read_saved() -> Settings:
     """Return the settings of the user as they are saved, for commands; the defaults if they cannot be read."""
-    from plantdesk.platform import paths
-
     try:
-        file = paths.usable(paths.settings_file)
+        file = paths.path_or_none(paths.settings_file)
         return Settings() if file is None else read(file)
     except (OSError, ValueError, RecursionError):
         return Settings()
@@ -197,10 +198,8 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
 
     `known` replaces missing or invalid settings. Raises OSError.
     """
-    from plantdesk.platform import paths
-
     paths.create_folder(file.parent)
-    with locked(file):
+    with lock_file(file):
         try:
             now = read(file, known)
         except (FileNotFoundError, ValueError, RecursionError):
@@ -210,23 +209,14 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
 
 def save(settings: Settings, file: Path) -> None:
     """Write the settings atomically, whatever is in the file. Raises OSError."""
-    from plantdesk.platform import paths
-    from plantdesk.platform.atomic_files import write_private
-
     paths.create_folder(file.parent)
     write_private(file, json.dumps(settings.model_dump(), indent=2) + "\n")
 
 
 @contextlib.contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Hold the lock of a file that several windows change for a block.
-
-    Raises OSError, also when another program holds it for long.
-    """
-    from plantdesk.platform.file_locks import lock
-    from plantdesk.platform.paths import open_regular
-
-    handle = open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
+def lock_file(file: Path) -> Iterator[None]:
+    """Hold the lock of a file that several windows change. Raises OSError, also if another holds it for long."""
+    handle = paths.open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
     try:
         if not lock(handle, _LOCK_TIMEOUT):
             raise TimeoutError("another PlantDesk changes them")

@@ -1,6 +1,7 @@
-"""The file of what is typed but not in a store yet: neither damaged settings nor a full disk must lose it.
+"""The file of what is typed but not in a store yet, in JSON Lines.
 
-A line of JSON is one plant or note, or what is typed in one form, so that a damaged line loses no other.
+A line is one plant or note, or the content of one form, so that a damaged line loses no other. A reserved file takes
+its place when the disk is full.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from typing import Any
 
 from plantdesk.platform import paths
 from plantdesk.platform.atomic_files import write_private
-from plantdesk.platform.settings import locked
+from plantdesk.platform.settings import lock_file
 
 _log = logging.getLogger(__name__)
 
 #: Files beside the settings.
-NAME, RESERVE_NAME = "unsaved.jsonl", "unsaved.reserve"
-#: What is kept of a store: lists with a line for each item, and with one for all.
+FILE_NAME, RESERVE_FILE_NAME = "unsaved.jsonl", "unsaved.reserve"
+#: What is kept of a store: lists with a line for each item, and contents of forms with one line.
 _LISTS, _FORMS = ("unsaved", "notes"), ("draft", "quick")
-KEPT = (*_LISTS, *_FORMS)
+STORED_NAMES = (*_LISTS, *_FORMS)
 #: Bytes that are written in advance, and overwritten if there is no space for the file: some hundred plants.
 _RESERVED = 64 * 1024
-_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_DISK_FULL_ERRORS = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 class UnsavedFile:
@@ -34,15 +35,15 @@ class UnsavedFile:
 
     def __init__(self, folder: Path | None) -> None:
         """Read the file; without a folder nothing is kept after the end of the program."""
-        self._file = None if folder is None else folder / NAME
-        self._reserve = None if folder is None else folder / RESERVE_NAME
+        self._file = None if folder is None else folder / FILE_NAME
+        self._reserve = None if folder is None else folder / RESERVE_FILE_NAME
         self._values: dict[str, dict[str, list[Any]]] = {}
-        for key, name, value in filter(None, map(_parsed, self._lines())):
+        for key, name, value in filter(None, map(_parse_line, self._lines())):
             known = self._values.setdefault(key, {})
             known[name] = [*known.get(name, []), value] if name in _LISTS else value
 
     def of_store(self, key: str) -> Mapping[str, list[Any]]:
-        """Return what is kept of one store, which may hold anything, by the names in `KEPT`."""
+        """Return what is kept of one store, which may hold anything, by the names in `STORED_NAMES`."""
         return self._values.get(key, {})
 
     def change(self, key: str, values: Mapping[str, Sequence[Any]]) -> None:
@@ -51,9 +52,9 @@ class UnsavedFile:
         now.update({name: [*value] for name, value in values.items()})
         if self._file is not None:
             paths.create_folder(self._file.parent)
-            with locked(self._file):
+            with lock_file(self._file):
                 before = self._lines()
-                others = [line for line in before if (_parsed(line) or ("",))[0] != key]
+                others = [line for line in before if not _is_of_store(line, key)]
                 after = [*others, *_lines_of(key, now)]
                 if after != before:
                     self._write("".join(f"{line}\n" for line in after))
@@ -61,7 +62,7 @@ class UnsavedFile:
     def reserve(self) -> None:
         """Reserve the space that is used when the disk is full."""
         if self._file is not None and self._reserve is not None and not self._reserve.exists():
-            with suppress(OSError), locked(self._file):
+            with suppress(OSError), lock_file(self._file):
                 write_private(self._reserve, "\n" * _RESERVED)
 
     def _lines(self) -> list[str]:
@@ -86,7 +87,7 @@ class UnsavedFile:
             else:
                 self._file.unlink(missing_ok=True)
         except OSError as error:
-            if error.errno not in _FULL:
+            if error.errno not in _DISK_FULL_ERRORS:
                 raise
             self._overwrite(self._reserve, text)
         else:
@@ -103,6 +104,11 @@ class UnsavedFile:
             stream.write(content.ljust(_RESERVED, b"\n"))
 
 
+def _is_of_store(line: str, key: str) -> bool:
+    parsed = _parse_line(line)
+    return parsed is not None and parsed[0] == key
+
+
 def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
     for name, value in values.items():
         if name in _LISTS:
@@ -111,7 +117,7 @@ def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
             yield json.dumps({"store": key, name: value})
 
 
-def _parsed(line: str) -> tuple[str, str, Any] | None:
+def _parse_line(line: str) -> tuple[str, str, Any] | None:
     """Return the store, the name and the value of a line; None for a damaged one, which stays in the file."""
     try:
         values = json.loads(line)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 #: GitHub's API for the newest release.
-LATEST = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/") + "/releases/latest"
+LATEST_RELEASE_URL = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/") + "/releases/latest"
 #: Seconds between two checks.
-DAY = 24 * 60 * 60
+CHECK_INTERVAL = 24 * 60 * 60
 _TIMEOUT = 15
-_MAX_ANSWER = 1024 * 1024
+_MAX_RESPONSE = 1024 * 1024
 
 
 class Release(NamedTuple):
@@ -40,10 +40,10 @@ class Release(NamedTuple):
 
 def is_due(asked_at: int, now: float) -> bool:
     """Return whether the last check (seconds since 1970) is a day ago, or in the future: the clock was set back."""
-    return not 0 <= now - asked_at < DAY
+    return not 0 <= now - asked_at < CHECK_INTERVAL
 
 
-def newer_release(address: str = LATEST, current: str = __version__) -> Release | None:
+def newer_release(address: str = LATEST_RELEASE_URL, current: str = __version__) -> Release | None:
     """Return the newest release if it is newer than `current`; None otherwise, or on a failure, which is logged.
 
     Uses the system's proxy.
@@ -58,7 +58,7 @@ def newer_release(address: str = LATEST, current: str = __version__) -> Release 
         if isinstance(error, HTTPError):
             error.close()  # it is the answer
         return None
-    newer = _numbers(release.version) > _numbers(current)
+    newer = _version_numbers(release.version) > _version_numbers(current)
     _log.info("The newest version is %s", release.version)
     return release if newer else None
 
@@ -70,9 +70,9 @@ def _fetch(address: str) -> Release:
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - a constant address
     opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=_ssl_context()), _https_redirects())
     with opener.open(request, timeout=_TIMEOUT) as answer:
-        tag = str(json.loads(answer.read(_MAX_ANSWER))["tag_name"])
+        tag = str(json.loads(answer.read(_MAX_RESPONSE))["tag_name"])
     version = tag.removeprefix("v")
-    _numbers(version)
+    _version_numbers(version)
     # A click opens the page, so its address is built from the validated version.
     return Release(version, f"{HOME_PAGE}/releases/tag/{tag}")
 
@@ -92,7 +92,7 @@ def _https_redirects() -> HTTPRedirectHandler:
     return HttpsRedirects()
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     """Return the numbers of a version without trailing zeros. Raises ValueError."""
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}", version) is None:
         raise ValueError(f"“{version[:40]}” is not a version")

@@ -1,9 +1,10 @@
-"""The requests of a new start to the window that is open already, and their socket. Without Qt, to be quick."""
+"""Requests by which a new start of PlantDesk uses the window that is already open, and their socket. Without Qt."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import struct
 import sys
 import zlib
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-#: What the window answers.
+#: The response of the window.
 ANSWER = b"raised\n"
 #: The most bytes of a request.
 MAX_REQUEST = 1 << 16
@@ -22,14 +23,14 @@ _MAX_FOLDER = 103 - len("/w-01234567")
 
 
 class InvalidRequestError(ValueError):
-    """What came by the socket is no request."""
+    """The data received is no request."""
 
 
 class WindowRequest(NamedTuple):
-    """Asks the window to come to the front, with `quick` to show the one for a new plant instead.
+    """Asks to raise the window, or with `quick` to show the small window for a new plant.
 
-    `address` is that of a plant to show, as anybody may have written it. With the `token` of a start by the user the
-    desktop lets a window come to the front.
+    `address` is that of a plant to show, unchecked. `token` is the activation token of the desktop, which lets the
+    window come to the front.
     """
 
     quick: bool = False
@@ -54,9 +55,9 @@ def parse_request(line: bytes) -> WindowRequest:
 
 
 def activation_token(environment: Mapping[str, str] = os.environ) -> str:
-    """Return what the desktop gave this process for its window to come to the front; empty: nothing.
+    """Return the desktop's activation token for this process; empty if there is none.
 
-    On Windows this process lets any other do it, as long as it has that right itself.
+    On Windows, allow other processes to come to the front instead.
     """
     if sys.platform == "win32":
         import ctypes
@@ -66,24 +67,20 @@ def activation_token(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def window_key(store_key: str) -> str:
-    """Return the part of the names of lock and socket that identifies the window of a store."""
-    # Not hashlib: its OpenSSL takes 5 ms of the start, and CRC-32 distinguishes a user's few stores as well.
+    """Return the part of the names of lock and socket that identifies a store. CRC-32 suffices for a user's stores."""
     return f"{zlib.crc32(store_key.encode('utf-8', 'surrogateescape')):08x}"
 
 
 def socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> str:
-    """Return the path of the socket in a folder of the user, where nobody else can create it.
-
-    On Windows, return the name of a pipe, which belongs to the session.
-    """
+    """Return the path of the socket, in a folder where nobody else can create it; on Windows the name of a pipe."""
     if platform == "win32":
         return f"plantdesk-{key}"
     folders = [Path(each) for each in (folder, os.environ.get("XDG_RUNTIME_DIR")) if each]
-    usable = [each for each in folders if len(os.fsencode(each)) <= _MAX_FOLDER and _is_private(each)]
+    usable = [each for each in folders if len(os.fsencode(each)) <= _MAX_FOLDER and _is_private_folder(each)]
     return str((usable or folders or [Path()])[0] / f"w-{key}")
 
 
-def send(name: str, request: WindowRequest) -> bool:
+def send_request(name: str, request: WindowRequest) -> bool:
     """Send a request, and return whether a window has answered; False if none is open."""
     try:
         return _exchange(name, request.encoded()) == ANSWER
@@ -92,27 +89,23 @@ def send(name: str, request: WindowRequest) -> bool:
 
 
 def _exchange(name: str, line: bytes) -> bytes:
-    """Return the answer; empty if the other process is not the user's. Raises OSError."""
+    """Send a line and return the response; empty if the other process is not the user's. Raises OSError."""
     if sys.platform == "win32":
         with open(rf"\\.\pipe\{name}", "r+b", buffering=0) as pipe:  # noqa: PTH123  not a path in a folder
             pipe.write(line)
             return bytes(pipe.read(len(ANSWER)) or b"")
     else:
-        import socket
-
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(_TIMEOUT)
             connection.connect(name)
-            if not is_ours(connection.fileno()):
+            if not is_same_user(connection.fileno()):
                 return b""
             connection.sendall(line)
             return connection.recv(len(ANSWER))
 
 
-def is_ours(descriptor: int) -> bool:
-    """Return whether the process at the other end of a socket runs as the same user; True if unknown (not Linux)."""
-    import socket
-
+def is_same_user(descriptor: int) -> bool:
+    """Return whether the peer of a socket runs as the same user; True if unknown (not Linux)."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         return True
@@ -123,19 +116,19 @@ def is_ours(descriptor: int) -> bool:
     except OSError:  # disconnected already
         return False
     _, uid, _ = credentials.unpack(raw)
-    return bool(uid == _user())
+    return bool(uid == _user_id())
 
 
-def _is_private(folder: Path) -> bool:
+def _is_private_folder(folder: Path) -> bool:
     """Return whether nobody else can put a socket into `folder`."""
     try:
         found = folder.stat()
     except OSError:
         return False
-    return found.st_uid == _user() and not found.st_mode & 0o022
+    return found.st_uid == _user_id() and not found.st_mode & 0o022
 
 
-def _user() -> int | None:
-    """Return the number of the user that runs this; None on Windows."""
+def _user_id() -> int | None:
+    """Return the user id of this process; None on Windows."""
     getuid = getattr(os, "getuid", None)
     return None if getuid is None else int(getuid())

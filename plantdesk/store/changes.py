@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, and_, delete, func, insert, or_, select
 
-from plantdesk.domain.duplicates import merged
+from plantdesk.domain.duplicates import merge_pages
 from plantdesk.domain.edits import (
     Applied,
     Delete,
@@ -25,16 +25,16 @@ from plantdesk.domain.edits import (
     Rewrite,
     SetTag,
     Update,
+    assign_ids,
     kind_of,
-    numbered,
     parameters_of,
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.events import EventPosition
 from plantdesk.domain.folding import searched
 from plantdesk.domain.models import Plant
-from plantdesk.domain.records import PlantRow, Source
-from plantdesk.domain.rewriting import Rewritten, rewritten
+from plantdesk.domain.records import PlantContent, PlantRow, Source
+from plantdesk.domain.rewriting import rewritten_plants
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
@@ -67,10 +67,10 @@ def make_change(
             skipped |= _make_edit(writer, edit)
     extent = writer.extent()
     if not extent.plants:
-        return Applied.without(skipped, None)
+        return Applied.of(None, skipped)
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
-    return Applied.without(skipped, writer.record(source, kind_of(edits), parameters, extent=extent), ids)
+    return Applied.of(writer.record(source, kind_of(edits), parameters, extent=extent), skipped, ids)
 
 
 def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
@@ -90,7 +90,7 @@ def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[i
     given = [plant_id for plant_id in requested if plant_id is not None]
     if len(given) == len(requested):
         return given
-    return numbered(requested, first_new_id(writer.runner, len(requested)))
+    return assign_ids(requested, first_new_id(writer.runner, len(requested)))
 
 
 def _may_be_large(edit: Edit) -> bool:
@@ -112,8 +112,8 @@ def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
             _set_tag(writer, edit)
         case DeleteAll():
             chosen = writer.choose(condition_of(edit.plants, writer.database))
-            if edit.size is not None:
-                _check_size(writer, chosen, edit.size)
+            if edit.expected_size is not None:
+                _check_size(writer, chosen, edit.expected_size)
             writer.delete(chosen)
         case RenameTag() | MergeTags():
             _replace_tags(writer, edit)
@@ -133,7 +133,7 @@ def _insert(writer: ChangeWriter, edit: Insert, plant_id: int, source: Source) -
 
 
 def _update(writer: ChangeWriter, edit: Update) -> None:
-    row = _current(writer, edit.saw.id, edit.saw.version, edit.saw.name)
+    row = _current(writer, edit.seen.id, edit.seen.version, edit.seen.name)
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
     writer.database.check_storable(edit.name, edit.tag, edit.note)
@@ -191,17 +191,17 @@ def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
     since = None if edit.since is None else EventPosition.parse(edit.since)
     writer.database.clear(writer.runner, _REWRITTEN)
     for page in _pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
-        _add(writer, list(rewritten(edit.rule, page, edit.leave)))
+        _add(writer, list(rewritten_plants(edit.rule, page, edit.leave)))
     skipped = set[int]() if since is None else _leave_changed(writer, since)
     _write(writer)
     return skipped
 
 
 def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
-    """Give the plants that stay the notes of those that are deleted. Raises as `duplicates.merged` does."""
+    """Give the plants that stay the notes of those that are deleted. Raises as `duplicates.merge_pages` does."""
     for table in (_REWRITTEN, _DELETED):
         writer.database.clear(writer.runner, table)
-    for deleted, kept in merged(*edit, partial(rows_by_id, writer.runner)):
+    for deleted, kept in merge_pages(*edit, partial(rows_by_id, writer.runner)):
         writer.database.fill(writer.runner, _DELETED, ((each,) for each in deleted))
         _add(writer, kept)
     _write(writer)
@@ -220,7 +220,7 @@ def _pages(writer: ChangeWriter, table: Table) -> Iterator[Sequence[Any]]:
         page = writer.runner.run(plants.where(chosen > page[-1][0])).all()
 
 
-def _add(writer: ChangeWriter, found: Sequence[Rewritten]) -> None:
+def _add(writer: ChangeWriter, found: Sequence[PlantContent]) -> None:
     writer.database.check_storable(*(text for _, *texts in found for text in texts))
     rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
     writer.database.fill(writer.runner, _REWRITTEN, rows)

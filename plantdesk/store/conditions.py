@@ -114,7 +114,7 @@ def _has_tag(term: HasTag) -> ColumnElement[bool]:
     if term.tag is None:
         return PLANT.c.tag.is_(None)
     column, text = PLANT.c.searched_tag, searched(term.tag)
-    if term.exact or not text.strip():
+    if term.is_exact or not text.strip():
         column, text = PLANT.c.tag, term.tag
     return column == text if term.branch is None else or_(column == term.branch, _begins(column, text))
 

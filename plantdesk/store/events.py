@@ -20,11 +20,10 @@ from plantdesk.domain.events import (
     EventPage,
     EventPosition,
     OutdatedPositionError,
-    PlantContent,
     PlantEvent,
     UnknownPositionError,
 )
-from plantdesk.domain.records import LARGEST_ID
+from plantdesk.domain.records import LARGEST_ID, PlantContent
 from plantdesk.store.database import VERSION_SQL, Runner, StoreState
 from plantdesk.store.history import last_seq_of
 from plantdesk.store.models import BEFORE_IMAGE

@@ -15,7 +15,7 @@ from sqlalchemy import Float, and_, case, cast, delete, func, literal, or_, sele
 
 from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.folding import searched
-from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
+from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, PlantLabel, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Source
 from plantdesk.domain.texts import Text
@@ -203,7 +203,7 @@ def _changes_with_name(runner: Runner, text: str) -> list[int]:
     return [*runner.run(union(was, added)).scalars()]
 
 
-def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, tuple[int, str, str | None]]:
+def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, PlantLabel]:
     """Return id, name and tag of one plant of each change: as it was before, or as it is now if it was added."""
     image, others = BEFORE_IMAGE.c, BEFORE_IMAGE.alias().c
     first = select(func.min(others.plant_id)).where(others.change == CHANGE.c.number).scalar_subquery()
@@ -214,7 +214,7 @@ def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, tuple[int, st
         .outerjoin(PLANT, PLANT.c.id == image.plant_id)
         .where(runner.database.among(CHANGE.c.number, numbers), name.is_not(None))
     )
-    return {number: tuple(plant) for number, *plant in runner.run(statement)}
+    return {number: PlantLabel(*plant) for number, *plant in runner.run(statement)}
 
 
 def _changes_by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:

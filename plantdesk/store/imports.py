@@ -39,7 +39,14 @@ from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreError
 from plantdesk.domain.folding import searched_all
 from plantdesk.domain.history import ChangeKind, parameter
-from plantdesk.domain.imports import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.imports import (
+    ImportConflict,
+    ImportConflictError,
+    ImportCounts,
+    ImportRow,
+    OnConflict,
+    RowPosition,
+)
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeWriter
@@ -159,7 +166,7 @@ class StoreImport(PlantImport, ABC):
             with self._work() as runner:
                 rows = runner.run(_CONFLICTS.where(_KNOWN_ROW.place > rows[-1][0])).all()
             for _, *values, owner, file, line in rows:
-                yield ImportConflict(ImportRow(*values), owner, None if file is None else (file, line))
+                yield ImportConflict(ImportRow(*values), owner, None if file is None else RowPosition(file, line))
 
     @override
     def apply(self, label: str, progress: Progress | None = None) -> Applied:

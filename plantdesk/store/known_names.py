@@ -16,7 +16,7 @@ from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.texts import Text
-from plantdesk.platform.atomic_files import replaced_bytes
+from plantdesk.platform.atomic_files import atomic_writer
 from plantdesk.platform.paths import create_folder
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.open_checks import is_absent
@@ -76,7 +76,7 @@ class KnownNames:
             connection.execute("COMMIT")
             if not self._file.parent.exists():  # the folder of the settings, which nobody has changed yet
                 create_folder(self._file.parent)
-            with replaced_bytes(self._file) as stream:
+            with atomic_writer(self._file) as stream:
                 stream.write(connection.serialize())
         return made
 

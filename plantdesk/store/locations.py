@@ -22,7 +22,7 @@ from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
     from plantdesk.domain.backups import StoreBackups
-    from plantdesk.domain.locations import Copied, Probe, Progress, StoreLocation, StoreRows
+    from plantdesk.domain.locations import ConnectionProbe, Copied, Progress, StoreLocation, StoreRows
     from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
     from plantdesk.platform.settings import Settings
 
@@ -282,7 +282,7 @@ class PostgresLocation(Address):
 
         return roles_sql(self)
 
-    def probe(self) -> Probe:
+    def probe(self) -> ConnectionProbe:
         """Test the address with one attempt to sign in. Changes nothing."""
         from plantdesk.store.postgres.administration import probe
 

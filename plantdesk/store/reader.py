@@ -20,7 +20,7 @@ from plantdesk.domain.history import Change, HistoryEntry, PlantChange
 from plantdesk.domain.protocols import HistorySummary, PlantReader
 from plantdesk.domain.records import PlantRow, Source, SourceKind
 from plantdesk.domain.selections import AddedOn, Counts, KnownName, Selection, View
-from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest
+from plantdesk.domain.spelling import MAX_COMPARED, near_candidates, nearest_spellings
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
 from plantdesk.store.database import VERSION, Database, Runner
 from plantdesk.store.events import read_events
@@ -33,8 +33,8 @@ from plantdesk.store.rows import (
     row_by_id,
     row_of,
     rows_by_id,
-    rows_cut,
     rows_in_order,
+    shortened_rows,
 )
 
 _Result = TypeVar("_Result")
@@ -72,8 +72,8 @@ class StoreReader(PlantReader, ABC):
         return self.ask(lambda runner: rows_by_id(runner, ids))
 
     @override
-    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-        return self.ask(lambda runner: rows_cut(runner, ids, longest))
+    def shortened_rows(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        return self.ask(lambda runner: shortened_rows(runner, ids, longest))
 
     @override
     def plant(self, plant_id: int) -> PlantRow | None:
@@ -100,12 +100,12 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def near_names(self, name: str, limit: int) -> list[KnownName]:
-        near = maybe_near(name) if self.database.storable(name) else None
+        near = near_candidates(name) if self.database.storable(name) else None
         if near is None:
             return []
         plants, lengths = near
         names = self._names(and_(has_length(lengths), self._condition(plants)), MAX_COMPARED)
-        return nearest(name, names, limit, attrgetter("name"))
+        return nearest_spellings(name, names, limit, attrgetter("name"))
 
     def _names(self, condition: ColumnElement[bool], limit: int) -> list[KnownName]:
         """Return the names of plants, the most frequent first, each with the tag of its newest plant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, FromClause, Table, exists, func, insert, literal, or_, select
 from sqlalchemy.schema import CreateTable
 
-from plantdesk.domain.backups import Difference, Group
+from plantdesk.domain.backups import Difference, PlantGroup
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeWriter

@@ -49,7 +49,7 @@ def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
     return None if found is None else row_of(found)
 
 
-def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+def shortened_rows(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
     """Return the same without notes; texts over 4 × `longest` bytes are cut to `longest` characters."""
 
     def cut(text: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -75,7 +75,7 @@ class StoreTokens(TokenStore):
         return self._write(action)
 
     @override
-    def used(self, source: Source) -> Future[None]:
+    def record_use(self, source: Source) -> Future[None]:
         def action(writer: ChangeWriter) -> None:
             used = update(TOKEN).values(last_used_at=writer.database.now())
             writer.runner.run(used.where(_TOKEN.id == source.token_id))
@@ -123,7 +123,7 @@ class TokenChecker(TokenLookup):
         self._reader.close()
 
     def _changed(self, changes: Changes) -> None:
-        if changes.tokens or changes.needs_reload:
+        if changes.tokens_changed or changes.needs_reload:
             self._found = {}
 
     def _look_up(self, digest: bytes) -> _Found | None:

@@ -103,7 +103,7 @@ def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
     Raises UndoConflictError, and NothingToUndoError, also if another program has written before-images that break a
     rule of the tables.
     """
-    kind, parameters = change.taken_back()
+    kind, parameters = change.inverse()
     if change.plants > LARGE_CHANGE:
         writer.expect_many()
     try:

@@ -11,46 +11,50 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.transfer.headers import HEADERS, PARTS_OF_NAMES, TITLES
 from plantdesk.transfer.name_parts import (
-    cultivar_column,
+    find_cultivar_column,
+    find_name_columns,
+    header_key,
     is_whole_name,
-    name_columns,
-    names_in,
-    plain,
+    joined_names,
+    normalized_header,
     repeats_genus,
-    unspaced,
 )
 
 #: The fields that an import reads.
-READ = ("id", "name", "tag", "note")
-_FIELD_OF = {header.replace(" ", ""): field for field, headers in HEADERS.items() for header in headers.split("|")}
-_WEAK = {header.replace(" ", ""): "name" for header in PARTS_OF_NAMES.split("|")}
-#: Characters of a text that is guessed to be a tag.
-_LONGEST_TAG = 30
+IMPORTED_FIELDS = ("id", "name", "tag", "note")
+_FIELDS_BY_HEADER = {
+    header.replace(" ", ""): field for field, headers in HEADERS.items() for header in headers.split("|")
+}
+_FIELDS_BY_WEAK_HEADER = {header.replace(" ", ""): "name" for header in PARTS_OF_NAMES.split("|")}
+#: Characters of the longest text in a column that is guessed to be the tag.
+_MAX_GUESSED_TAG = 30
 _MAX_NAMED = 10
 #: Columns of a table, as many as Excel has.
 MAX_COLUMNS = 16_384
-#: A whole number, also one that is refused because its separators may be of thousands or decimals.
+#: A whole number, also with separators, which is refused later: they may separate thousands or decimals.
 _WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2})?)")
 
-#: Rows by which header and columns are guessed, and rows above the header, such as a title.
-SAMPLED, _MAX_TITLE = 100, 10
-#: A column by its header or position, or several columns that make up the name, also as `Genus+Species`.
+#: Rows from which header and columns are guessed.
+SAMPLE_ROWS = 100
+#: Rows above the header, such as a title.
+_MAX_TITLE_ROWS = 10
+#: The header or position of a column, or of several columns of the name, also as one text: `Genus+Species`.
 Column = str | int | tuple[str | int, ...]
 
 
 class Columns(NamedTuple):
-    """The columns of the fields: those that are `chosen`, and others by their headers unless `only`.
+    """Which columns are read: the `chosen` ones of fields, and unless `only_chosen` others by their headers.
 
-    `has_header` None: detected; columns are guessed if no header is known.
+    With `has_header` None it is detected, and columns are guessed from their contents if no header is known.
     """
 
     chosen: Mapping[str, Column] = {}
-    only: bool = False
+    only_chosen: bool = False
     has_header: bool | None = True
 
 
 class Codes(NamedTuple):
-    """The column that has a header of the ID and holds codes, not numbers, its position, and its first code."""
+    """A column whose header means the ID but which has codes instead of numbers, and the first of them."""
 
     column: str
     position: int
@@ -58,43 +62,43 @@ class Codes(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The columns of a table, the position of each field among them, and the number of rows above the header.
+    """The columns of a table and the fields in them, by positions; `title_rows` is the number of rows above the header.
 
-    `codes` are not read as IDs. A name that is put together from `name_parts` has the position of the first of them.
+    `codes` are not read as IDs. The name may be joined from the columns `name_parts`; it has the position of the first.
     """
 
     names: Sequence[str]
     has_header: bool
     fields: Mapping[str, int]
-    titles: int = 0
+    title_rows: int = 0
     codes: Codes | None = None
     name_parts: Sequence[int] = ()
 
     @property
     def first_row(self) -> int:
         """The position of the first row below the header."""
-        return self.titles + 1 if self.has_header else self.titles
+        return self.title_rows + 1 if self.has_header else self.title_rows
 
     @property
     def columns(self) -> dict[str, Sequence[int]]:
-        """The positions of the columns of each field."""
+        """The positions of each field's columns."""
         names = {"name": self.name_parts} if self.name_parts else {}
         return {field: [at] for field, at in self.fields.items()} | names
 
     def row_names(self, rows: Iterable[Sequence[str | None]]) -> Iterator[str | None]:
-        """Yield the name in each row, put together if it is in several columns, or None."""
+        """Yield the name in each row, joined if it is in several columns, or None."""
         at = self.fields.get("name")
         if self.name_parts:
-            return names_in(rows, self.names, self.name_parts)
+            return joined_names(rows, self.names, self.name_parts)
         return (None if at is None or at >= len(row) else row[at] for row in rows)
 
     def without_id(self) -> Layout:
-        """Return the layout without a column of the ID."""
+        """Return the layout without the field of the ID."""
         return self._replace(fields={field: at for field, at in self.fields.items() if field != "id"})
 
 
 class NoColumnError(PlantDeskError):
-    """A file lacks the `requested` column, or one for the name."""
+    """A file has no column `requested`, or none for the name."""
 
     text = Text("There is no column for the name. The columns are {columns}.")
 
@@ -108,27 +112,32 @@ class NoColumnError(PlantDeskError):
             super().__init__(text, columns=listed)
 
 
-def field_of(header: str) -> str | None:
-    """Return the field that a header names in any of the languages."""
-    key = unspaced(header)
-    return _FIELD_OF.get(key) or _WEAK.get(key)
+def field_of_header(header: str) -> str | None:
+    """Return the field that a header means, in any known language, or None."""
+    key = header_key(header)
+    return _FIELDS_BY_HEADER.get(key) or _FIELDS_BY_WEAK_HEADER.get(key)
 
 
-def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: bool = False) -> dict[str, int]:
-    """Return the position of each field's column: as `requested`, else the field's own name, else another name of it.
+def map_columns(
+    columns: Sequence[str], requested: Mapping[str, Column], *, only_chosen: bool = False
+) -> dict[str, int]:
+    """Return the position of each field's column: the `requested` one, else one with its name or a known header.
 
-    With `only` no other columns are looked for. Raises NoColumnError for a missing column, and PlantDeskError for
-    several columns of another field than the name.
+    With `only_chosen` only the requested ones. Raises NoColumnError for a missing column, and PlantDeskError for
+    several columns of a field other than the name.
     """
-    positions = {field: _positions(column, columns) for field, column in requested.items()}
-    if several := next((field for field, at in positions.items() if field != "name" and len(at) > 1), None):
-        text = Text("Only the name can be put together from several columns, not “{field}”.")
-        raise PlantDeskError(text, field=several)
+    positions = {field: _positions_of(column, columns) for field, column in requested.items()}
+    for field, several in positions.items():
+        if len(several) > 1 and field != "name":
+            text = Text("Only the name can be put together from several columns, not “{field}”.")
+            raise PlantDeskError(text, field=field)
     found = {field: at[0] for field, at in positions.items()}
     taken = set(itertools.chain.from_iterable(positions.values()))
-    headers = [*map(unspaced, columns)]
-    own = {field: field for field in READ}
-    for fields in () if only else (own, _FIELD_OF, _WEAK):  # the more certain ones first
+    headers = [*map(header_key, columns)]
+    own = {field: field for field in IMPORTED_FIELDS}
+    for fields in (
+        () if only_chosen else (own, _FIELDS_BY_HEADER, _FIELDS_BY_WEAK_HEADER)
+    ):  # the more certain ones first
         for at, header in enumerate(headers):
             meant = fields.get(header)
             if meant is not None and meant not in found and at not in taken:
@@ -137,104 +146,103 @@ def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: boo
     return found
 
 
-def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, names: Sequence[str] | None = None) -> Layout:
+def find_layout(rows: Sequence[Sequence[str | None]], columns: Columns, names: Sequence[str] | None = None) -> Layout:
     """Return the layout of a table by its first rows, or by the names of its columns if its format has them.
 
     An ID that holds codes is left out, unless it was chosen. Raises PlantDeskError.
     """
     if names is None:
-        titles = 0 if columns.has_header is False else title_rows(rows)
+        titles = 0 if columns.has_header is False else count_title_rows(rows)
         layout = _layout_below(titles, rows[titles:], columns)
         rows = rows[layout.first_row :]
     else:
-        chosen = {field: column for field, column in columns.chosen.items() if names and _is_there(column, names)}
+        chosen = {field: column for field, column in columns.chosen.items() if names and _is_present(column, names)}
         columns = columns._replace(chosen=chosen)
-        layout = Layout(names, has_header=True, fields=mapped(names, chosen, only=columns.only))
-    layout = _with_name_parts(layout, rows[:SAMPLED], columns)
+        layout = Layout(names, has_header=True, fields=map_columns(names, chosen, only_chosen=columns.only_chosen))
+    layout = _with_name_parts(layout, rows[:SAMPLE_ROWS], columns)
     at = None if "id" in columns.chosen else layout.fields.get("id")
-    code = None if at is None else _code(row[at] or "" for row in rows[:SAMPLED] if at < len(row))
+    code = None if at is None else _first_code(row[at] or "" for row in rows[:SAMPLE_ROWS] if at < len(row))
     if at is None or code is None:
         return layout
     return layout.without_id()._replace(codes=Codes(layout.names[at], at, code))
 
 
-def _code(cells: Iterable[str]) -> str | None:
+def _first_code(cells: Iterable[str]) -> str | None:
     """Return the first text that is not a whole number, if most texts are not."""
-    texts = [text for cell in cells if (text := cell.strip())]
+    texts = [cell.strip() for cell in cells if cell and not cell.isspace()]
     codes = [text for text in texts if not _WHOLE.fullmatch(text)]
     return codes[0] if 2 * len(codes) > len(texts) else None
 
 
 def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return a layout with the columns of the name: several if they were chosen, or if no column has the whole name."""
+    """Return a layout in which the name has several columns, if these were chosen or no column has the whole name."""
     if "name" in columns.chosen:
-        parts = _positions(columns.chosen["name"], layout.names)
+        parts = _positions_of(columns.chosen["name"], layout.names)
     else:
-        parts = () if columns.only else found_parts(layout, rows)
+        parts = () if columns.only_chosen else find_name_parts(layout, rows)
     if not parts:
         return layout
     return layout._replace(fields={**layout.fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
 
 
-def found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
-    """Return the columns of the parts of a name, if there are any, or the column of the whole name beside them.
+def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
+    """Return the columns of the name: of its parts, or of the whole name and perhaps the cultivar; none if unknown.
 
-    A species that includes the genus is preferred to a scientific name, which may have authors. Without a genus, the
-    cultivar belongs to the name.
+    Parts are preferred where the species repeats the genus, since a whole scientific name may have authors.
     """
     names, name = layout.names, layout.fields.get("name")
-    parts = name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
+    parts = find_name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
     if not parts or (name is not None and is_whole_name(names[name])):
         return _with_cultivar(layout, name)
-    whole = [at for at, each in enumerate(names) if field_of(each) == "name" and is_whole_name(each)]
+    whole = [at for at, each in enumerate(names) if field_of_header(each) == "name" and is_whole_name(each)]
     return _with_cultivar(layout, whole[0]) if whole and not repeats_genus(rows, parts) else parts
 
 
 def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
-    """Return the column of a whole name, with that of the cultivar if there is one."""
+    """Return the columns of the whole name and, if there is one, of the cultivar."""
     if name is None:
         return ()
-    cultivar = cultivar_column(layout.names, {name, *layout.fields.values()})
+    cultivar = find_cultivar_column(layout.names, {name, *layout.fields.values()})
     return (name,) if cultivar is None else (name, cultivar)
 
 
 def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return the layout of the rows below titles."""
-    first, others = rows[0], rows[1:SAMPLED]
+    """Return the layout of rows that follow `titles` rows above the header."""
+    first, others = rows[0], rows[1:SAMPLE_ROWS]
     if len(first) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
         raise PlantDeskError(text, count=len(first), most=MAX_COLUMNS)
     has_header = is_header(first, others) if columns.has_header is None else columns.has_header
-    width = min(max(map(len, rows[:SAMPLED])), MAX_COLUMNS)
+    width = min(max(map(len, rows[:SAMPLE_ROWS])), MAX_COLUMNS)
     names = [cell or "" for cell in first] if has_header else [*map(str, range(1, width + 1))]
     if columns.has_header or columns.chosen:
-        fields = mapped(names, columns.chosen, only=columns.only or not has_header)
+        fields = map_columns(names, columns.chosen, only_chosen=columns.only_chosen or not has_header)
     else:
-        fields = guessed(names, others if has_header else rows[:SAMPLED])
+        fields = guess_columns(names, others if has_header else rows[:SAMPLE_ROWS])
     return Layout(names, has_header, fields, titles)
 
 
-def title_rows(rows: Iterable[Sequence[str | None]]) -> int:
-    """Return how many rows are above the header: rows of one text at most, above known names of several fields."""
-    for at, row in enumerate(itertools.islice(rows, _MAX_TITLE + 1)):
+def count_title_rows(rows: Iterable[Sequence[str | None]]) -> int:
+    """Return how many rows with at most one text are above a header of several known fields."""
+    for at, row in enumerate(itertools.islice(rows, _MAX_TITLE_ROWS + 1)):
         cells = [cell for cell in row if cell and not cell.isspace()]
-        fields = set(map(field_of, cells)) - {None}
-        if ("name" in fields and len(fields) > 1) or name_columns(cells):
+        fields = set(map(field_of_header, cells)) - {None}
+        if ("name" in fields and len(fields) > 1) or find_name_columns(cells):
             return at
-        if len(cells) > 1 or (fields and plain(cells[0]) not in TITLES):
+        if len(cells) > 1 or (fields and normalized_header(cells[0]) not in TITLES):
             break
     return 0
 
 
-def guessed(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
-    """Return the position of each field's column by the headers, or by what the rows hold if none is known."""
+def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
+    """Return the position of each field's column by the headers, or by the contents if no header is known."""
     texts = {at: [text for row in rows if at < len(row) and (text := row[at])] for at in range(len(columns))}
     filled = {at: found for at, found in texts.items() if found}
-    return mapped(columns, {}) or _by_contents(filled, is_list=len(columns) == 1)
+    return map_columns(columns, {}) or _guess_by_contents(filled, is_list=len(columns) == 1)
 
 
-def _by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str, int]:
-    """Return the columns of fields by their texts: whole numbers are IDs, names differ, tags are short and repeat."""
+def _guess_by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str, int]:
+    """Guess columns by their texts: IDs are whole numbers and unique, most names differ, tags are short."""
     numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
     words = [at for at, texts in filled.items() if not all(map(_is_number, texts))]
     found: dict[str, int] = {}
@@ -245,33 +253,33 @@ def _by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str,
         differing = [at for at in names if 2 * len(set(filled[at])) > len(filled[at])]
         found["name"] = next(iter(differing), names[0])
     others = {at: max(map(len, filled[at])) for at in words if at != found.get("name")}
-    return found | _tag_and_note(others)
+    return found | _guess_tag_and_note(others)
 
 
-def _tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
-    """Return the first column of short texts as the tag, and of the others that with the longest text as the note."""
-    tag = next((at for at, length in lengths.items() if length <= _LONGEST_TAG), None)
+def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
+    """Guess that the tag is the first column of short texts, and the note the other with the longest text."""
+    tag = next((at for at, length in lengths.items() if length <= _MAX_GUESSED_TAG), None)
     note = max((at for at in lengths if at != tag), key=lengths.__getitem__, default=None)
     return {field: at for field, at in (("tag", tag), ("note", note)) if at is not None}
 
 
-def may_be_repeated(header: Sequence[str | None]) -> bool:
-    """Return whether a later row equal to this one repeats the header and is no plant: several headers are known."""
-    return sum(field_of(cell or "") is not None for cell in header) > 1
+def may_repeat_as_header(header: Sequence[str | None]) -> bool:
+    """Return whether a later row that equals this header repeats it, and is no plant: it has several fields."""
+    return sum(field_of_header(cell or "") is not None for cell in header) > 1
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
-    """Return whether the first row names the columns: a known name, or a text above numbers.
+    """Return whether the first row names the columns: it has a known header, or a text above numbers.
 
-    If a known name is in the rows below as well, it is the tag of plants, such as bed, unless the whole header repeats.
+    A known header that is also in the rows below, such as bed, is a tag of plants, unless the whole row repeats.
     """
-    rows = [row for row in rows if [*row] != [*first]] if may_be_repeated(first) else rows
+    rows = [row for row in rows if [*row] != [*first]] if may_repeat_as_header(first) else rows
     below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
     return any(map(_is_heading, first, below))
 
 
 def _is_heading(cell: str | None, texts: Sequence[str | None]) -> bool:
-    if field_of(cell or "") and cell not in texts:
+    if field_of_header(cell or "") and cell not in texts:
         return True
     return bool(cell and texts) and not _is_number(cell) and all(map(_is_number, texts))
 
@@ -282,35 +290,35 @@ def is_id(text: str | None) -> bool:
     return digits.isascii() and digits.isdigit()
 
 
-def letters_of(position: int) -> str:
-    """Return the letters of a spreadsheet's column."""
+def column_letters(position: int) -> str:
+    """Return the letters of a spreadsheet column by its position."""
     first, last = divmod(position, 26)
-    return (letters_of(first - 1) if first else "") + chr(ord("A") + last)
+    return (column_letters(first - 1) if first else "") + chr(ord("A") + last)
 
 
 def _is_number(text: str | None) -> bool:
     return bool(text) and is_id(str(text).replace(".", "").replace(",", ""))
 
 
-def _is_there(column: Column, columns: Iterable[str]) -> bool:
-    """Return whether a requested column, or each of several, is among columns with these headers."""
+def _is_present(column: Column, columns: Iterable[str]) -> bool:
+    """Return whether all requested columns are among these."""
     try:
-        return bool(_positions(column, [*columns]))
+        return bool(_positions_of(column, [*columns]))
     except NoColumnError:
         return False
 
 
-def _positions(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
-    """Return the position of a column, or of all of several. Raises NoColumnError."""
+def _positions_of(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of the requested columns. Raises NoColumnError."""
     if isinstance(column, int):
         return (column,)
     if isinstance(column, tuple):
-        return tuple(dict.fromkeys(_positions(each, columns)[0] for each in column))
-    names = [plain(each) for each in columns]
+        return tuple(dict.fromkeys(_positions_of(each, columns)[0] for each in column))
+    names = [normalized_header(each) for each in columns]
     if column in columns:
         return (columns.index(column),)
-    if plain(column) in names:
-        return (names.index(plain(column)),)
+    if normalized_header(column) in names:
+        return (names.index(normalized_header(column)),)
     if "+" in column:
-        return _positions(tuple(column.split("+")), columns)
+        return _positions_of(tuple(column.split("+")), columns)
     raise NoColumnError(columns, column)

@@ -10,27 +10,27 @@ from itertools import chain, dropwhile, islice
 from typing import NamedTuple
 
 from plantdesk.domain.texts import Text
-from plantdesk.transfer.columns import SAMPLED, field_of, title_rows
+from plantdesk.transfer.columns import SAMPLE_ROWS, count_title_rows, field_of_header
 from plantdesk.transfer.tables import Batch, Row, batched
-from plantdesk.transfer.text import LONGEST, TextFile
+from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, TextFile
 
-#: The line by which Excel is told the delimiter.
+#: A first line that tells Excel the delimiter.
 _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
-#: The first line of a file of Anki.
+#: The first line of an export of Anki.
 _ANKI = re.compile("#(?:separator|html|tags|columns|notetype|deck|guid)[^:]*:", re.IGNORECASE)
 _DELIMITERS = (",", ";", "\t", "|")
-#: The delimiter if the header has none of those: an ASCII separator, which no text has.
+#: The delimiter of files with one column: an ASCII separator, which no text has.
 ONE_COLUMN = "\x1f"
-#: Columns of Darwin Core as GBIF exports it, of the Catalogue of Life and of Kew's WCVP: quotes are text there.
+#: Headers of files in which quotes are text: Darwin Core by GBIF, the Catalogue of Life, Kew's WCVP.
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
-#: Characters of a record of several lines: four times the plant that the API takes. Its lines are joined when there are
-#: so many, as a short one takes 80 bytes.
+#: Characters of a record of several lines, four times those of a plant that the API takes; and the number of lines that
+#: are kept separate, as a short string takes 80 bytes.
 _LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
 _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
 class Dialect(NamedTuple):
-    """How a delimited file is written. An empty `quote`: without quotes. `skips_blanks`: skips those before a cell."""
+    """How a delimited file is written. `quote` is empty if none is used. `skips_blanks`: before a quoted cell."""
 
     delimiter: str
     quote: str
@@ -38,9 +38,9 @@ class Dialect(NamedTuple):
 
 
 class DelimitedTable:
-    """Reads records of one line, or of several in quotes, and finds what is wrong with those that are not CSV.
+    """The records of a file, of one line or of several in quotes; those that are not CSV get an error.
 
-    `dialect` is that of the file: parts of it that were None have been detected.
+    `dialect` is as given or, where it was None, detected.
     """
 
     is_sheet = False
@@ -50,7 +50,7 @@ class DelimitedTable:
         self, text: TextFile, delimiter: str | None = None, quote: str | None = None, *, is_list: bool = False
     ) -> None:
         """Read the first lines; with `is_list`, they may be names without columns. Raises FileError and OSError."""
-        csv.field_size_limit(LONGEST)
+        csv.field_size_limit(MAX_PLANT_CHARACTERS)
         self._lines = _without_blanks(text.lines())
         lines = self._first_lines()
         if delimiter is None and (named := _SEPARATOR.match("".join(lines[:1]))):
@@ -64,14 +64,14 @@ class DelimitedTable:
         if any({"|", "-"} <= set(line) <= set(" |:-") for line in lines):
             raise text.error(Text("It is a table in Markdown. Copy the table as it is shown, or save it as CSV."), 1)
         sample = _below_title(lines)
-        self.dialect = _detected(sample, delimiter, quote)
+        self.dialect = _detect_dialect(sample, delimiter, quote)
         if is_list and delimiter is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
         delimiter, self._quote, skips_blanks = self.dialect
-        #: If even the header is in quotes, "" is a missing text; else it is an empty one, as PlantDesk exports it.
+        #: Then "" is a missing text. Else only texts are in quotes, as PlantDesk exports them, and "" is an empty text.
         self._all_quoted = bool(self._quote) and sample[0].startswith(self._quote)
         self._text, self._line, self._has_header = text, 0, False
-        #: The lines of the record so far, and their characters.
+        #: The lines of the current record so far, and the number of their characters.
         self._raw: list[str] = []
         self._size = 0
         self._reader = _reader(self._fed(), self.dialect)
@@ -83,7 +83,7 @@ class DelimitedTable:
 
     def _first_lines(self) -> list[str]:
         """Return the first lines without their ends; they stay those that come first."""
-        first = [*islice(self._lines, SAMPLED)]
+        first = [*islice(self._lines, SAMPLE_ROWS)]
         self._lines = chain(first, self._lines)
         return [line.rstrip("\r\n") for _, line in first]
 
@@ -105,7 +105,7 @@ class DelimitedTable:
         return Row(self._line, cells if all(cells) else self._with_none(cells))
 
     def _with_none(self, row: list[str]) -> list[str | None]:
-        """Return None for the empty cells, but not for those that are in quotes."""
+        """Return the cells with None for the empty ones that are not in quotes."""
         raw = "".join(self._raw)
         if self._all_quoted or not self._quote or 2 * self._quote not in raw:
             return [cell or None for cell in row]
@@ -113,7 +113,7 @@ class DelimitedTable:
         return [text if text or cell is not None else None for text, cell in zip(row, cells, strict=False)]
 
     def _loose_row(self, error: csv.Error) -> Row:
-        """Return a record that is no strict CSV."""
+        """Return a record that is not strict CSV."""
         record = "".join(self._raw).rstrip("\r\n")
         cells, column = self._cells(record)
         if not column:
@@ -124,7 +124,7 @@ class DelimitedTable:
         return Row(self._line, error=_reason(error, column), source=record)
 
     def _cells(self, record: str) -> tuple[list[str | None], int]:
-        """Return the cells of a record, None for those without text and quotes, and 0 or the number of a faulty one."""
+        """Return the cells of a record, None for those without text and quotes, and the number of a faulty one or 0."""
         cells: list[str | None] = []
         at, end = 0, "begin"
         while end:
@@ -137,7 +137,7 @@ class DelimitedTable:
         return cells, 0
 
     def _fed(self) -> Iterator[str]:
-        """Yield the lines, and remember those of the record."""
+        """Yield the lines for the CSV reader, and keep those of the current record."""
         for number, line in self._lines:
             if not self._raw:
                 self._line = number
@@ -177,26 +177,26 @@ def _reason(error: csv.Error, column: int) -> Text:
 
 
 def _below_title(lines: list[str]) -> list[str]:
-    """Return the lines from the header on, whatever the delimiter; all if there is no title."""
+    """Return the lines from the header on; all if no title is above a header with any delimiter."""
     for each in _DELIMITERS:
         with suppress(csv.Error):
-            if titles := title_rows(_reader(lines, Dialect(each, '"'))):
+            if titles := count_title_rows(_reader(lines, Dialect(each, '"'))):
                 return lines[titles:]
     return lines
 
 
 def _is_list(lines: list[str], dialect: Dialect) -> bool:
-    """Return whether lines have no columns: no header is known, and rows differ in length or have one cell.
+    """Return whether lines are names without columns: no header is known, and rows differ in length or have one cell.
 
-    Nor are there columns if all commas are between words, as in “Rose, Dog”.
+    The same holds if a blank follows each comma, as in “Rose, Dog”.
     """
     known, is_regular, _ = _score(lines, dialect)
     has_words = dialect.delimiter == "," and not any(re.search(",[^ ]", line) for line in lines)
     return not known and (has_words or not is_regular) and not lines[0].startswith(dialect.quote)
 
 
-def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
-    """Return the dialect of a file that begins with these lines, at least one."""
+def _detect_dialect(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
+    """Detect the dialect of a file by its first lines, at least one."""
     if quote is None:
         plain = [each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each))]
         quote = "'" if lines[0].lstrip().startswith("'") else '"'
@@ -208,18 +208,18 @@ def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dia
 
 
 def _score(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
-    """Return how well a dialect fits: by the known headers, by rows of one length, by the length of the first row."""
+    """Return how well a dialect fits: known headers, whether all rows have one length, the length of the first row."""
     try:
         rows = [row for row in _reader(lines, dialect) if row]
     except csv.Error:
         rows = [lines[0].split(dialect.delimiter)]
     widths = set(map(len, rows))
-    known = sum(field_of(cell) is not None for cell in rows[0]) if rows else 0
+    known = sum(field_of_header(cell) is not None for cell in rows[0]) if rows else 0
     return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
 
 def _has_blanks(lines: list[str], delimiter: str, quote: str) -> bool:
-    """Return whether there is a blank between a delimiter and a text in quotes; the last one may not be closed yet."""
+    """Return whether blanks are between a delimiter and a text in quotes; the last text may be incomplete."""
     text = rf"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*(?:{quote}|\Z)"
     quoted = re.compile(rf"(?:^ *|{re.escape(delimiter)}( *)){text}", re.MULTILINE)
     return any(found[1] for found in quoted.finditer("\n".join(lines)))

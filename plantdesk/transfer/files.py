@@ -14,9 +14,9 @@ from typing import BinaryIO, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, shortened
-from plantdesk.platform.atomic_files import replaced_bytes
+from plantdesk.platform.atomic_files import atomic_writer
 from plantdesk.store import is_database
-from plantdesk.transfer.formats import PIPE
+from plantdesk.transfer.formats import STANDARD_STREAM
 from plantdesk.transfer.text import FileError
 
 #: The files that belong to a database of this name.
@@ -24,7 +24,7 @@ _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 
 class InputFile(NamedTuple):
-    """A file at `path`, or pasted `text`. `name` is for messages and for the history."""
+    """A file at `path`, or pasted `text`. Messages and the history show `name`."""
 
     name: str
     path: Path | None = None
@@ -39,10 +39,10 @@ class InputFile(NamedTuple):
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Yield the bytes; raise FileError if the file has changed meanwhile. Raises OSError."""
+        """Open the file. Raises FileError, also if the file has changed at the end of the block, and OSError."""
         if self.path is None:
             yield io.BytesIO(self.text.encode("utf-8", "replace"))
-        elif str(self.path) == PIPE:
+        elif str(self.path) == STANDARD_STREAM:
             if sys.stdin is None:
                 raise FileError(self.name, Text("It is closed."))
             yield sys.stdin.buffer
@@ -57,8 +57,8 @@ class InputFile(NamedTuple):
             if not is_same and self.path.is_file():
                 raise FileError(self.name, Text("It changed while it was read."))
 
-    def share(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
-        """Return the function that reports the fraction read of a file of known size; it gets the bytes read since."""
+    def fraction_reporter(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
+        """Return a function that gets the bytes of each read, and reports the fraction read, if it is known."""
         read, size = 0, self.size
 
         def add(count: int) -> None:
@@ -70,13 +70,13 @@ class InputFile(NamedTuple):
         return add
 
 
-def file_source(path: Path) -> InputFile:
-    """Return the source for a path; `-` is standard input."""
+def input_file(path: Path) -> InputFile:
+    """Return the file at a path; `-` is standard input."""
     name = path.name.encode("utf-8", "replace").decode()  # it may have bytes that are not UTF-8
-    return InputFile("standard input" if str(path) == PIPE else name, path)
+    return InputFile("standard input" if str(path) == STANDARD_STREAM else name, path)
 
 
-def checked_target(file: Path) -> Path:
+def check_target(file: Path) -> Path:
     """Return the file to be replaced, with symlinks resolved. Raises PlantDeskError for a database, and OSError.
 
     A path that is no file, such as a pipe, is returned unchanged: `/dev/stdout` may lead to no file.
@@ -99,13 +99,13 @@ def is_replaced(file: Path) -> bool:
     False for standard output, a pipe or a device, which are written to: replacing one would leave its readers without
     data, and destroy `/dev/null` for the whole machine.
     """
-    return str(file) != PIPE and (file.is_file() or not file.exists())
+    return str(file) != STANDARD_STREAM and (file.is_file() or not file.exists())
 
 
-def opened_target(file: Path) -> AbstractContextManager[BinaryIO]:
+def open_target(file: Path) -> AbstractContextManager[BinaryIO]:
     """Open a file that is replaced when the block ends without an error, or a pipe or device, which is written to.
 
     Raises PlantDeskError for a database, and OSError.
     """
-    file = checked_target(file)
-    return replaced_bytes(file) if is_replaced(file) else file.open("wb")
+    file = check_target(file)
+    return atomic_writer(file) if is_replaced(file) else file.open("wb")

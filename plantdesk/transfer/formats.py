@@ -12,17 +12,17 @@ from plantdesk.domain.texts import Text
 #: A spreadsheet takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: The fields that an export has; an import reads the first four, the others are the store's own.
-FIELDS = ("id", "name", "tag", "note", "added_at", "source")
+EXPORTED_FIELDS = ("id", "name", "tag", "note", "added_at", "source")
 #: The file name that stands for standard input and output.
-PIPE = "-"
-_PACKED = Text("It is compressed: unpack it first.")
-_SHEET = Text("Save it as an Excel workbook (.xlsx) or as CSV.")
-_DATA = Text("Save it as CSV or JSON.")
+STANDARD_STREAM = "-"
+_COMPRESSED = Text("It is compressed: unpack it first.")
+_SAVE_AS_WORKBOOK = Text("Save it as an Excel workbook (.xlsx) or as CSV.")
+_SAVE_AS_TEXT = Text("Save it as CSV or JSON.")
 #: What to do with files of other formats, by their suffixes.
-_OTHERS = {
-    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _PACKED),
-    **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), _DATA),
-    **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric", ".md"), _SHEET),
+_ADVICE = {
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _COMPRESSED),
+    **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), _SAVE_AS_TEXT),
+    **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric", ".md"), _SAVE_AS_WORKBOOK),
 }
 
 
@@ -55,7 +55,7 @@ SUFFIXES = {
     ".db": Format.STORE,
 }
 #: The formats that an export writes.
-WRITTEN = tuple(form for form in Format if form is not Format.STORE)
+EXPORT_FORMATS = tuple(file_format for file_format in Format if file_format is not Format.STORE)
 
 
 class UnknownFormatError(PlantDeskError):
@@ -64,14 +64,14 @@ class UnknownFormatError(PlantDeskError):
     text = Text("The format of “{name}” is not known by its name. {advice}")
 
     def __init__(self, name: str, possible: Iterable[Format]) -> None:
-        endings = ", ".join(f".{form}" for form in possible if f".{form}" in SUFFIXES)
+        endings = ", ".join(f".{file_format}" for file_format in possible if f".{file_format}" in SUFFIXES)
         choice = Text("Give it a name that ends with {endings}; commands also take --format.", endings=endings)
-        super().__init__(name=name, advice=_OTHERS.get(PurePath(name).suffix.lower(), choice))
+        super().__init__(name=name, advice=_ADVICE.get(PurePath(name).suffix.lower(), choice))
 
 
 def format_of(file: Path, given: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
     """Return the format `given`, or that of the suffix of `file`. Raises UnknownFormatError."""
     found = given or SUFFIXES.get(file.suffix.lower())
     if found is None or found not in possible:
-        raise UnknownFormatError("-" if str(file) == PIPE else file.name, possible)
+        raise UnknownFormatError("-" if str(file) == STANDARD_STREAM else file.name, possible)
     return found

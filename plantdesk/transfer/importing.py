@@ -1,4 +1,4 @@
-"""Imports files of plants: reads them into a `PlantImport`, counts, and writes what was refused to a file."""
+"""Imports files of plants: reads them into a `PlantImport`, previews it, and writes refused rows to a file."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from plantdesk.domain.imports import ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.domain.validation import plant_fields
-from plantdesk.transfer.columns import READ
-from plantdesk.transfer.files import InputFile, opened_target
-from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.columns import IMPORTED_FIELDS
+from plantdesk.transfer.files import InputFile, open_target
+from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.reading import Refused, RowReader
 
-#: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
+#: Is called with the numbers of rows and bytes read so far, and of all bytes, 0 if unknown.
 Progress = Callable[[int, int, int], None]
 
-#: Refused rows that are named.
-LISTED = 20
-_COLUMNS = ("file", "line", "reason", *READ, "text")
+#: Refused rows that a preview lists.
+MAX_LISTED = 20
+_COLUMNS = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
 
 
 class ImportOptions(NamedTuple):
-    """How files are imported. `tag` is that of plants without one."""
+    """How files are imported. Plants without a tag get `tag`."""
 
-    reading: Reading = Reading()
+    reading: ReadOptions = ReadOptions()
     on_conflict: OnConflict = OnConflict.REFUSE
     skip_invalid: bool = False
     tag: str | None = None
 
 
 class Preview(NamedTuple):
-    """The numbers of rows by outcome, the first invalid rows, the first that conflict, and how the files were read.
+    """The result of comparing an import: numbers of rows, the first invalid and conflicting ones, and the readers.
 
-    `blank` are the rows without any text, which are left out.
+    `blank` is the number of rows without any text, which are left out.
     """
 
     counts: ImportCounts
@@ -57,14 +57,14 @@ class Preview(NamedTuple):
     readers: Sequence[RowReader]
 
 
-def differences(readers: Iterable[RowReader]) -> Iterator[Text]:
-    """Yield a text for each kind of content of files that is read differently or not at all, if there is any."""
+def reading_differences(readers: Iterable[RowReader]) -> Iterator[Text]:
+    """Yield a text for each kind of content that is not read, or not as it is in the files."""
     texts = (
         Text("{count:,} other tables are not read", one="1 other table is not read"),
         Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
         Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros"),
     )
-    counts = ((each.file.table.other_tables, each.layout.titles, each.leading_zeros) for each in readers)
+    counts = ((each.file.table.other_tables, each.layout.title_rows, each.leading_zeros) for each in readers)
     for text, *of_files in zip(texts, *counts, strict=True):
         if count := sum(of_files):
             yield text.filled(count=count)
@@ -82,7 +82,7 @@ class InvalidRowsError(PlantDeskError):
 
 
 class NamesMissingError(InvalidRowsError):
-    """No object that was read in a JSON file has a member for the name."""
+    """The objects of a JSON file have no member for the name."""
 
 
 class FileImport:
@@ -91,8 +91,10 @@ class FileImport:
     A context manager. Only `cancel` may be called from another thread.
     """
 
-    def __init__(self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = LISTED) -> None:
-        """Begin; the first `listed` invalid rows, and as many that conflict, are kept for messages.
+    def __init__(
+        self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = MAX_LISTED
+    ) -> None:
+        """Begin; previews have the first `listed` invalid rows, and as many conflicting ones.
 
         Raises InvalidPlantError for the tag, and StoreError.
         """
@@ -102,7 +104,7 @@ class FileImport:
         #: How the files were read.
         self.readers: list[RowReader] = []
         self._rows = self._bytes = self._size = self._invalid = 0
-        self._listed: list[Refused] = []
+        self._first_invalid: list[Refused] = []
         with ExitStack() as stack:
             self._import = store.new_import()
             stack.callback(self._import.close)
@@ -123,7 +125,7 @@ class FileImport:
         """Read the files. Raises FileError, NoColumnError, StoreError, InterruptedError, OSError."""
         self._size = sum(source.size for source in sources)
         for number, source in enumerate(sources, 1):
-            with opened(source, self._options.reading, self._report) as file:
+            with open_input(source, self._options.reading, self._report) as file:
                 reader = RowReader(file, number, self._options.reading.columns, self._refuse)
                 for plants in reader.plants():
                     self._add(plants)
@@ -139,7 +141,7 @@ class FileImport:
         counts = self._import.compare(on_conflict, set().union(*fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
         blank = sum(each.blank for each in self.readers)
-        return Preview(counts, self._invalid, blank, list(self._listed), clashing, list(self.readers))
+        return Preview(counts, self._invalid, blank, list(self._first_invalid), clashing, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
@@ -156,21 +158,21 @@ class FileImport:
     def write_refused(self, file: Path) -> None:
         """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError.
 
-        The column `text` is that of Refused. Half a surrogate pair, for which a row was refused, is written as in JSON.
+        The column `text` is that of Refused. Half a surrogate pair is written as a JSON escape.
         """
-        with opened_target(file) as stream:
+        with open_target(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
             writer = csv.writer(text)
             writer.writerow(_COLUMNS)
             is_left_out = self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
             conflicts = self._conflicts() if is_left_out else iter(())
             for row in heapq.merge(self._invalid_rows(), conflicts, key=itemgetter(0, 1)):  # in the order of the files
-                texts = [row.values.get(field, "") for field in READ]
+                texts = [row.values.get(field, "") for field in IMPORTED_FIELDS]
                 writer.writerow([self.name_of(row), row.line, row.reason, *texts, row.text])
             text.detach()  # flushes it
 
     def name_of(self, row: Refused) -> str:
-        """Return the name of the file of a row."""
+        """Return the name of the file that has a row."""
         return self.readers[row.file - 1].file.name
 
     def _add(self, rows: Sequence[ImportRow]) -> None:
@@ -187,21 +189,22 @@ class FileImport:
     def _refuse(self, row: Refused) -> None:
         self._invalid += 1
         if self._invalid <= self._max_listed:
-            self._listed.append(row._replace(text=""))
+            self._first_invalid.append(row._replace(text=""))
         self._refused.write(json.dumps(row, default=str) + "\n")
 
     def _conflicts(self) -> Iterator[Refused]:
-        for row, owner, earlier in self._import.conflicts():
-            file, line, plant_id, name, tag, note = row
-            if earlier is None:
+        for row, owner_name, owner_row in self._import.conflicts():
+            if owner_row is None:
                 reason = Text("ID {id} belongs to “{name}”.")
-            elif earlier[0] == file:
-                reason = Text("ID {id} is also in line {line:,}, of “{name}”.", line=earlier[1])
+            elif owner_row.file == row.file:
+                reason = Text("ID {id} is also in line {line:,}, of “{name}”.", line=owner_row.line)
             else:
-                of_file = shortened(self.readers[earlier[0] - 1].file.name, 40)
-                reason = Text("ID {id} is also in “{file}”, line {line:,}, of “{name}”.", file=of_file, line=earlier[1])
-            texts = {"id": str(plant_id), "name": name, "tag": tag or "", "note": note or ""}
-            yield Refused(file, line, reason.filled(id=str(plant_id), name=shortened(owner, 40)), texts)
+                file = shortened(self.readers[owner_row.file - 1].file.name, 40)
+                reason = Text(
+                    "ID {id} is also in “{file}”, line {line:,}, of “{name}”.", file=file, line=owner_row.line
+                )
+            texts = {"id": str(row.id), "name": row.name, "tag": row.tag or "", "note": row.note or ""}
+            yield Refused(row.file, row.line, reason.filled(id=str(row.id), name=shortened(owner_name, 40)), texts)
 
     def _invalid_rows(self) -> Iterator[Refused]:
         self._refused.seek(0)

@@ -1,4 +1,4 @@
-"""Opens files of an import and pasted text, by the readers of their formats, and reads the beginning for a preview."""
+"""Opens a file or pasted text by the reader of its format, and reads the first rows for a preview."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from typing import IO, NamedTuple
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
 from plantdesk.store import plants_of_file
-from plantdesk.transfer.columns import SAMPLED, Columns, Layout
+from plantdesk.transfer.columns import SAMPLE_ROWS, Columns, Layout
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable, Dialect
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.json_items import FileSyntaxError, Item, array_items, item_of_line
-from plantdesk.transfer.name_parts import names_in
+from plantdesk.transfer.name_parts import joined_names
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
-from plantdesk.transfer.text import LONGEST, FileError, TextFile
+from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, FileError, TextFile
 
 #: Characters of a cell.
-_LONGEST = 200
+_MAX_CELL = 200
 #: A bullet or number of a list, as word processors and web pages paste it.
-_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
+_LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
-class Reading(NamedTuple):
-    """How files are read; what is None is detected."""
+class ReadOptions(NamedTuple):
+    """How files are read. None: detected."""
 
-    form: Format | None = None
+    file_format: Format | None = None
     encoding: str | None = None
     delimiter: str | None = None
     quote: str | None = None
     columns: Columns = Columns()
-    #: Lines before the header, such as a title.
+    #: Lines to skip before the header, such as a title.
     skipped_lines: int = 0
-    #: Whether lines without a header may be names, with commas and quotes that belong to them.
+    #: Whether the file may be a list of names without a header, in which commas and quotes belong to the names.
     is_list: bool = False
 
 
-class Input(NamedTuple):
-    """An open file, and its table. `text`, if it is a text file, has its encoding."""
+class OpenInput(NamedTuple):
+    """An open file and its table. `text` is None if it is no text file."""
 
     name: str
-    form: Format
+    file_format: Format
     table: Table
     text: TextFile | None = None
 
     @property
     def has_objects(self) -> bool:
-        """Whether the rows are objects, of which each has members of its own."""
-        return self.form in {Format.JSON, Format.JSON_LINES}
+        """Whether the rows are JSON objects, which may have different members."""
+        return self.file_format in {Format.JSON, Format.JSON_LINES}
 
     @property
     def encoding(self) -> str | None:
@@ -62,7 +62,7 @@ class Input(NamedTuple):
 
     @property
     def doubtful_cell(self) -> str | None:
-        """The first cell with letters that depend on the encoding, None if this is certain."""
+        """The first cell that another encoding would change, None if the encoding is certain."""
         return None if self.text is None else self.text.doubtful_cell
 
     @property
@@ -78,19 +78,21 @@ class Input(NamedTuple):
 
 
 @contextmanager
-def opened(
-    source: InputFile, reading: Reading, progress: Callable[[int], None] = lambda _size: None
-) -> Iterator[Input]:
-    """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
+def open_input(
+    source: InputFile, reading: ReadOptions, progress: Callable[[int], None] = lambda _size: None
+) -> Iterator[OpenInput]:
+    """Open a file; `progress` is called with the number of bytes of each read. Raises FileError and OSError."""
     if source.path is not None and source.path.is_dir():
         raise FileError(source.name, Text("It is a folder. Name the files in it instead."))
-    form = (reading.form or Format.CSV) if source.path is None else format_of(source.path, reading.form)
+    file_format = (
+        (reading.file_format or Format.CSV) if source.path is None else format_of(source.path, reading.file_format)
+    )
     with ExitStack() as stack:
-        if form is Format.STORE and source.path is not None:
-            yield Input(source.name, form, StorePlants(stack.enter_context(plants_of_file(source.path))))
+        if file_format is Format.STORE and source.path is not None:
+            yield OpenInput(source.name, file_format, StorePlants(stack.enter_context(plants_of_file(source.path))))
             return
         stream: IO[bytes] = stack.enter_context(source.opened())
-        if form is Format.XLSX:
+        if file_format is Format.XLSX:
             from plantdesk.transfer.workbooks import WorkbookTable
 
             if not stream.seekable():
@@ -98,28 +100,28 @@ def opened(
                 shutil.copyfileobj(stream, copy)
                 stream = copy
             table = WorkbookTable(stream, source.name, source.size, progress, reading.skipped_lines)
-            yield Input(source.name, form, table)
+            yield OpenInput(source.name, file_format, table)
             return
         skipped = reading.skipped_lines
         text = TextFile(stream, source.name, progress, reading.encoding, skipped_lines=skipped)
-        yield text_input(form, text, reading)
+        yield open_text(file_format, text, reading)
 
 
-def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
+def open_text(file_format: Format, text: TextFile, reading: ReadOptions) -> OpenInput:
     """Return the reader of an open text file. Raises FileError and OSError."""
     table: Table
-    match form:
+    match file_format:
         case Format.JSON:
             table = ObjectTable(_array_items(text), is_array=True)
         case Format.JSON_LINES:
-            table = ObjectTable(_line_items(text), is_array=False)
+            table = ObjectTable(_json_lines(text), is_array=False)
         case _:
-            delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
+            delimiter = reading.delimiter or ("\t" if file_format is Format.TSV else None)
             table = DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list)
-    return Input(text.name, form, table, text)
+    return OpenInput(text.name, file_format, table, text)
 
 
-def _line_items(text: TextFile) -> Iterator[Item]:
+def _json_lines(text: TextFile) -> Iterator[Item]:
     for number, line in text.lines():
         if not line.isspace():
             yield item_of_line(line.rstrip("\r\n"), number)
@@ -127,57 +129,57 @@ def _line_items(text: TextFile) -> Iterator[Item]:
 
 def _array_items(text: TextFile) -> Iterator[Item]:
     try:
-        yield from array_items(text.pieces(), LONGEST)
+        yield from array_items(text.pieces(), MAX_PLANT_CHARACTERS)
     except FileSyntaxError as error:
         raise text.error(error.reason, error.line) from None
 
 
 class Sample(NamedTuple):
-    """How a file is read, and its first rows."""
+    """The first rows of a file, and how they were read."""
 
-    file: Input
+    file: OpenInput
     size: int
     layout: Layout
     rows: list[list[str | None]]
-    #: Whether the first row may be either a header or a plant.
+    #: Whether the user may say that the first row is a header, or a plant.
     has_choice_of_header: bool
 
     def columns(self, fields: Mapping[str, Sequence[int]], *, by_name: bool) -> Columns:
-        """Return the columns of an import with these positions of fields; set `by_name` if several files are read."""
+        """Return the columns of an import by the positions of fields; `by_name` is for several files."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.file.has_objects
         chosen = {field: tuple(self.layout.names[at] if by_name else at for at in ats) for field, ats in fields.items()}
-        return Columns(chosen, only=True, has_header=self.layout.has_header)
+        return Columns(chosen, only_chosen=True, has_header=self.layout.has_header)
 
     def example_name(self, columns: Sequence[int]) -> str:
-        """Return the first name that is put together from these columns; an empty text if all are empty."""
-        return next(filter(None, names_in(self.rows, self.layout.names, columns)), "")
+        """Return the first name that is joined from these columns; an empty text if all are empty."""
+        return next(filter(None, joined_names(self.rows, self.layout.names, columns)), "")
 
 
-def read_sample(source: InputFile, reading: Reading) -> Sample:
+def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
     """Read the first rows of a file. Raises FileError, UnknownFormatError and OSError."""
-    with opened(source, reading) as file:
+    with open_input(source, reading) as file:
         batch = next(file.table.batches())
-        batch = batch._replace(rows=batch.rows[: SAMPLED + 1])
+        batch = batch._replace(rows=batch.rows[: SAMPLE_ROWS + 1])
         layout = batch.layout(reading.columns)
         if not layout.names:
             raise PlantDeskError(Text("The file has no objects with members."))
-        rows = [[cell and cell[:_LONGEST] for cell in row.cells] for row in batch.plants(layout) if row.error is None]
+        rows = [[cell and cell[:_MAX_CELL] for cell in row.cells] for row in batch.plants(layout) if row.error is None]
         return Sample(file, source.size, layout, rows, batch.names is None)
 
 
 def pasted_file(name: str, text: str) -> InputFile:
-    """Return a text as a file; the bullets or numbers of a list are left out."""
-    return InputFile(name, text=_without_marks(text.strip("\r\n")))
+    """Return pasted text as a file, without the bullets or numbers of a list."""
+    return InputFile(name, text=_without_list_marks(text.strip("\r\n")))
 
 
-def pasted_reading(text: str) -> Reading:
-    """Return how a text is read: by lines if it is no table, else by columns; no name has a tab."""
-    return Reading(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
+def pasted_read_options(text: str) -> ReadOptions:
+    """Return the options for pasted text: a table if it has tabs, else perhaps a list of names."""
+    return ReadOptions(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
 
 
-def _without_marks(text: str) -> str:
-    """Return a list without its bullets or numbers; the text itself if a line has none."""
+def _without_list_marks(text: str) -> str:
+    """Return a list without its bullets or numbers; the unchanged text if a line has none."""
     lines = [*StringIO(text, newline=None)]  # `splitlines` would keep other threads waiting
-    is_list = all(map(_MARK.match, filter(str.strip, lines)))
-    return "".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text
+    is_list = all(map(_LIST_MARK.match, filter(str.strip, lines)))
+    return "".join(_LIST_MARK.sub("", line, count=1) for line in lines) if is_list else text

@@ -10,10 +10,10 @@ from plantdesk.domain.strict_json import (
     NotAnObjectError,
     NotJsonError,
     RepeatedMemberError,
-    after_blanks,
-    members_of,
-    scanned,
-    whole_value,
+    parse_value,
+    scan_value,
+    skip_blanks,
+    unique_members,
 )
 from plantdesk.domain.texts import Text, joined
 
@@ -37,7 +37,7 @@ class Item(NamedTuple):
 def item_of_line(line: str, number: int) -> Item:
     """Return the object in a line."""
     try:
-        return _item(whole_value(line), number, line)
+        return _item(parse_value(line), number, line)
     except json.JSONDecodeError as error:
         reason = Text("It is not JSON: {reason} at column {column}.", reason=error.msg, column=error.colno)
     except NotJsonError as error:
@@ -49,7 +49,7 @@ def item_of_line(line: str, number: int) -> Item:
 
 def _item(value: object, line: int, text: str) -> Item:
     try:
-        return Item(line, text, members_of(value))
+        return Item(line, text, unique_members(value))
     except NotAnObjectError:
         return Item(line, text, error=Text('It is not an object, such as {{"id": 1, "name": "Fern"}}.'))
     except RepeatedMemberError as error:
@@ -110,7 +110,7 @@ class _Buffer:
     def next_character(self) -> str:
         """Skip blanks; return the character there, or nothing at the end."""
         while True:
-            self.at = after_blanks(self.text, self.at)
+            self.at = skip_blanks(self.text, self.at)
             if self.at < len(self.text):
                 return self.text[self.at]
             if not self._more():
@@ -122,7 +122,7 @@ class _Buffer:
         self.next_character()
         while True:
             try:
-                value, end = scanned(self.text, self.at)
+                value, end = scan_value(self.text, self.at)
             except NotJsonError as error:
                 raise self._item_error(error.text) from None
             except RecursionError:

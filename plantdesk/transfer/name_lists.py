@@ -1,6 +1,6 @@
-"""Reads a list of names: text with one on each line, or a table with a column of them, as of World Flora Online.
+"""Reads a list of names: one on each line, or a table with a column of names, such as that of World Flora Online.
 
-The tables of others also have names that are not in use, and some have the authors in the names: both are left out.
+Names that a table says are not in use, and authors at the end of names, are left out.
 """
 
 from __future__ import annotations
@@ -13,29 +13,37 @@ from plantdesk.domain.texts import Text
 from plantdesk.store import KnownNames, NamesList
 from plantdesk.transfer.columns import Columns, Layout, NoColumnError
 from plantdesk.transfer.files import InputFile
-from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.inputs import Reading, opened
-from plantdesk.transfer.name_parts import plain
+from plantdesk.transfer.formats import STANDARD_STREAM, Format
+from plantdesk.transfer.inputs import ReadOptions, open_input
+from plantdesk.transfer.name_parts import normalized_header
 from plantdesk.transfer.tables import Row
-from plantdesk.transfer.text import GUESSED, FileError, UnknownEncodingError
+from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError
 
-#: The headers of the column that says which names are in use, and what it says of those and of others.
-_STATUS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")
-_ACCEPTED = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
-_OTHERS = {"synonym", "unchecked", "unplaced", "doubtful", "ambiguous", "homotypic synonym", "heterotypic synonym"}
-#: What a column of kingdoms says of plants, fungi, and the brown algae and others among the Chromista.
+#: Headers of the column that says which names are in use, its values for these, and for others.
+_STATUS_HEADERS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")
+_ACCEPTED_STATUSES = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
+_OTHER_STATUSES = {
+    "synonym",
+    "unchecked",
+    "unplaced",
+    "doubtful",
+    "ambiguous",
+    "homotypic synonym",
+    "heterotypic synonym",
+}
+#: Values of a column of kingdoms for plants, fungi, and brown algae and others among the Chromista.
 _KINGDOMS = {"", "plantae", "fungi", "chromista"}
-#: The headers of a whole name beside columns of its parts, and of the authors that it may end with.
-_WHOLE_NAME = ("scientificname", "scientific name", "taxon name", "canonicalname")
-_AUTHORS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
+#: Headers of a whole name beside columns of its parts, and of the authors at its end.
+_WHOLE_NAME_HEADERS = ("scientificname", "scientific name", "taxon name", "canonicalname")
+_AUTHOR_HEADERS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
 
 
 def replace_list(
-    known: KnownNames, source: InputFile, progress: Callable[[int], None], form: Format | None = None
+    known: KnownNames, source: InputFile, progress: Callable[[int], None], file_format: Format | None = None
 ) -> tuple[NamesList, int]:
-    """Make a list of the names in a file, see `names_of`; return it, and how many names are not in it.
+    """Replace the list by the names in a file (see `read_names`); return it, and the number of names left out.
 
-    Raises what `names_of` and `KnownNames.replace` raise; then the list is as it was.
+    Raises what `read_names` and `KnownNames.replace` raise; then the list is as it was.
     """
     left_out = 0
 
@@ -43,27 +51,26 @@ def replace_list(
         nonlocal left_out
         left_out = count
 
-    return known.replace(names_of(source, progress, form, note_left_out), source.name), left_out
+    return known.replace(read_names(source, progress, file_format, note_left_out), source.name), left_out
 
 
-def names_of(
+def read_names(
     source: InputFile,
     progress: Callable[[int], None],
-    form: Format | None = None,
+    file_format: Format | None = None,
     left_out: Callable[[int], None] = lambda _count: None,
 ) -> Iterator[str]:
-    """Yield the names in a file; only the accepted ones, if it says which these are.
+    """Yield the names in a file, only accepted ones if a column says which, and only those in `_KINGDOMS` if it does.
 
-    If the table has a column `kingdom`, animals, bacteria and the like are left out as well.
-    `progress` gets the bytes read since, `left_out` the number of names left out so far. The default format is that of
-    the file's name, or text for a pipe. If a text proves only later not to be UTF-8, all its names are yielded again.
+    `progress` gets the bytes of each read, `left_out` the number of names left out so far. The default format is that
+    of the file's name, or text for a pipe. If a text is found not to be UTF-8 late, all names are yielded once more.
     Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
-    is_pipe = str(path) == PIPE
+    is_pipe = str(path) == STANDARD_STREAM
     if path is not None and not is_pipe and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
         raise FileError(source.name, Text("It is not a regular file."))  # a pipe that nobody writes to never ends
-    reading = Reading(Format.CSV if form is None and is_pipe else form, is_list=True)
+    reading = ReadOptions(Format.CSV if file_format is None and is_pipe else file_format, is_list=True)
     try:
         yield from _names(source, reading, progress, left_out)
     except BackupUnusableError:
@@ -71,14 +78,14 @@ def names_of(
     except UnknownEncodingError as error:
         if error.likely or is_pipe:
             raise
-        yield from _names(source, reading._replace(encoding=GUESSED), lambda _count: progress(0), left_out)
+        yield from _names(source, reading._replace(encoding=DEFAULT_ENCODING), lambda _count: progress(0), left_out)
 
 
 def _names(
-    source: InputFile, reading: Reading, progress: Callable[[int], None], left_out: Callable[[int], None]
+    source: InputFile, reading: ReadOptions, progress: Callable[[int], None], left_out: Callable[[int], None]
 ) -> Iterator[str]:
     columns, count, has_names = None, 0, False
-    with opened(source, reading, progress) as file:
+    with open_input(source, reading, progress) as file:
         for batch in file.table.batches():
             rows = batch.rows
             if batch.names or (batch.names is None and columns is None):
@@ -102,21 +109,21 @@ class _NameColumns:
 
     def __init__(self, layout: Layout, rows: Sequence[Row]) -> None:
         """Raises NoColumnError."""
-        headers = [*map(plain, layout.names)]
-        whole = _first(headers, _WHOLE_NAME)
+        headers = [*map(normalized_header, layout.names)]
+        whole = _first_position(headers, _WHOLE_NAME_HEADERS)
         if whole is not None and whole not in layout.name_parts:
             layout = layout._replace(fields={"name": whole}, name_parts=())
         if "name" not in layout.fields:
             raise NoColumnError(layout.names)
         self._layout = layout
-        self._authors, self._kingdom = _first(headers, _AUTHORS), _first(headers, ("kingdom",))
-        status = _first(headers, _STATUS)
-        known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED | _OTHERS)
-        #: Also None if the column has another status, such as that of the plants in a garden.
+        self._authors, self._kingdom = _first_position(headers, _AUTHOR_HEADERS), _first_position(headers, ("kingdom",))
+        status = _first_position(headers, _STATUS_HEADERS)
+        known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED_STATUSES | _OTHER_STATUSES)
+        #: None also if the column has other values, such as the state of plants in a garden.
         self._status = status if known else None
 
     def names(self, rows: Sequence[Row]) -> Iterator[str | None]:
-        """Yield the names in rows without their authors, None for one that is left out or cannot be read."""
+        """Yield the names in rows, without authors; None for one that is left out or cannot be read."""
         for row, name in zip(rows, self._layout.row_names(row.cells for row in rows), strict=True):
             if row.error is not None or (name and not self._is_offered(row)):
                 yield None
@@ -127,13 +134,13 @@ class _NameColumns:
     def _is_offered(self, row: Row) -> bool:
         """Return whether a name is accepted, and is of a plant or fungus."""
         status, kingdom = (_cell(row, at).casefold() for at in (self._status, self._kingdom))
-        return (self._status is None or status in _ACCEPTED) and kingdom in _KINGDOMS
+        return (self._status is None or status in _ACCEPTED_STATUSES) and kingdom in _KINGDOMS
 
 
 def _cell(row: Row, at: int | None) -> str:
     return (row.cells[at] or "") if at is not None and at < len(row.cells) else ""
 
 
-def _first(headers: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return the position of the first of these names that there is."""
+def _first_position(headers: Sequence[str], names: Sequence[str]) -> int | None:
+    """Return the position of the first of these names that is a header, or None."""
     return next((headers.index(each) for each in names if each in headers), None)

@@ -1,4 +1,4 @@
-"""Puts a name together from columns such as Genus, Species and Cultivar, which lists of botanical gardens have."""
+"""Joins a name from columns such as Genus, Species and Cultivar, which lists of botanical gardens have."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from enum import IntEnum, auto
 
 #: Characters of a header that are compared.
 _LONGEST = 100
-#: Headers of names in everyday language: a name from parts is preferred, as it distinguishes plants.
+#: Headers of vernacular names. A name joined from parts is preferred, as it distinguishes plants.
 _VERNACULAR = (
     "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
     "|nom francais|nombre comun|nombre vulgar"
 )
-#: Headers of the epithet of a species; of an epithet below it if there is a column of the species as well.
+#: Headers of the epithet of a species, or, beside a column of the species, of an epithet below it.
 _EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
 #: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
 _RANK_WORDS = {
@@ -28,13 +28,13 @@ _RANK_WORDS = {
 }
 #: Words for the rank of a cultivar, which is written in quotes.
 _CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
-#: Ranks that say nothing without an epithet; other words belong to the name then, as “agg.”.
+#: Words in a column of ranks that mean nothing without an epithet; others, such as “agg.”, belong to the name.
 _RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
-#: Cells that say that there is nothing, and that there is no hybrid.
+#: Texts of cells that mean an empty cell, and that mean no hybrid.
 _NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
 _NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
 _SIGNS = frozenset("x×")
-#: A letter that is used instead of the sign of a hybrid before a name.
+#: The letter x instead of the sign of a hybrid before a name.
 _LETTER_X = re.compile("^[xX] ")
 _CV = re.compile(r"^cv\.? ", re.IGNORECASE)
 _QUOTES = "'\"‘’“”„‚´`«»"
@@ -42,7 +42,7 @@ _QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
 
 class Part(IntEnum):
-    """What a column holds of a name, in the order of the name."""
+    """The parts of a name that a column may have, in the order of the name."""
 
     GENUS = auto()
     HYBRID = auto()
@@ -78,8 +78,8 @@ _HEADERS = {
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 
 
-def plain(header: str) -> str:
-    """Return a header without case, accents, punctuation, a leading # or dwc: (Darwin Core), and blanks around it."""
+def normalized_header(header: str) -> str:
+    """Return a header without case, accents, punctuation, spare blanks, and a leading # or dwc: (Darwin Core)."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
@@ -93,14 +93,14 @@ _PART_OF = {header: part for part, headers in _HEADERS.items() for header in _jo
 _NO_WHOLE_NAME = {*_PART_OF, *_joined(_VERNACULAR)}
 
 
-def unspaced(header: str) -> str:
-    """Return the plain header as one word, as scientificName is."""
-    return plain(header).replace(" ", "")
+def header_key(header: str) -> str:
+    """Return the normalized header as one word: “Scientific name” becomes “scientificname”."""
+    return normalized_header(header).replace(" ", "")
 
 
 def parts_of(headers: Sequence[str]) -> list[Part | None]:
-    """Return the part of a name that each header means beside the others, or None."""
-    words = [*map(unspaced, headers)]
+    """Return the part of a name that each of these headers means, or None."""
+    words = [*map(header_key, headers)]
     parts = [*map(_PART_OF.get, words)]
     if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
         parts = [Part.EPITHET if word in _EPITHETS else part for part, word in zip(parts, words, strict=True)]
@@ -110,12 +110,12 @@ def parts_of(headers: Sequence[str]) -> list[Part | None]:
 
 
 def is_whole_name(header: str) -> bool:
-    """Return whether the column of a name has the whole name, not a part of it or an everyday name."""
-    return unspaced(header) not in _NO_WHOLE_NAME
+    """Return whether a header of a name is that of the whole botanical name."""
+    return header_key(header) not in _NO_WHOLE_NAME
 
 
-def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
-    """Return the positions of the parts of a name, in its order: with a genus and at least one other, else none."""
+def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
+    """Return the positions of a genus and at least one other part, in the order of the name, else none."""
     found: dict[Part, int] = {}
     for at, part in enumerate(parts_of(headers)):
         if part is not None and at not in taken:
@@ -123,46 +123,46 @@ def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[in
     return tuple(found[each] for each in sorted(found)) if Part.GENUS in found and len(found) > 1 else ()
 
 
-def cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
-    """Return the position of the cultivars, or varieties, that belong to the names in another column, or None."""
+def find_cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
+    """Return the position of the cultivars, or varieties, that follow the names in another column, or None."""
     parts = [None if at in taken else part for at, part in enumerate(parts_of(headers))]
     return next((parts.index(part) for part in (Part.CULTIVAR, Part.VARIETY) if part in parts), None)
 
 
 def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
-    """Return whether most texts in the second column of a name begin with the text in the first one."""
+    """Return whether most species begin with the genus; they are in the first two columns of the name."""
     cells = ([row[at] if at < len(row) else None for at in columns[:2]] for row in rows)
     pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
     return 2 * sum(species.startswith(genus) for genus, species in pairs) > len(pairs)
 
 
-def in_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
-    """Return the positions of parts in the order of the name, if the headers of all say what they are."""
+def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
+    """Return the positions in the order of the name, if all headers are known, else unchanged."""
     meant = parts_of(headers)
     parts = {at: part for at in columns if (part := meant[at]) is not None}
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
 
 
-def names_in(
+def joined_names(
     rows: Iterable[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
 ) -> Iterator[str | None]:
-    """Yield the name of each row, put together from these columns, or None."""
+    """Yield the name of each row, joined from these columns, or None."""
     meant = parts_of(headers)
     parts = [meant[at] if at < len(headers) else None for at in columns]
     for row in rows:
-        yield name_from([row[at] if at < len(row) else None for at in columns], parts)
+        yield joined_name([row[at] if at < len(row) else None for at in columns], parts)
 
 
-def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
-    """Return the name in the cells of its parts; the cell of a part of None is written as it is.
+def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
+    """Return the name in the cells of its parts; the cell of an unknown part (None) is written as it is.
 
-    None if all cells are empty, or if that of the genus is empty: the rest is no name. Other empty cells are left out,
-    and so is what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
+    None if the cell of the genus, or all cells, are empty. Other empty cells are skipped, and so is what a cell repeats
+    of the cells before it, as in `Acer` and `Acer palmatum`.
     """
     name = rank = sign = ""
     has_epithet = any(_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
     for cell, part in zip(cells, parts, strict=True):
-        text = _added(name, _text(cell), part)
+        text = _without_repeated(name, _text(cell), part)
         if not text and part is Part.GENUS:
             return None
         if not text or (part is Part.RANK and (has_epithet or _plain_rank(text) in _RANKS_ALONE)):
@@ -170,28 +170,28 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
         elif part is Part.HYBRID:
             sign = "" if text.casefold() in _NO else "× "
         else:
-            written = _written(text, part, rank, name, is_whole=None in parts[:1])
+            written = _written_part(text, part, rank, name, is_whole=None in parts[:1])
             name = f"{name} {sign * (part is Part.SPECIES)}{written}".strip().replace("× ×", "×")
     return name or None
 
 
 def _text(cell: str | None) -> str:
-    """Return the text of a cell with single blanks; an empty one if the cell says that there is nothing."""
+    """Return the text of a cell with single blanks; an empty one for a word such as “none”."""
     text = " ".join((cell or "").split())
     return "" if text.casefold() in _NOTHING else text
 
 
-def _added(name: str, text: str, part: Part | None) -> str:
-    """Return a text without the name so far, with which it may begin; signs of hybrids count in neither.
+def _without_repeated(name: str, text: str, part: Part | None) -> str:
+    """Return a text without the name so far if it begins with that, whatever signs of hybrids are in either.
 
-    But a cultivar may begin with the genus, as ‘Rosa Mundi’, unless what follows is in quotes.
+    A cultivar may begin with the genus, as ‘Rosa Mundi’; then only a quoted rest is without it.
     """
     begun, words = _words(name), _words(text)
     if begun and words[:1] == [f"{begun[0][0]}."]:  # A. palmatum, below Acer
         words, text = [begun[0], *words[1:]], " ".join([begun[0], *text.split()[1:]])
     if not begun or words[: len(begun)] != begun or (words == begun and text != name):
         return text
-    rest = _after(text, len(begun))
+    rest = _words_after(text, len(begun))
     is_cultivar = part in {Part.CULTIVAR, Part.VARIETY} and len(begun) == 1 and not _QUOTED.match(rest)
     return text if is_cultivar else rest
 
@@ -200,15 +200,15 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in text.split() if word not in _SIGNS]
 
 
-def _after(text: str, count: int) -> str:
-    """Return what follows so many words that are no signs of hybrids."""
+def _words_after(text: str, count: int) -> str:
+    """Return the text after `count` words, not counting signs of hybrids."""
     words = text.split()
     ends = [at for at, word in enumerate(words, 1) if word not in _SIGNS]
     return " ".join(words[ends[count - 1] :])
 
 
-def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
-    """Return how a part is written after the `name` so far; an empty text if the name has the part already."""
+def _written_part(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
+    """Return a part as written after the `name` so far; empty if the name has it already."""
     if part in {None, Part.GENUS, Part.SPECIES, Part.RANK}:
         return text if part in {None, Part.RANK} else _LETTER_X.sub("× ", text)
     first, _, rest = text.partition(" ")
@@ -222,7 +222,7 @@ def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bo
 
 
 def _below_species(epithet: str, rank: str, name: str) -> str:
-    """Return an epithet with its rank; an empty text if the name has the epithet."""
+    """Return an epithet with its rank; empty if the name has the epithet already."""
     return f"{rank} {epithet}".strip() if epithet and epithet not in name.split()[2:] else ""
 
 
@@ -231,7 +231,7 @@ def _plain_rank(rank: str) -> str:
 
 
 def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
-    """Return a cultivar in quotes; an empty text if the name has it. A whole name may have it without quotes."""
+    """Return a cultivar in quotes; empty if the name has it already, which a whole name may have without quotes."""
     text = _CV.sub("", text)
     is_quoted = _QUOTED.search(text)
     bare = text.strip(_QUOTES) if is_quoted else text

@@ -1,4 +1,4 @@
-"""Reads plants in batches from the rows of a table, by the rules of form and API, and says how they were read."""
+"""Makes plants of the rows of a table, by the rules of form and API, and records how they were read."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from plantdesk.domain.records import parse_id
 from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, plant_note, plant_to_add
 from plantdesk.transfer.columns import (
-    READ,
-    SAMPLED,
+    IMPORTED_FIELDS,
+    SAMPLE_ROWS,
     Columns,
     Layout,
     NoColumnError,
-    letters_of,
-    may_be_repeated,
+    column_letters,
+    may_repeat_as_header,
 )
-from plantdesk.transfer.inputs import Input
+from plantdesk.transfer.inputs import OpenInput
 from plantdesk.transfer.tables import Batch, Row
 
 Fields = tuple[int | None, str, str | None, str | None]
 
-_NAME = READ.index("name")
-#: The most names that are collected of columns that are not read.
+_NAME = IMPORTED_FIELDS.index("name")
+#: Columns that are not read, of which the names are collected.
 _MAX_IGNORED = 100
-#: 1.000 is a thousand in German.
+#: With one or two zeros: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros.
 _ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
@@ -40,9 +40,9 @@ _NO_GENUS = Text("The genus is missing. Write it in each row; then import the fi
 
 
 class Refused(NamedTuple):
-    """A row that is not a plant; `values` are the texts of its fields, `text` is the row if it has more.
+    """A row that is not a plant. `values` are the texts of its fields.
 
-    That is CSV, but what cannot be read, and a JSON object, are as they are in the file.
+    `text` is the whole row if it has more than these: a JSON object or an unreadable row as in the file, others as CSV.
     """
 
     file: int
@@ -53,22 +53,22 @@ class Refused(NamedTuple):
 
 
 class RowReader:
-    """Reads the plants of one file; `number` is its number among the files of an import, from 1.
+    """Reads the plants of one file of an import; `number` is the number of the file, from 1.
 
-    `refused` gets the rows that are no plants. How the file was read is known after `plants`.
+    `refused` is called with the rows that are no plants. The attributes say how the file was read, after `plants`.
     """
 
-    def __init__(self, file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
+    def __init__(self, file: OpenInput, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
         self.file, self._number, self._columns, self._refused = file, number, columns, refused
-        #: The name of each field's column or member, for a name that is put together as `Genus+Species`.
+        #: The header or member of each field, such as `Genus+Species` for a joined name.
         self.columns: dict[str, str] = {}
-        #: The names of some columns that are not read, in their order.
+        #: Headers of columns that are not read, up to a limit, in their order.
         self.ignored: dict[str, None] = {}
-        #: The columns that the name is put together from, if it is.
+        #: The headers of the columns of a joined name.
         self.name_columns: tuple[str, ...] = ()
-        #: Rows without any text, which are left out.
+        #: The number of rows without any text, which are left out.
         self.blank = 0
-        #: IDs with leading zeros, which are read as numbers.
+        #: The number of IDs with leading zeros, which are lost.
         self.leading_zeros = 0
         #: The layout of the table, or of the first JSON objects.
         self.layout = Layout((), has_header=True, fields={})
@@ -76,7 +76,7 @@ class RowReader:
         self.fields: set[str] = set()
 
     def plants(self) -> Iterator[list[ImportRow]]:
-        """Yield the valid plants, many at a time, and report others. Raises FileError, NoColumnError and OSError."""
+        """Yield the valid plants in lists, and report other rows. Raises FileError, NoColumnError and OSError."""
         layout = None
         for batch in self.file.table.batches():
             rows = batch.rows
@@ -86,7 +86,7 @@ class RowReader:
             yield [*self._plants(rows, layout)]
 
     def _layout_of(self, batch: Batch) -> Layout:
-        """Return the layout of the first rows of a table, or of a batch of objects."""
+        """Return and record the layout of a table by its first rows, or of a batch of objects."""
         layout = batch.layout(self._columns)
         if "name" not in layout.fields and not self.file.has_objects:
             raise NoColumnError(layout.names)
@@ -97,21 +97,23 @@ class RowReader:
         self.fields |= {
             field
             for field, at in layout.fields.items()
-            if field == "name" or not self.file.has_objects or any(each is not None for each in _column(batch.rows, at))
+            if field == "name"
+            or not self.file.has_objects
+            or any(each is not None for each in _column_cells(batch.rows, at))
         }
         return layout
 
     def _column_names(self, rows: Sequence[Row], layout: Layout) -> list[str]:
-        """Return the names of columns, also for those without one that have cells in the first rows."""
+        """Return the headers, with names for columns without a header that have cells in the first rows."""
         names = [*layout.names]
         for at, name in enumerate(names[:_MAX_IGNORED]):
-            if not name and any(_column(rows[:SAMPLED], at)):
-                names[at] = f"column {letters_of(at) if self.file.table.is_sheet else at + 1}"
+            if not name and any(_column_cells(rows[:SAMPLE_ROWS], at)):
+                names[at] = f"column {column_letters(at) if self.file.table.is_sheet else at + 1}"
         return names
 
     def _note_columns(self, layout: Layout, names: Sequence[str]) -> None:
         known = {field: at for field, at in layout.fields.items() if at < len(names)}  # another file may have more
-        self.columns |= {field: names[known[field]] for field in READ if field in known}
+        self.columns |= {field: names[known[field]] for field in IMPORTED_FIELDS if field in known}
         if layout.name_parts:
             self.name_columns = tuple(names[at] for at in layout.name_parts if at < len(names))
             self.columns["name"] = "+".join(self.name_columns)
@@ -122,7 +124,7 @@ class RowReader:
     def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
         """Yield the plants in rows, and report others."""
         header, read = self._repeated_header(layout), {*layout.fields.values(), *layout.name_parts}
-        positions, is_sheet = [layout.fields.get(field) for field in READ], self.file.table.is_sheet
+        positions, is_sheet = [layout.fields.get(field) for field in IMPORTED_FIELDS], self.file.table.is_sheet
         names = layout.row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
         for row, name in zip(rows, names, strict=True):
             cells = row.cells
@@ -138,28 +140,28 @@ class RowReader:
                 yield plant
 
     def _repeated_header(self, layout: Layout) -> list[str] | None:
-        """Return the header if a later row equal to it repeats the header, as in files that were put together."""
-        is_repeated = layout.has_header and not self.file.has_objects and may_be_repeated(layout.names)
+        """Return the header if later rows equal to it are no plants, as in joined files; else None."""
+        is_repeated = layout.has_header and not self.file.has_objects and may_repeat_as_header(layout.names)
         return [*layout.names] if is_repeated else None
 
     def _without_beyond(self, cells: Sequence[str | None], width: int) -> Sequence[str | None]:
-        """Return the cells of a row of a sheet that have a header; columns of others are not read."""
+        """Return the cells of a spreadsheet row that have a header, and note the other columns as not read."""
         if len(self.ignored) < _MAX_IGNORED:
             beyond = enumerate(cells[width : width + _MAX_IGNORED], width)
-            self.ignored |= {f"column {letters_of(at)}": None for at, cell in beyond if cell}
+            self.ignored |= {f"column {column_letters(at)}": None for at, cell in beyond if cell}
         return cells[:width]
 
     def _plant(
         self, row: Row, cells: Sequence[str | None], values: Sequence[str | None], layout: Layout
     ) -> ImportRow | None:
-        """Return the plant in a row with these values of fields, or report why it is none."""
+        """Return the plant in a row with these values of the fields; None, and a report, if it is no plant."""
         try:
             _check_cells(cells, values[_NAME], layout)
-            fields = _of_values(row.unfit, values, layout) if row.unfit else _of_texts(*values)
+            fields = _fields_of_values(row.unfit, values, layout) if row.unfit else _fields_of_texts(*values)
         except PlantDeskError as error:
-            texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
+            texts = {field: value for field, value in zip(IMPORTED_FIELDS, values, strict=True) if value is not None}
             has_more = any(cell for at, cell in enumerate(cells) if at not in layout.fields.values())
-            self._refuse(row, error.text, texts, row.source or (_csv(cells) if has_more else ""))
+            self._refuse(row, error.text, texts, row.source or (_csv_line(cells) if has_more else ""))
             return None
         plant_id = values[0]
         self.leading_zeros += plant_id is not None and _ZEROS.match(plant_id) is not None
@@ -171,13 +173,13 @@ class RowReader:
         self._refused(Refused(self._number, row.line, reason, texts, source))
 
 
-def _column(rows: Sequence[Row], at: int) -> Iterator[str | None]:
+def _column_cells(rows: Sequence[Row], at: int) -> Iterator[str | None]:
     """Yield the cells of a column."""
     return (row.cells[at] for row in rows if at < len(row.cells))
 
 
 def _check_cells(cells: Sequence[str | None], name: str | None, layout: Layout) -> None:
-    """Raise PlantDeskError for a row that is too long, or has parts from which no name can be put together."""
+    """Raise PlantDeskError for a row that is longer than the header, or whose parts make no name."""
     if any(cells[len(layout.names) :]):
         text = Text("The row has {cells:,} cells, the header {width:,}.")
         raise PlantDeskError(text, cells=len(cells), width=len(layout.names))
@@ -189,44 +191,46 @@ def _has_text(cells: Sequence[str | None]) -> bool:
     return bool("".join(filter(None, cells)).strip())
 
 
-def _csv(cells: Sequence[str | None]) -> str:
+def _csv_line(cells: Sequence[str | None]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)  # quotes a line break, as its own lines end with one
     return line.getvalue().removesuffix("\r\n")
 
 
-def _id_of(text: str) -> int | None:
-    """Return the number of an id, None for an empty text; `7.0` is what pandas writes. Raises InvalidPlantError."""
+def _parse_cell_id(text: str) -> int | None:
+    """Return the id in a cell, None for an empty one; pandas writes `7.0`. Raises InvalidPlantError."""
     whole = _WHOLE.fullmatch(text)
     return parse_id(whole[1] if whole else text) if text else None
 
 
-def _of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
-    """Return a plant of decoded texts, which have no half surrogate pairs. The rules are those of `new_plant`."""
-    number = None if plant_id is None else _id_of(plant_id)
+def _fields_of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
+    """Return the fields of a plant by the rules of `new_plant`, for decoded texts, which have no surrogates."""
+    number = None if plant_id is None else _parse_cell_id(plant_id)
     if name is None or is_blank(name):
         raise PlantDeskError(NO_NAME)
     return number, name, tag, plant_note(note or "")
 
 
-def _of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout: Layout) -> Fields:
-    """Return a plant of these texts, and of cells that are `unfit`, which has their columns."""
+def _fields_of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout: Layout) -> Fields:
+    """Return the fields of a plant by its texts and its `unfit` cells (see `Row`). Raises PlantDeskError."""
     read = itertools.chain(layout.fields.values(), layout.name_parts)
     reasons = (reason for at in read if isinstance(reason := unfit.get(at), Text))
     if reason := next(reasons, None):
         raise PlantDeskError(reason)
-    values: dict[str, object] = {field: text for field, text in zip(READ, texts, strict=True) if text is not None}
+    values: dict[str, object] = {
+        field: text for field, text in zip(IMPORTED_FIELDS, texts, strict=True) if text is not None
+    }
     for field, at in layout.fields.items():
         value = None if field == "name" and layout.name_parts else unfit.get(at)
         if field == "id" and isinstance(value, strict_json.NumberText):
-            values["id"] = strict_json.whole_number(value)
+            values["id"] = strict_json.parse_number(value)
         elif value is not None and (field == "id" or not isinstance(value, strict_json.NumberText | UnfitNumber)):
             values[field] = value
     note, plant_id = values.pop("note", ""), values.pop("id", None)
     if not isinstance(note, str):
         raise PlantDeskError(Text("The note must be text, or a number."))
     if isinstance(plant_id, str):  # as every id in CSV
-        plant_id = _id_of(plant_id)
+        plant_id = _parse_cell_id(plant_id)
     if "name" not in values:
         raise PlantDeskError(NO_NAME)
     plant = plant_to_add(values, plant_id)

@@ -6,24 +6,24 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from plantdesk.domain.events import PlantContent
 from plantdesk.domain.folding import is_unicode
+from plantdesk.domain.records import PlantContent
 from plantdesk.domain.strict_json import NumberText
 from plantdesk.domain.texts import Text
 from plantdesk.domain.validation import UnfitNumber
-from plantdesk.transfer.columns import READ, Columns, Layout, layout_of
+from plantdesk.transfer.columns import IMPORTED_FIELDS, Columns, Layout, find_layout
 from plantdesk.transfer.json_items import Item
 
-#: Rows of a batch, and characters and cells, after which it ends.
+#: A batch ends after this number of rows, or when their sizes reach this.
 _MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
 
 
 class Row(NamedTuple):
-    """A row of a table, which begins on `line`. A missing cell is None.
+    """A row of a table, which begins on `line`. A missing cell is None. `error` says why the row could not be read.
 
-    `error` says why the row could not be read. `unfit` has, by column, what is no text that can be stored: the value of
-    a member, a number also as it is written, or the reason as Text. `source` is the row as it is in the file, if the
-    cells do not show that, `item` the number of an object in its array, or 0.
+    `unfit` has, by column, cells that are no text: the value of a JSON member, or a Text that says why there is none.
+    `source` is the row as it is in the file, if the cells differ from that. `item` is the number of an object in its
+    array, or 0.
     """
 
     line: int
@@ -35,19 +35,19 @@ class Row(NamedTuple):
 
     @property
     def fit_cells(self) -> Sequence[str | None]:
-        """The cells without those that are unfit."""
+        """The cells, with None for those that are unfit."""
         return [None if at in self.unfit else cell for at, cell in enumerate(self.cells)] if self.unfit else self.cells
 
 
 class Batch(NamedTuple):
-    """Rows of a table. `names` are those of their columns if the format has them, so that no row is a header."""
+    """Rows of a table. `names` are the names of the columns if the format has them; then no row is a header."""
 
     rows: Sequence[Row]
     names: Sequence[str] | None = None
 
     def layout(self, columns: Columns) -> Layout:
-        """Return the layout of these rows, the first ones. Raises PlantDeskError."""
-        return layout_of([row.fit_cells for row in self.rows], columns, self.names)
+        """Return the layout of the table if these are its first rows. Raises PlantDeskError."""
+        return find_layout([row.fit_cells for row in self.rows], columns, self.names)
 
     def plants(self, layout: Layout) -> Sequence[Row]:
         """Return the rows below the header."""
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
 
 
 def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
-    """Yield rows, with the size of each, in batches."""
+    """Yield rows, given with their sizes, in batches."""
     batch, total = list[Row](), 0
     for row, size in rows:
         batch.append(row)
@@ -68,13 +68,13 @@ def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
 
 
 class Table(Protocol):
-    """A table that is read once. `other_tables` is the number of others in its file, known after `batches`."""
+    """A table that is read once. `other_tables` is the number of other tables in its file, known after `batches`."""
 
     other_tables: int
 
     @property
     def is_sheet(self) -> bool:
-        """Whether columns have letters, and cells beyond the header are no error."""
+        """Whether it is a spreadsheet: columns have letters, and cells beyond the header are allowed."""
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows, and at least one batch. Raises FileError and OSError."""
@@ -93,11 +93,11 @@ class StorePlants:
         """Yield all plants. Raises StoreError."""
         lines = itertools.count(1)
         for page in itertools.chain(self._pages, [[]]):
-            yield Batch([Row(next(lines), (str(plant_id), *rest)) for plant_id, *rest in page], READ)
+            yield Batch([Row(next(lines), (str(plant_id), *rest)) for plant_id, *rest in page], IMPORTED_FIELDS)
 
 
 class ObjectTable:
-    """JSON objects; the columns of a batch are the members of its objects. With `is_array` they are numbered."""
+    """JSON objects; the columns of a batch are the members of its objects. Those of an array are numbered."""
 
     is_sheet = False
     other_tables = 0
@@ -106,7 +106,7 @@ class ObjectTable:
         self._items, self._is_array = items, is_array
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all objects, and what is none; an empty batch at the end. Raises FileError and OSError."""
+        """Yield all objects, and errors for other values; an empty batch at the end. Raises FileError and OSError."""
         numbers = itertools.count(1) if self._is_array else itertools.repeat(0)
         batch = None
         while batch is None or batch.rows:
@@ -114,7 +114,7 @@ class ObjectTable:
             yield batch
 
     def _next(self, numbers: Iterator[int]) -> Batch:
-        """Return the next batch. A row ends with the last column that is known when it is read."""
+        """Return the next batch. Members that are new in later objects are missing in the rows before."""
         names, rows, size = dict[str, None](), list[Row](), 0
         for item in self._items:
             names |= dict.fromkeys(item.members)
@@ -137,7 +137,7 @@ def _is_fit(value: object) -> bool:
 
 
 def _text_of(value: object) -> str | None:
-    """Return a value of JSON as text, a number as it is written; None for a list or an object."""
+    """Return a JSON value as text, a number as it is written; None for null, a list or an object."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, UnfitNumber):

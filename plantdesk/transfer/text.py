@@ -1,6 +1,6 @@
-"""Reads text files of any encoding in pieces, so that memory does not grow with the file or with a line.
+"""Detects the encodings of text files, and reads them in pieces, so that memory does not grow with file or line.
 
-An encoding is likely if its letters are those of one language; the README beside this file says why no library guesses.
+An encoding is likely if the letters are those of one language. The README says why no library is used.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import IO
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, joined
 
-#: The encodings that are used if nothing fits better; the second one for texts with lines that end with CR alone.
-GUESSED, _MACINTOSH = "cp1252", "mac-roman"
+#: The encodings that are expected of texts that are not in Unicode; the second one if lines end with CR alone.
+DEFAULT_ENCODING, _MACINTOSH = "cp1252", "mac-roman"
 _WESTERN = (
     *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "ãáàâçéêíóôõúüªº", "àèéìíòóùúªº", "æøåéèêüöäòóôâ", "åäöéàüšž"),
     *("áðéíóúýþæö", "éèëïóöüáíê", "àçèéíïòóúü", "äöõüšž"),
@@ -26,9 +26,9 @@ _WESTERN = (
 _CENTRAL = (*("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ", "äöüß"),)
 _CYRILLIC = ("абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґў",)
 _GREEK = ("αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋΐΰ",)
-#: The letters beyond ASCII of the languages that are written in an encoding, the usual encodings first.
+#: For each encoding, the most usual first, the letters beyond ASCII of the languages that are written in it.
 _LETTERS = {
-    GUESSED: _WESTERN,
+    DEFAULT_ENCODING: _WESTERN,
     "cp1250": _CENTRAL,
     "iso8859-2": _CENTRAL,
     "cp1254": ("âçğıîöşüû",),
@@ -50,15 +50,16 @@ _WIDE = {
 #: The last bytes of ASCII, and of those that begin no letter of EUC.
 _ASCII, _LATIN = 0x7F, 0xA0
 _RUN = re.compile(r"[^\x00-\x7f]+")
-#: A capital after a small letter of its word, and a sign in a word; an apostrophe, or the 3 of m³, is none.
+#: A letter beyond ASCII next to one of ASCII.
 _MIXED = re.compile(r"[a-zA-Z][^\x00-\x7f]|[^\x00-\x7f][a-zA-Z]")
+#: A capital after a small letter, and a sign in a word; apostrophes and the 3 of m³ are not odd.
 _ODD = re.compile(
     r"[a-zß-öø-ÿа-яё](?=[À-ÖØ-ÞŠŒŽŸА-ЯЁ])|[^\W\d_][^\w\s\x00-\x7f‘’–—·×](?=[^\W\d_])"
     r"|[^\W\d_m][¹²³¼½¾¿£¯]|[£¯¹²³](?=[^\W\d_])|[‚ƒ†‡ˆ‰¤¦¨¬¯¸]"
 )
-#: Characters of one plant in a file: the largest that the API takes, with all of them escaped, and its note.
-LONGEST = 16_777_216
-#: Bytes read at once: no call of C code, which other threads of the window wait for, gets more lines than these have.
+#: Characters of one plant in a file: the largest that the API takes, all escaped, with a note.
+MAX_PLANT_CHARACTERS = 16_777_216
+#: Bytes read at once; they limit each call of C code, during which other threads wait.
 _PIECE = 65_536
 _BOMS = {
     codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
@@ -69,7 +70,7 @@ _BOMS = {
 }
 _NOT_UTF8 = Text("It is not in UTF-8.")
 _COMPRESSED = Text("It is compressed. Unpack it first.")
-_KNOWN = {
+_OTHER_FILES = {
     b"PK\x03\x04": Text("It is an Excel workbook (.xlsx) or a ZIP file, not text. Give it the ending of its format."),
     b"SQLite format 3\0": Text("It is a database (.db), not text. Give it the ending of its format."),
     b"\x1f\x8b": _COMPRESSED,
@@ -82,18 +83,18 @@ _KNOWN = {
 }
 _DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
-#: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
-_MOSTLY = 0.4
-#: Characters of a cell around its first letter beyond ASCII that are shown.
-_SHOWN = 40
+#: If more of every other byte are NUL, the text is UTF-16.
+_MIN_NUL_SHARE = 0.4
+#: Characters that are shown of a cell before and after its first letter beyond ASCII.
+_MAX_SHOWN_AROUND = 40
 #: Encodings that a message names.
 _MAX_NAMED = 3
 
 
-def likely_encodings(sample: bytes, expected: str = GUESSED) -> list[str]:
-    """Return the encodings that fit the first bytes of a text best, the usual ones first; none if hardly any fits.
+def likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> list[str]:
+    """Return the encodings that fit the first bytes of a text best, the usual ones first; none if no one fits well.
 
-    The `expected` one is preferred to those by which the text is nearly the same.
+    Encodings that decode to nearly the same text as the `expected` one are left out.
     """
     wide = [name for name, usual in _WIDE.items() if _is_wide(sample, name, usual)]
     return wide or _likely_alphabets(sample, expected)
@@ -113,7 +114,7 @@ def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
 
 
 def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
-    """Return how many characters beyond ASCII do not belong to the language that fits best, or are at odd positions."""
+    """Return how many characters beyond ASCII are not letters of the best fitting language, or are at odd positions."""
     letters = Counter(each for each in "".join(_RUN.findall(text)).lower() if each.isalpha())
     strange = min(sum(count for each, count in letters.items() if each not in alphabet) for alphabet in alphabets)
     mixed = len(_MIXED.findall(text)) if alphabets in (_CYRILLIC, _GREEK) else 0
@@ -121,7 +122,7 @@ def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
 
 
 def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
-    """Return whether most letters of two bytes are usual ones, and few of them are next to ASCII letters."""
+    """Return whether most letters of two bytes are usual ones, and few are next to ASCII letters."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
@@ -147,7 +148,7 @@ class FileError(PlantDeskError):
 
 
 class UnknownEncodingError(FileError):
-    """A file is text, but not in UTF-8, and hardly in the encoding that is guessed then; `likely` ones would fit."""
+    """A text file is not in UTF-8, and its encoding is not certain; the `likely` ones would fit."""
 
     def __init__(self, name: str, reason: Text, likely: Sequence[str] = (), line: int | None = None) -> None:
         reasons = [reason]
@@ -171,11 +172,11 @@ class TextFile:
         *,
         skipped_lines: int = 0,
     ) -> None:
-        """Read a stream; an `encoding` of None is detected. `lines` leaves the first lines out."""
+        """Read a stream. An `encoding` of None is detected. `lines` skips the first `skipped_lines`."""
         self.name = name
         #: Known after the first piece.
         self.encoding = encoding
-        #: The first cell with letters that depend on the encoding, if nothing in the file states or proves that.
+        #: The first cell that another encoding would change; None if the encoding is certain.
         self.doubtful_cell: str | None = None
         self._stream = stream
         self._progress = progress
@@ -204,7 +205,7 @@ class TextFile:
         yield self._decoded(decoder, b"", final=True)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the number of each line, and the line with its end; CR alone ends one as well, and is not counted.
+        """Yield the numbers of lines, and the lines with their ends. CR alone ends a line, but is not counted.
 
         Raises FileError and OSError.
         """
@@ -212,8 +213,10 @@ class TextFile:
         for piece in itertools.chain(filter(None, self.pieces()), [""]):
             rest.append(piece)
             if piece and "\n" not in piece:
-                if sum(map(len, rest)) > LONGEST:
-                    raise self.error(Text("The line is longer than {longest:,} characters.", longest=LONGEST), number)
+                if sum(map(len, rest)) > MAX_PLANT_CHARACTERS:
+                    raise self.error(
+                        Text("The line is longer than {longest:,} characters.", longest=MAX_PLANT_CHARACTERS), number
+                    )
                 continue
             lines = [*StringIO("".join(rest), newline="")]
             rest = [lines.pop()] if piece and not lines[-1].endswith("\n") else []
@@ -240,13 +243,13 @@ class TextFile:
         return text
 
     def _encoding(self, sample: bytes) -> str:
-        reason = next((reason for mark, reason in _KNOWN.items() if sample.startswith(mark)), None)
+        reason = next((reason for mark, reason in _OTHER_FILES.items() if sample.startswith(mark)), None)
         if reason is not None:
             raise FileError(self.name, reason)
         if self.encoding is not None:
             has_mark = self.encoding == "utf-8" and sample.startswith(codecs.BOM_UTF8)
             return "utf-8-sig" if has_mark else self.encoding
-        return _unicode(sample) or self._without_mark(sample)
+        return _detected_unicode(sample) or self._without_mark(sample)
 
     def _without_mark(self, sample: bytes) -> str:
         is_utf8 = _is_utf8(sample)
@@ -254,15 +257,17 @@ class TextFile:
         if is_utf8:
             return "utf-8"
         likely: list[str] = []
-        for encoding in [_MACINTOSH, GUESSED] if b"\r" in sample and b"\n" not in sample else [GUESSED]:
+        for encoding in (
+            [_MACINTOSH, DEFAULT_ENCODING] if b"\r" in sample and b"\n" not in sample else [DEFAULT_ENCODING]
+        ):
             likely = likely_encodings(sample, encoding)
             if encoding in likely:
-                self.doubtful_cell = _first_cell(sample.decode(encoding, "replace"))
+                self.doubtful_cell = _first_doubtful_cell(sample.decode(encoding, "replace"))
                 return encoding
         raise UnknownEncodingError(self.name, _NOT_UTF8, likely)
 
     def _check_is_text(self, sample: bytes, *, is_utf8: bool) -> None:
-        """Raise FileError for what has characters that no text has; a NUL in quotes is left to the reader of CSV."""
+        """Raise FileError for control characters that no text has. The reader of CSV checks for NUL in quotes."""
         controls = _CONTROLS.intersection(sample.removesuffix(b"\x1a"))
         has_nul = 0 in sample and b'"' not in sample
         if is_utf8 and controls == {0} and has_nul and 2 * sample.count(0) < len(sample):
@@ -271,14 +276,14 @@ class TextFile:
             raise FileError(self.name, Text("It is not a text file."))
 
 
-def _unicode(sample: bytes) -> str | None:
-    """Return the encoding that a byte order mark or NUL bytes show."""
+def _detected_unicode(sample: bytes) -> str | None:
+    """Return the encoding that a byte order mark or NUL bytes show, or None."""
     for mark, encoding in _BOMS.items():
         if sample.startswith(mark):
             return encoding
     half = len(sample) // 2 or 1
     for at, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if sample[at::2].count(0) > _MOSTLY * half and not sample[1 - at :: 2].count(0):
+        if sample[at::2].count(0) > _MIN_NUL_SHARE * half and not sample[1 - at :: 2].count(0):
             return encoding
     return None
 
@@ -291,9 +296,9 @@ def _is_utf8(sample: bytes) -> bool:
     return True
 
 
-def _first_cell(text: str) -> str:
-    """Return the first cell with a character that is not in ASCII; if there are others, with one that is no blank."""
+def _first_doubtful_cell(text: str) -> str:
+    """Return the cell with the first character beyond ASCII, preferably one that is no blank."""
     places = [at for at, letter in enumerate(text) if not letter.isascii()]
     at = next((at for at in places if not text[at].isspace()), places[0])
-    before = _DELIMITERS.split(text[max(0, at - _SHOWN) : at])[-1]
-    return (before + _DELIMITERS.split(text[at : at + _SHOWN])[0]).strip()
+    before = _DELIMITERS.split(text[max(0, at - _MAX_SHOWN_AROUND) : at])[-1]
+    return (before + _DELIMITERS.split(text[at : at + _MAX_SHOWN_AROUND])[0]).strip()

@@ -22,42 +22,42 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from plantdesk.domain.texts import Text
-from plantdesk.transfer.columns import letters_of
+from plantdesk.transfer.columns import column_letters
 from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError
 
-#: Unpacked bytes of a part other than a sheet and the shared texts, of all parts, and parts.
+#: Unpacked bytes of a part other than a sheet and the shared texts, and of all parts, and the number of parts.
 _MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000
-#: Unpacked bytes from which a ratio that no table reaches counts.
-_MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
-#: Unpacked bytes between the ends of two rows or shared texts, and elements inside one another.
+#: A file with more unpacked bytes must not be packed better than by this ratio, which no table reaches.
+_MIN_BOMB, _MAX_RATIO = 64 * 1024 * 1024, 150
+#: Unpacked bytes of a row or shared text, and the depth of elements.
 _MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
 _PIECE = 65_536
-#: Shared texts, which are kept in memory, and their characters.
+#: Number and characters of the shared texts, which are kept in memory.
 _MAX_TEXTS, _MAX_SIZE = 4_000_000, 128 * 1024 * 1024
-#: Formats, and characters of a format and of a number.
+#: Number of formats, and characters of a format and of a number.
 _MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 100_000, 255, 50
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _ZEROS = re.compile("0+")
-#: The formats of dates and times that Excel does not describe in the file, by number.
+#: The built-in formats of dates and times by number; a file does not have their codes.
 _BUILT_IN = {
     **dict.fromkeys([*range(14, 18), 22, *range(27, 37), *range(50, 59)], "yyyy"),
     **dict.fromkeys([*range(18, 22), 45, 47], "h:mm"),
     46: "[h]:mm",
 }
-#: Texts, colours and conditions in a format, and what is only as wide as a letter.
+#: What is no placeholder in a format: quoted texts, escapes, padding, colours and conditions.
 _LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
-#: The day 0 of dates, by whether the workbook counts from 1904; the other workbooks count a day too many in 1900.
+#: Day 0 of dates, by whether the workbook counts from 1904. The others have a 29 February 1900.
 _EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # noqa: DTZ001 - Excel knows no time zone
 _LEAP_DAY = 60
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
-#: What an Excel sheet holds.
+#: Rows and columns of an Excel sheet.
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
-#: Characters as which a cell counts in the size of a batch.
+#: Size of a cell, in characters, for the size of a batch.
 _CELL = 10
-#: What a file raises that is no workbook, or is damaged.
+#: The exceptions that reading a damaged workbook, or another file, may raise.
 _MALFORMED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -69,13 +69,13 @@ _MALFORMED = (
     NotImplementedError,  # a compression that the standard library lacks
     RuntimeError,  # a password
 )
-#: The beginnings of a workbook, and of an old one, as which one with a password is encrypted.
+#: The first bytes of a workbook, and of an old or encrypted one.
 _ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DIGITS = "0123456789"
 
 
 class _Parts:
-    """The parts of a workbook; `progress` is called with packed bytes."""
+    """The parts of a workbook. `progress` is called with the number of packed bytes of each read."""
 
     def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
         """Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
@@ -83,7 +83,7 @@ class _Parts:
         self._archive = zipfile.ZipFile(stream)
         infos = self._archive.infolist()
         unpacked, packed = sum(each.file_size for each in infos), sum(each.compress_size for each in infos)
-        is_bomb = unpacked > _MAX_UNPACKED and unpacked > _MAX_RATIO * max(packed, 1)
+        is_bomb = unpacked > _MIN_BOMB and unpacked > _MAX_RATIO * max(packed, 1)
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
         self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
@@ -93,9 +93,9 @@ class _Parts:
         return part.lower() in self._infos
 
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """Return the last word of the type, and the target, of the relationships of a part by their ids.
+        """Return the relationships of a part by their ids: the last word of the type, and the target.
 
-        The part `""` is the whole file. Raises as `elements`.
+        The part `""` is the whole file. Raises what `elements` raises.
         """
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
@@ -107,10 +107,10 @@ class _Parts:
         return found
 
     def elements(self, part: str, depth: int, *, is_table: bool = False) -> Iterator[Element]:
-        """Yield the elements down to a depth (1: the root) after they have ended, without the prefix of the root.
+        """Yield the elements down to a depth (1: the root) when they end, without the namespace prefix of the root.
 
-        Those in an element come before it, and are removed from it. A table may have any size, if each of its rows is
-        short. Raises FileError, ExpatError, OSError, and KeyError for a missing part.
+        Children come before their parent, and are removed from it. With `is_table` the part may have any size, if each
+        of its rows is short. Raises FileError, ExpatError, OSError, and KeyError for a missing part.
         """
         info = self._infos[part.lower()]
         if info.file_size > _MAX_PART and not is_table:
@@ -152,7 +152,7 @@ class _Parts:
 
 
 def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
-    """Yield and remove the elements in an element that have ended: all, but the last one if this `is_open`."""
+    """Yield and remove the children that have ended, down to a depth; the last child has not while `is_open`."""
     children = parent[:]
     for child in children:
         is_last = is_open and child is children[-1]
@@ -164,14 +164,14 @@ def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
 
 
 class _Formats:
-    """The formats of numbers, by which dates are known."""
+    """The number formats of a workbook, which say which numbers are dates."""
 
     def __init__(self, *, has_1904: bool) -> None:
         self._has_1904 = has_1904
         self._codes: list[str] = []
 
     def read(self, elements: Iterator[Element], name: str) -> None:
-        """Read the part of styles. Raises FileError, OSError, and what a damaged workbook raises."""
+        """Read the part of styles. Raises FileError, OSError, and the exceptions in `_MALFORMED`."""
         codes: dict[int, str] = {}
         for element in elements:
             if element.tag == "numFmt":
@@ -187,7 +187,7 @@ class _Formats:
                 raise FileError(name, Text("It has more formats than a table would need."))
 
     def text(self, value: str, style: str) -> str:
-        """Return the text of a number in a style."""
+        """Return a number as text, as its style shows it."""
         at = int(style) if style.isdigit() else 0
         code = self._codes[at] if at < len(self._codes) else ""
         if len(value) > _MAX_NUMBER:
@@ -243,7 +243,7 @@ def _malformed(name: str) -> Iterator[None]:
 
 
 class WorkbookTable:
-    """The first sheet of a workbook, without the rows up to `skipped`."""
+    """The first sheet of a workbook, without its first `skipped` rows."""
 
     is_sheet = True
 
@@ -251,7 +251,7 @@ class WorkbookTable:
         self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], skipped: int = 0
     ) -> None:
         """Read all but the sheets. `progress` is called with bytes. Raises FileError and OSError."""
-        #: Sheets that are not read and have a text, known after `batches`.
+        #: The number of other sheets with a text, which are not read; known after `batches`.
         self.other_tables = 0
         self._name, self._skipped = name, skipped
         _check_begin(stream, name)
@@ -283,7 +283,7 @@ class WorkbookTable:
             self._texts.clear()  # an import keeps the table to its end
 
     def _read_book(self, part: str) -> list[str]:
-        """Return the ids of the sheets by the part that names them; the dates may begin in 1904."""
+        """Return the ids of the sheets, and note from which year dates count."""
         ids, has_1904 = list[str](), False
         for element in self._parts.elements(part, 3):
             if element.tag == "workbookPr":
@@ -296,7 +296,7 @@ class WorkbookTable:
         return ids
 
     def _shared_texts(self, part: str) -> list[str]:
-        """Return the texts that cells name by number."""
+        """Return the shared texts, to which cells refer by number."""
         texts, size = list[str](), 0
         for item in self._parts.elements(part, 2, is_table=True):
             if item.tag == "si":
@@ -328,7 +328,7 @@ class WorkbookTable:
                     yield row
 
     def _row(self, number: int, element: Element) -> Row:
-        """Return a row; a formula without a value is unfit."""
+        """Return a row. A formula without a value is an unfit cell."""
         cells, formulas, column = list[str | None](), dict[int, Text](), -1
         for cell in element.findall("c"):
             reference = cell.get("r")
@@ -341,7 +341,7 @@ class WorkbookTable:
                 cells += [None] * (column - len(cells) + 1)
                 cells[column] = text
             elif kind != "str" and cell.find("f") is not None:  # a text may be empty
-                formulas[column] = _NO_VALUE.filled(cell=f"{letters_of(column)}{number}")
+                formulas[column] = _NO_VALUE.filled(cell=f"{column_letters(column)}{number}")
         return Row(number, cells, None, formulas)
 
     def _text(self, cell: Element, kind: str) -> str | None:
@@ -369,7 +369,7 @@ class WorkbookTable:
 
 @lru_cache(maxsize=1024)
 def _column_of(letters: str) -> int:
-    """Return the position of a column, from 0; another number for other texts."""
+    """Return the position of a column by its letters, from 0; another number for other texts."""
     column = -1
     for letter in letters.upper()[:4]:
         column = 26 * (column + 1) + ord(letter) - ord("A")
@@ -391,6 +391,6 @@ def _check_begin(stream: IO[bytes], name: str) -> None:
 
 
 def _text_of(item: Element) -> str:
-    """Return the text of an item: its own, or those of its runs, but no phonetic guide."""
+    """Return the text of an item, or of its runs, without phonetic guides."""
     text = item.findtext("t")
     return _unescaped("".join([run.findtext("t", "") for run in item.findall("r")]) if text is None else text)

@@ -26,8 +26,8 @@ from plantdesk.domain.records import PlantRow, Source, utc_time
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text
 from plantdesk.platform import output
-from plantdesk.transfer.files import opened_target
-from plantdesk.transfer.formats import FIELDS, FORMULA_STARTS, PIPE, Format
+from plantdesk.transfer.files import open_target
+from plantdesk.transfer.formats import EXPORTED_FIELDS, FORMULA_STARTS, STANDARD_STREAM, Format
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 #: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
@@ -64,9 +64,9 @@ _END = "</sheetData></worksheet>"
 _PIECE = 65_536
 
 
-def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
+def text_pieces(batches: Iterator[list[PlantRow]], file_format: Format) -> Iterator[str]:
     """Yield the text of a file with these plants, line breaks included."""
-    match form:
+    match file_format:
         case Format.JSON:
             return _framed(",\n".join(map(_object, batch)) for batch in batches)
         case Format.JSON_LINES:
@@ -74,11 +74,11 @@ def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
         case Format.EXCEL:
             return itertools.chain("\ufeff", _delimited(batches, ",", _excel_cell))
         case _:
-            return _delimited(batches, "\t" if form is Format.TSV else ",", _cell)
+            return _delimited(batches, "\t" if file_format is Format.TSV else ",", _cell)
 
 
 def _delimited(batches: Iterator[list[PlantRow]], delimiter: str, cell: Callable[[str | None], str]) -> Iterator[str]:
-    yield delimiter.join(FIELDS) + "\r\n"
+    yield delimiter.join(EXPORTED_FIELDS) + "\r\n"
     for batch in batches:
         yield "".join(
             f"{row.id}{delimiter}{cell(row.name)}{delimiter}{cell(row.tag)}{delimiter}{cell(row.note)}{delimiter}"
@@ -141,7 +141,7 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[PlantRow]]) -> 
         for name, content in _PARTS.items():
             archive.writestr(name, _XML + content)
         with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
-            sheet.write((_BEGIN + _row(1, FIELDS)).encode())
+            sheet.write((_BEGIN + _row(1, EXPORTED_FIELDS)).encode())
             number, size = 1, 0
             for batch in batches:
                 if number + len(batch) > _MAX_ROWS:
@@ -166,7 +166,7 @@ def _row(number: int, values: Sequence[int | str | None]) -> str:
     Raises WorkbookLimitError for a text that does not fit in a cell.
     """
     cells = []
-    for letter, field, value in zip("ABCDEF", FIELDS, values, strict=True):
+    for letter, field, value in zip("ABCDEF", EXPORTED_FIELDS, values, strict=True):
         if isinstance(value, int):
             cells.append(f'<c r="{letter}{number}"><v>{value}</v></c>')
         elif value is not None:
@@ -183,7 +183,7 @@ def _row(number: int, values: Sequence[int | str | None]) -> str:
 
 
 def write_plants(
-    file: Path, form: Format, reader: PlantReader, selection: Selection, progress: Callable[[int], object]
+    file: Path, file_format: Format, reader: PlantReader, selection: Selection, progress: Callable[[int], object]
 ) -> int:
     """Write plants to a file, or to standard output for `-`, in insertion order, and return their number.
 
@@ -198,18 +198,18 @@ def write_plants(
             count += len(page)
             progress(count)
 
-    if form is Format.XLSX:
+    if file_format is Format.XLSX:
         _write_workbook(file, batches())
     else:
         with _written(file) as write:
-            for piece in pieces(batches(), form):
+            for piece in text_pieces(batches(), file_format):
                 write(piece)
     return count
 
 
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
-    if str(file) != PIPE:
-        with opened_target(file) as stream:
+    if str(file) != STANDARD_STREAM:
+        with open_target(file) as stream:
             write_workbook(stream, batches)
         return
     if output.is_terminal():
@@ -225,9 +225,9 @@ def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
 @contextmanager
 def _written(file: Path) -> Iterator[Callable[[str], object]]:
     """Yield the function that writes a piece of text to `file`, or to standard output."""
-    if str(file) == PIPE:
+    if str(file) == STANDARD_STREAM:
         yield output.write_data
         output.flush()
         return
-    with opened_target(file) as stream:
+    with open_target(file) as stream:
         yield lambda text: stream.write(text.encode())

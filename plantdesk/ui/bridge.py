@@ -200,6 +200,6 @@ def _merged(burst: Sequence[Changes]) -> Changes:
         tuple(updated.values())[-_MAX_LISTED:],
         tuple(removed)[-_MAX_LISTED:],
         needs_reload or max(len(added), len(updated), len(removed)) > _MAX_LISTED,
-        any(changes.tokens for changes in burst),
-        any(changes.history for changes in burst),
+        any(changes.tokens_changed for changes in burst),
+        any(changes.history_changed for changes in burst),
     )

@@ -9,7 +9,7 @@ from PySide6.QtCore import QDate, QLocale
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.search import search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Term
-from plantdesk.domain.tags import moved
+from plantdesk.domain.tags import renamed_with_branch
 from plantdesk.domain.texts import Text
 from plantdesk.ui.texts import one_line, source_text, tag_text, translate, translated
 
@@ -72,8 +72,8 @@ def moved_filter(term: Term, old: str, new: str | None) -> Term | None:
     """Return a filter after the tag `old` was renamed to `new`; None if the tag of the filter was removed."""
     if not isinstance(term, HasTag) or term.tag is None:
         return term
-    tag = moved(term.tag, old, new)
-    return None if tag is None else HasTag(tag, term.exact)
+    tag = renamed_with_branch(term.tag, old, new)
+    return None if tag is None else HasTag(tag, term.is_exact)
 
 
 def _days_text(first: date | int, last: date | int) -> str:

@@ -13,8 +13,8 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, Signal, Slot
 
 from plantdesk.platform import paths
 from plantdesk.platform import settings as settings_file
-from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, Settings, of_store, with_store
-from plantdesk.platform.unsaved_file import KEPT, UnsavedFile
+from plantdesk.platform.settings import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Settings, of_store, with_store
+from plantdesk.platform.unsaved_file import STORED_NAMES, UnsavedFile
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class Preferences(QObject):
     def scale_text(self, steps: int) -> None:
         """Enlarge the text by a number of steps, or reduce it by a negative one, within limits."""
         scale = self.settings.text_scale * _TEXT_STEP**steps
-        self.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
+        self.change(text_scale=round(min(max(scale, MIN_TEXT_SCALE), MAX_TEXT_SCALE), 2))
 
     def of_store(self, key: str) -> Mapping[str, object]:
         """Return the saved values of one store: a JSON object, which is not validated."""

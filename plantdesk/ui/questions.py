@@ -14,7 +14,7 @@ from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.history import Change
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow
-from plantdesk.domain.tags import entered
+from plantdesk.domain.tags import tag_from_input
 from plantdesk.domain.texts import shortened
 from plantdesk.ui.background import StoreQueries, plant_of
 from plantdesk.ui.feature import Feature, WindowContext
@@ -61,7 +61,7 @@ class TagDialog(Dialog):
         self.buttons.addButton(text, START_ROLE).clicked.connect(self._on_removed)
 
     def _tag(self) -> str:
-        return entered(self._edit.text())
+        return tag_from_input(self._edit.text())
 
     @Slot()
     def _on_text_changed(self) -> None:
@@ -259,4 +259,4 @@ def insert_again(edit: Update) -> Insert:
     from plantdesk.domain.validation import new_plant
 
     tag = {} if edit.tag is None else {"tag": edit.tag}
-    return Insert(new_plant({"id": edit.saw.id, "name": edit.name, **tag}), edit.note)
+    return Insert(new_plant({"id": edit.seen.id, "name": edit.name, **tag}), edit.note)

@@ -238,7 +238,7 @@ class UnreachedStore:
         """Raise the reason."""
         raise self.reason.with_traceback(None)
 
-    def used(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
+    def record_use(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
         """Fail with the reason."""
         failed: Future[None] = Future()
         failed.set_exception(self.reason)

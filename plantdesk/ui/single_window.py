@@ -15,7 +15,7 @@ from plantdesk.platform.window_requests import (
     MAX_REQUEST,
     InvalidRequestError,
     WindowRequest,
-    is_ours,
+    is_same_user,
     parse_request,
     socket_name,
     window_key,
@@ -193,7 +193,7 @@ class OtherWindow(QObject):
     @Slot()
     def _on_connected(self) -> None:
         self._timeout.start(_TIMEOUT)
-        if is_ours(self._socket.socketDescriptor()):
+        if is_same_user(self._socket.socketDescriptor()):
             self._socket.write(self._request.encoded())
         else:
             self._finish(is_answered=False)

@@ -34,8 +34,8 @@ def name_of(language: str) -> str:
 def use_language(app: QApplication, setting: str) -> None:
     """Use the language of a setting, or of the system if it is empty; dates and numbers are those of the region."""
     system = QLocale.system()
-    language = languages.chosen(setting, system.uiLanguages(), languages.available())
-    languages.use(languages.catalogue_of(language))
+    language = languages.choose(setting, system.uiLanguages(), languages.available())
+    languages.set_current(languages.catalogue_of(language))
     if language != "en":
         app.installTranslator(_of_qt(language, app))
         app.installTranslator(Translator(app))  # installed last, so it is asked first

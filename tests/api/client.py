@@ -66,7 +66,7 @@ class Api:
     bearer: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        state = self.server.settled(SECONDS)
+        state = self.server.wait_until_settled(SECONDS)
         assert isinstance(state, On)
         self.port = state.port
         self.token = self.new_token(f"tests {self.port}")

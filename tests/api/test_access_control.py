@@ -157,7 +157,7 @@ def test_a_used_up_token_is_refused_and_recorded(serve: Serve) -> None:
     used_up = api.post({"id": 3, "name": "Moss"}, authorization=limited)
     assert added == [200, 200, 200]
     assert used_up.number is ErrorNumber.TOKEN_USED_UP
-    last, *_ = api.server.activity.answers()
+    last, *_ = api.server.activity.entries()
     assert (last.number, last.name) == (ErrorNumber.TOKEN_USED_UP, "Moss")
     assert [token.plants_added for token in api.store.tokens.list() if token.name == "limited"] == [2]
 

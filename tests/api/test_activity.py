@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from plantdesk.domain.activity import Answer
+from plantdesk.domain.activity import ActivityEntry
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
@@ -17,8 +17,8 @@ def served(serve: Serve) -> Api:
     return serve()
 
 
-def last(api: Api) -> Answer:
-    return api.server.activity.answers()[0]
+def last(api: Api) -> ActivityEntry:
+    return api.server.activity.entries()[0]
 
 
 def test_an_added_plant_is_recorded_with_its_token_and_id(served: Api) -> None:
@@ -35,7 +35,7 @@ def test_an_added_plant_is_recorded_with_its_token_and_id(served: Api) -> None:
 def test_a_plant_that_was_there_already_is_recorded_as_such(served: Api) -> None:
     for _ in range(2):
         assert served.post({"id": 7, "name": "Aloe"}).status == 200
-    assert [answer.is_new for answer in served.server.activity.answers()] == [False, True]
+    assert [answer.is_new for answer in served.server.activity.entries()] == [False, True]
     served.store.add(new_plant({"id": 8, "name": "Fern"}), FORM).result()
     assert served.post({"id": 8, "name": "Fern"}).status == 200
     assert not last(served).is_new
@@ -45,7 +45,7 @@ def test_of_concurrent_posts_of_a_plant_one_is_recorded_as_added(served: Api) ->
     with ThreadPoolExecutor(8) as threads:
         posts = [threads.submit(served.post, {"id": 7, "name": "Aloe"}) for _ in range(40)]
     assert {post.result().status for post in posts} == {200}
-    assert [answer.is_new for answer in served.server.activity.answers()].count(True) == 1
+    assert [answer.is_new for answer in served.server.activity.entries()].count(True) == 1
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_refused_plant_is_recorded_as_it_was_sent(served: Api, body: object, s
 def test_a_request_without_a_valid_token_has_no_source(served: Api) -> None:
     served.post({"id": 7, "name": "Aloe"}, authorization="Bearer plantdesk_unknown")
     assert (last(served).source, last(served).number) == (None, ErrorNumber.TOKEN_REFUSED)
-    assert served.token not in repr(served.server.activity.answers())
+    assert served.token not in repr(served.server.activity.entries())
 
 
 def test_a_revoked_token_is_named_there_and_not_to_its_client(served: Api) -> None:
@@ -94,7 +94,7 @@ def test_only_the_last_requests_are_kept_and_long_texts_are_cut(served: Api) -> 
     assert len(last(served).sent["name"]) == 10_000
     for number in range(510):
         served.server.activity.record_refused(ErrorNumber.NOT_JSON, f"The body is not JSON: {number}.")
-    refused = [answer for answer in served.server.activity.answers() if answer.number is not None]
+    refused = [answer for answer in served.server.activity.entries() if answer.number is not None]
     assert (len(refused), served.server.activity.total) == (500, 512)
 
 

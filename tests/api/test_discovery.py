@@ -233,7 +233,7 @@ def test_a_port_of_another_user_is_reported_with_what_to_do(port_of_other_user: 
     with closing(Store(tmp_path / "plants.db")) as store:
         server = Server(store, location_of(store.path), tmp_path / "run")
         server.start(port_of_other_user)
-        state = server.settled(SECONDS)
+        state = server.wait_until_settled(SECONDS)
     assert isinstance(state, Failed)
     assert isinstance(state.error, PortOfOtherUserError)
     assert "another user" in str(state.error)

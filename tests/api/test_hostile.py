@@ -38,7 +38,7 @@ def only_answer(api: Api, request: bytes) -> Answer:
 
 
 def test_a_repeated_field_among_thousands_is_cheap(serve: Serve) -> None:
-    api = serve(limits=ConnectionLimits(fields=20_000))
+    api = serve(limits=ConnectionLimits(headers=20_000))
     lines = [f"{number:x}:" for number in range(9_000)]
     assert (
         only_answer(api, api.head(*lines, lines[0], method="GET", target="/nowhere")).number

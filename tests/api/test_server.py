@@ -59,14 +59,14 @@ def recorder(server: Server) -> Recorder:
 
 def started(server: Server, port: int = 0) -> On:
     server.start(port)
-    state = server.settled(SECONDS)
+    state = server.wait_until_settled(SECONDS)
     assert isinstance(state, On)
     return state
 
 
 def failed(server: Server, port: int = 0) -> Failed:
     server.start(port)
-    state = server.settled(SECONDS)
+    state = server.wait_until_settled(SECONDS)
     assert isinstance(state, Failed)
     return state
 
@@ -94,11 +94,13 @@ def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, rec
     with ExitStack() as stack:
         port = taken_port(stack)
         with pytest.raises(PortInUseError) as caught:
-            server.move(port)
+            server.restart_on(port)
         assert server.state == first
         assert caught.value.free_port is not None
-        server.move(caught.value.free_port)
-    assert server.settled(SECONDS) == On(f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port)
+        server.restart_on(caught.value.free_port)
+    assert server.wait_until_settled(SECONDS) == On(
+        f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port
+    )
     assert [recorder.get(timeout=SECONDS) for _ in range(3)] == [Off(), Starting(0), first]
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", first.port), timeout=SECONDS)
@@ -124,12 +126,12 @@ def test_start_and_stop_may_be_called_again(server: Server) -> None:
     state = started(server)
     server.start(0)
     server.start(state.port)
-    assert server.settled(SECONDS) is state
+    assert server.wait_until_settled(SECONDS) is state
     server.stop()
     server.stop()
     assert server.state == Off()
     server.start(state.port)  # the same port at once: what is left of the old connections does not hold it
-    assert server.settled(SECONDS) == state
+    assert server.wait_until_settled(SECONDS) == state
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_the_plantdesk_that_has_the_port_is_named(store: Store, tmp_path: Path, 
         assert error.is_same == is_same
         assert (here if is_same else other).url in str(error)
         with pytest.raises(PortOfPlantDeskError):
-            second.move(on.port)
+            second.restart_on(on.port)
         assert first.state == on
 
 

@@ -24,7 +24,7 @@ from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.rewriting import Rule
+from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
@@ -105,7 +105,7 @@ def _measure(store: PlantStore, others: PlantStore, plants: int) -> None:
 
     all_plants = Selection(since=0)
     large(f"set the tag of {plants:,}", SetTag(all_plants, "hall"))
-    rule = Rule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
+    rule = RewriteRule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
     large(f"rewrite {plants:,}", Rewrite(all_plants, rule))
     groups = _groups(store)
     large(f"merge {len(groups.sizes):,} groups", MergePlants(groups, KeepRule.LOWEST_ID))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk import __version__
-from plantdesk.api.openapi import description
+from plantdesk.api.openapi import openapi_document
 from plantdesk.cli.main import main
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND
@@ -198,7 +198,7 @@ def test_info_reports_that_nothing_runs_and_creates_nothing(home: Path, capfd: p
 
 
 def test_openapi_prints_the_served_document(run: Run) -> None:
-    assert json.loads(run("openapi")) == description()
+    assert json.loads(run("openapi")) == openapi_document()
 
 
 # --- what all have in common --------------------------------------------------------------------
@@ -238,7 +238,9 @@ def test_wrong_usage_is_2_and_names_the_command(command: str, capfd: pytest.Capt
     assert capfd.readouterr().err.startswith("usage: plantdesk")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["-V"], ["--database", "x.db", "--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["-V"], ["--database", "x.db", "--version"], ["-session", "1", "-V"]], ids=" ".join
+)
 def test_the_version_is_printed(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "plantdesk", *arguments], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == (f"plantdesk {__version__}\n", "")

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from plantdesk.cli.main import main as plantdesk
 from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer.files import file_source
-from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.files import input_file
+from plantdesk.transfer.inputs import ReadOptions, open_input
 from tests.corpus import second_readers
 from tests.corpus.packages import Package, UnreachableError, unpacked
 
@@ -98,7 +98,7 @@ def _imported(file: Path, options: list[str]) -> Imported:
 
 def _rows(file: Path) -> list[list[str]]:
     """Return the rows that PlantDesk reads, before it takes columns for fields."""
-    with opened(file_source(file), Reading()) as read:
+    with open_input(input_file(file), ReadOptions()) as read:
         rows = [[cell or "" for cell in row.cells] for batch in read.table.batches() for row in batch.rows]
     return [row for row in rows if any(cell.strip() for cell in row)]
 

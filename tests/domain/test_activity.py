@@ -18,7 +18,7 @@ def add(activity: Activity, source: Source, *ids: int, is_new: bool = True) -> N
 
 def seen(activity: Activity) -> list[tuple[str, int, int | None]]:
     """Return program, number of plants and latest id of each entry, 0 for a refused one."""
-    labels = [(answer.source.label or "" if answer.source else "", answer) for answer in activity.answers()]
+    labels = [(answer.source.label or "" if answer.source else "", answer) for answer in activity.entries()]
     return [(label, answer.requests if answer.number is None else 0, answer.plant_id) for label, answer in labels]
 
 
@@ -54,7 +54,7 @@ def test_requests_that_are_refused_for_one_reason_are_one_entry() -> None:
     for plant_id in range(50):
         activity.record_refused(ErrorNumber.ID_TAKEN, "enough", FAST, {"id": plant_id})
     activity.record_refused(ErrorNumber.ID_TAKEN, "enough", GOOD, {"id": 50})
-    answers = [(answer.source, answer.requests, answer.plant_id, answer.key) for answer in activity.answers()]
+    answers = [(answer.source, answer.requests, answer.plant_id, answer.key) for answer in activity.entries()]
     assert answers == [(GOOD, 1, 50, 51), (FAST, 50, 49, 1)]
     assert activity.total == 51
 
@@ -62,9 +62,9 @@ def test_requests_that_are_refused_for_one_reason_are_one_entry() -> None:
 def test_an_entry_keeps_its_key_while_it_grows() -> None:
     activity = Activity()
     add(activity, FAST, 1)
-    (before,) = activity.answers()
+    (before,) = activity.entries()
     add(activity, FAST, 2)
-    (after,) = activity.answers()
+    (after,) = activity.entries()
     assert (before.key, before.requests, after.key, after.requests) == (1, 1, 1, 2)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plantdesk.domain.duplicates import PlantGroups, intended
+from plantdesk.domain.duplicates import PlantGroups, intentional_groups
 from plantdesk.domain.folding import natural_key, searched, searched_all
 from plantdesk.domain.records import FORM, PlantRow
 
@@ -23,7 +23,7 @@ def test_plants_of_one_change_are_no_mistake(
     facts = enumerate(zip(times, versions, strict=True))
     rows = {number: PlantRow(number, "Salvia", None, at, FORM, str(number), version) for number, (at, version) in facts}
     groups = PlantGroups.of([list(rows.values())])
-    assert intended(groups, lambda ids: {each: rows[each] for each in ids}) == ({0} if is_intended else set())
+    assert intentional_groups(groups, lambda ids: {each: rows[each] for each in ids}) == ({0} if is_intended else set())
 
 
 # --- what counts as the same text -------------------------------------------------------------------------------------

@@ -8,9 +8,8 @@ import pytest
 
 from plantdesk.domain import errors, imports, protocols, server_state, strict_json
 from plantdesk.domain.errors import InvalidField, PlantDeskError, StoreError
-from plantdesk.domain.events import PlantContent
 from plantdesk.domain.imports import ImportConflictError
-from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.records import PlantContent, Source, SourceKind
 from plantdesk.domain.texts import Text, joined, shortened
 
 #: A value for each parameter of an exception; one that is named otherwise needs another value.

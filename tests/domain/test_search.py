@@ -49,7 +49,7 @@ def test_every_text_is_a_search_that_can_be_written_again(text: str) -> None:
         ('-12 -"12"', [Contains("-12"), Not(Contains("12", is_word=False))]),
         ("tag:kitchen", [HasTag("kitchen")]),
         ('TAG:"living room"-tag:x', [HasTag("living room"), Not(HasTag("x"))]),
-        ('tag:none tag:"none" tag=none', [HasTag(None), HasTag("none"), HasTag("none", exact=True)]),
+        ('tag:none tag:"none" tag=none', [HasTag(None), HasTag("none"), HasTag("none", is_exact=True)]),
         ('tag:"a""b"', [HasTag('a"b')]),
         ('note:anna note:"from ""A""" -note:x', [in_note("anna"), in_note('from "A"'), Not(in_note("x"))]),
         ('note:"" note:', [in_note(""), Contains("note:")]),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.platform.atomic_files import replace, replaced_bytes, temporary_file
+from plantdesk.platform.atomic_files import atomic_writer, replace, temporary_file
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path) -> No
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     try:
-        with pytest.raises(OSError, match="too large") as raised, replaced_bytes(file) as temporary:
+        with pytest.raises(OSError, match="too large") as raised, atomic_writer(file) as temporary:
             temporary.write(b"x" * 100_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -77,7 +77,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path) -> No
 
 def test_a_rename_that_fails_names_the_file(tmp_path: Path) -> None:
     (folder := tmp_path / "plants.csv").mkdir()
-    with pytest.raises(OSError) as raised, replaced_bytes(folder):  # noqa: PT011 - its text is of the system
+    with pytest.raises(OSError) as raised, atomic_writer(folder):  # noqa: PT011 - its text is of the system
         pass
     assert (raised.value.filename, [*tmp_path.iterdir()]) == (str(folder), [folder])
 
@@ -92,7 +92,7 @@ def test_what_killed_processes_left_a_day_ago_is_removed(tmp_path: Path) -> None
         (tmp_path / name).touch()
         os.utime(tmp_path / name, None if name == new else (1, 1))
     (tmp_path / ".plantdesk-foldfold.new").mkdir()
-    with replaced_bytes(tmp_path / "plants.csv") as file:
+    with atomic_writer(tmp_path / "plants.csv") as file:
         file.write(b"1")
     kept = {each.name for each in tmp_path.iterdir()}
     assert kept == {"plants.csv", ".plantdesk-foldfold.new", new, *foreign}

@@ -83,17 +83,17 @@ def test_the_line_to_type_is_that_of_the_system(program: str, line: str, program
 )
 def test_without_a_display_that_answers_serve_is_offered(environment: dict[str, str]) -> None:
     with pytest.raises(NoDisplayError, match="plantdesk serve") as refused:
-        display.prepare(environment)
+        display.check_display(environment)
     assert "\n" not in str(refused.value)
 
 
 def test_a_platform_without_display_is_nobodys_business() -> None:
-    display.prepare({"QT_QPA_PLATFORM": "offscreen"})
+    display.check_display({"QT_QPA_PLATFORM": "offscreen"})
 
 
 def test_wayland_alone_is_chosen(wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(display, "WAYLAND_LIBRARIES", ())
-    display.prepare(wayland)
+    display.check_display(wayland)
     assert wayland["QT_QPA_PLATFORM"] == "wayland"
 
 
@@ -111,7 +111,7 @@ def test_a_library_that_qt_or_the_display_needs_is_named(
 ) -> None:
     monkeypatch.setattr(display, libraries, (NOWHERE,))
     with pytest.raises(MissingLibrariesError, match=NOWHERE.file):
-        display.prepare(request.getfixturevalue(display_of))
+        display.check_display(request.getfixturevalue(display_of))
 
 
 @pytest.mark.parametrize(("missing", "chosen"), [((NOWHERE,), {"QT_QPA_PLATFORM": "wayland"}), ((), {})])
@@ -125,7 +125,7 @@ def test_of_both_qt_chooses_unless_x11_lacks_libraries(
     monkeypatch.setattr(display, "X11_LIBRARIES", missing)
     monkeypatch.setattr(display, "WAYLAND_LIBRARIES", ())
     both = {**x11, **wayland}
-    display.prepare(both)
+    display.check_display(both)
     assert both == {**x11, **wayland, **chosen}
 
 

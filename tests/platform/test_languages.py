@@ -11,7 +11,7 @@ from babel.messages.pofile import read_po
 import project
 import translations
 from plantdesk.platform import languages
-from plantdesk.platform.languages import Catalogue, chosen
+from plantdesk.platform.languages import Catalogue, choose
 
 FILES = sorted(translations.FOLDER.glob("*.po"))
 COUNTS = (0, 1, 2, 5, 21, 1_000_000)
@@ -96,7 +96,7 @@ def test_only_files_named_like_a_language_are_offered(tmp_path: Path, monkeypatc
 def test_the_language_is_that_of_the_setting_or_the_first_of_the_system_that_is_known(
     setting: str, of_system: list[str], language: str
 ) -> None:
-    assert chosen(setting, of_system, ["de", "en", "fr", "pt_BR", "zh_TW"]) == language
+    assert choose(setting, of_system, ["de", "en", "fr", "pt_BR", "zh_TW"]) == language
 
 
 # --- the files of PlantDesk ---

@@ -22,14 +22,14 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def log(file: Path) -> Iterator[Path]:
-    with logs.writing_to(file):
+    with logs.log_to(file):
         yield file
 
 
 def run(code: str, file: Path) -> subprocess.CompletedProcess[str]:
     head = "import logging, sys, threading, pathlib, faulthandler\nfrom plantdesk.platform import logs\n"
     head += f"file = {str(file)!r}\n"
-    program = head + "with logs.writing_to(pathlib.Path(file)):\n    " + code
+    program = head + "with logs.log_to(pathlib.Path(file)):\n    " + code
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
 
@@ -68,7 +68,7 @@ def test_the_log_rotates_and_stays_private(log: Path) -> None:
 
 def test_the_block_restores_logging(file: Path) -> None:
     before = (sys.excepthook, threading.excepthook, logging.getLogger().level, list(logging.getLogger().handlers))
-    with logs.writing_to(file):
+    with logs.log_to(file):
         pass
     logger.warning("too late")
     after = (sys.excepthook, threading.excepthook, logging.getLogger().level, list(logging.getLogger().handlers))
@@ -77,12 +77,12 @@ def test_the_block_restores_logging(file: Path) -> None:
 
 
 def test_an_unwritable_folder_does_not_matter(tmp_path: Path) -> None:
-    with logs.writing_to(tmp_path / "missing" / "window.log"):
+    with logs.log_to(tmp_path / "missing" / "window.log"):
         logger.info("nowhere")
 
 
 def test_only_warnings_and_errors_go_to_the_console(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with logs.writing_to(file, console=True):
+    with logs.log_to(file, console=True):
         logger.info("quiet")
         logger.warning("loud")
     assert capsys.readouterr().err == "WARNING: loud\n"
@@ -115,7 +115,7 @@ def test_a_crash_of_the_interpreter_leaves_a_trace(file: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="named pipes are files here")
 def test_a_named_pipe_as_log_does_not_wait(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "serve.log")
-    with logs.writing_to(tmp_path / "serve.log"):
+    with logs.log_to(tmp_path / "serve.log"):
         logging.getLogger().info("nobody reads this")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.platform.unsaved_file import NAME, UnsavedFile
+from plantdesk.platform.unsaved_file import FILE_NAME, UnsavedFile
 from plantdesk.ui.preferences import Preferences
 
 PLANTS = [{"texts": ["", "Fern", ""]}, {"texts": ["", "Ivy", ""]}]
@@ -18,17 +18,17 @@ def test_several_windows_keep_what_is_of_their_store(tmp_path: Path) -> None:
     found = UnsavedFile(tmp_path)
     assert found.of_store("a") == {"unsaved": PLANTS, "draft": ["", "Rose", "bed"]}
     assert found.of_store("b") == {"quick": ["", "Yew", ""], "notes": [{"id": 1}]}
-    assert (tmp_path / NAME).stat().st_mode & 0o77 == 0 or os.name != "posix"
+    assert (tmp_path / FILE_NAME).stat().st_mode & 0o77 == 0 or os.name != "posix"
     one.change("a", {"unsaved": [], "draft": []})
     other.change("b", {"quick": [], "notes": []})
-    assert not (tmp_path / NAME).exists()
+    assert not (tmp_path / FILE_NAME).exists()
 
 
 @pytest.mark.parametrize("damage", ["{", "\0" * 50, "[]", "7", '{"store": "a"}', '{"store": 1, "draft": []}', "\udcff"])
 def test_a_damaged_line_loses_no_other_and_stays_in_the_file(tmp_path: Path, damage: str) -> None:
     kept = UnsavedFile(tmp_path)
     kept.change("a", {"unsaved": PLANTS})
-    file = tmp_path / NAME
+    file = tmp_path / FILE_NAME
     first, second = file.read_text().splitlines()
     file.write_text(f"{first}\n{damage}\n{second}\n", "utf-8", "surrogateescape")
     found = UnsavedFile(tmp_path)
@@ -57,5 +57,5 @@ def test_what_an_older_version_has_kept_in_the_settings_is_found_until_it_is_sav
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes with a name are of POSIX")
 def test_a_pipe_of_the_name_is_not_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / NAME)
+    os.mkfifo(tmp_path / FILE_NAME)
     assert UnsavedFile(tmp_path).of_store("a") == {}

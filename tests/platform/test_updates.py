@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from plantdesk import HOME_PAGE
 from plantdesk.platform import updates
-from plantdesk.platform.updates import DAY, Release
+from plantdesk.platform.updates import CHECK_INTERVAL, Release
 
 
 @contextmanager
@@ -144,11 +144,11 @@ def test_a_failed_connection_is_ignored(caplog: pytest.LogCaptureFixture) -> Non
 
 @pytest.mark.parametrize(
     ("asked_at", "now", "due"),
-    [(0, 1e9, True), (1000, 1000 + DAY - 1, False), (1000, 1000 + DAY, True), (1000, 900, True)],
+    [(0, 1e9, True), (1000, 1000 + CHECK_INTERVAL - 1, False), (1000, 1000 + CHECK_INTERVAL, True), (1000, 900, True)],
 )
 def test_a_check_is_due_once_a_day(asked_at: int, now: float, due: bool) -> None:  # noqa: FBT001
     assert updates.is_due(asked_at, now) == due
 
 
 def test_the_address_is_that_of_the_project() -> None:
-    assert updates.LATEST == "https://api.github.com/repos/plantdesk/plantdesk/releases/latest"
+    assert updates.LATEST_RELEASE_URL == "https://api.github.com/repos/plantdesk/plantdesk/releases/latest"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.domain.backups import Backup, BackupKind, outdated
+from plantdesk.domain.backups import Backup, BackupKind, expired_backups
 from plantdesk.domain.errors import (
     BackupFolderError,
     StoreBusyError,
@@ -100,7 +100,7 @@ def test_the_newest_backups_stay_after_the_clock_was_set_back(
     monkeypatch.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: 0)
     made += [FileBackups(path).make(BackupKind.REPLACED) for _ in range(3)]
     assert backups.newest_first() == made[::-1]
-    assert outdated(made) == made[2::-1]
+    assert expired_backups(made) == made[2::-1]
 
 
 @pytest.mark.usefixtures("store")
@@ -173,7 +173,7 @@ def made(kind: BackupKind, *ages: timedelta) -> list[Backup]:
 
 
 def kept(backups: list[Backup]) -> list[datetime]:
-    gone = set(outdated(backups))
+    gone = set(expired_backups(backups))
     return [datetime.fromtimestamp(each.made_at / 1000, UTC) for each in backups if each not in gone]
 
 
@@ -193,7 +193,7 @@ def test_thinning_again_and_again_keeps_what_thinning_once_would() -> None:
     step: list[Backup] = []
     for age in hours:
         step += made(BackupKind.AUTOMATIC, age)
-        gone = set(outdated(step))
+        gone = set(expired_backups(step))
         step = [each for each in step if each not in gone]
     everything = made(BackupKind.AUTOMATIC, *hours)
     assert kept(step)[-24:] == kept(everything)[-24:]
@@ -209,7 +209,7 @@ def test_backups_made_by_hand_stay_and_those_before_changes_are_counted() -> Non
 
 def test_fewer_automatic_backups_stay_where_the_user_wants_fewer() -> None:
     backups = made(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400)))
-    gone = set(outdated(backups, 3))
+    gone = set(expired_backups(backups, 3))
     assert [each for each in backups if each not in gone] == backups[:3]
 
 

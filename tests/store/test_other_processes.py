@@ -146,7 +146,7 @@ def test_a_commit_that_changed_no_plant_lets_nobody_read_all_again(store: Store,
         other.add(plant, COMMAND).result(SECONDS)
         source = other.tokens.create("greenhouse").result(SECONDS).row.source
         other.add(plant, source).result(SECONDS)  # the same again
-        other.tokens.used(source).result(SECONDS)
+        other.tokens.record_use(source).result(SECONDS)
         other.tokens.revoke("greenhouse").result(SECONDS)
         other.add(new_plant({"id": 2, "name": "Moss"}), COMMAND).result(SECONDS)
     seen: list[int] = []

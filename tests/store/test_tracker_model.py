@@ -69,7 +69,7 @@ class CopyOfChanges(RuleBasedStateMachine):
 
     @rule()
     def compare(self) -> None:
-        self.store.tokens.used(self.source).result(SECONDS)  # a commit, which polls first; it changes no plant
+        self.store.tokens.record_use(self.source).result(SECONDS)  # a commit, which polls first; it changes no plant
         assert self.copy == self.content()
         self.foreign = False
 
@@ -150,7 +150,7 @@ class CopyOfChanges(RuleBasedStateMachine):
         add_each(store, [(new_plant(each), source) for each in fields])
 
     def change_in(self, store: Store, tag: str | None, *, delete: bool) -> None:
-        plants = Selection.of(HasTag(tag, exact=True))
+        plants = Selection.of(HasTag(tag, is_exact=True))
         edit = DeleteAll(plants) if delete else SetTag(plants, "moved")
         store.apply([edit], COMMAND).result(SECONDS)
 

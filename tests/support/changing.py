@@ -42,7 +42,7 @@ def change(store: PlantStore, chance: random.Random, new_id: int) -> int | None:
     elif kind == "delete":
         store.apply([Delete(one.id, one.version, one.name)], COMMAND).result(SECONDS)
     elif kind in {"tag", "delete all"}:
-        plants = Selection.of(HasTag(tag, exact=True))
+        plants = Selection.of(HasTag(tag, is_exact=True))
         store.apply([SetTag(plants, "a") if kind == "tag" else DeleteAll(plants)], COMMAND).result(SECONDS)
     elif kind == "redo":
         store.redo(COMMAND).result(SECONDS)

@@ -31,7 +31,7 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer.files import file_source
+from plantdesk.transfer.files import input_file
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from tests.support.waiting import SECONDS
 
@@ -220,7 +220,7 @@ def _import(desk: Desk) -> None:
     file.write_text("id,name\n" + "".join(f"{each},{'x' * 500}\n" for each in _IMPORTED), encoding="utf-8")
     with closing(Store(desk.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
         arm()
-        files_import.read([file_source(file)])
+        files_import.read([input_file(file)])
         files_import.compare(OnConflict.REFUSE)
         files_import.apply(skip_invalid=False)
         for plant_id in _IMPORTED:

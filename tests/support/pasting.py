@@ -4,7 +4,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from plantdesk.domain.imports import ImportRow
-from plantdesk.transfer.inputs import opened, pasted_file, pasted_reading
+from plantdesk.transfer.inputs import open_input, pasted_file, pasted_read_options
 from plantdesk.transfer.reading import Refused, RowReader
 
 
@@ -21,7 +21,7 @@ def pasted_plants(text: str, most: int) -> Pasted:
     if not text.strip():
         return Pasted([], [])
     source = pasted_file("clipboard", text)
-    reading = pasted_reading(source.text)
-    with opened(source, reading) as file:
+    reading = pasted_read_options(source.text)
+    with open_input(source, reading) as file:
         reader = RowReader(file, 1, reading.columns, refused.append)
         return Pasted([*islice(chain.from_iterable(reader.plants()), most)], refused)

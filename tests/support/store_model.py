@@ -18,21 +18,21 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import KeepRule
 from plantdesk.domain.edits import (
-    KEEP,
+    UNCHANGED,
     Applied,
     Delete,
     DeleteAll,
     Edit,
     Insert,
-    Keep,
     MergePlants,
     MergeTags,
     RenameTag,
     Rewrite,
     SetTag,
+    Unchanged,
     Undone,
+    assign_ids,
     edited,
-    numbered,
 )
 from plantdesk.domain.errors import (
     EditConflictError,
@@ -44,12 +44,12 @@ from plantdesk.domain.errors import (
     UndoConflictError,
     UnknownTokenError,
 )
-from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantContent, PlantEvent
+from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantEvent
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
-from plantdesk.domain.rewriting import Rule, Texts
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantContent, PlantRow, Source, SourceKind
+from plantdesk.domain.rewriting import PlantTexts, RewriteRule
 from plantdesk.domain.selections import Contains, HasTag, Order, Selection, Term, View
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.rows import NO_ROOM
@@ -300,7 +300,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         first = self.reader.next_free_id()
         if first + 6 < NO_ROOM:
             edits += [Insert(plant_fields({"name": name}), "new") for name in others]
-            free = numbered([*plants, *([None] * len(others))], first)[len(plants) :]
+            free = assign_ids([*plants, *([None] * len(others))], first)[len(plants) :]
             taken = plants.keys() & self.plants.keys()
             plants = {**plants, **dict(zip(free, others, strict=True))}
             assert plants.keys() & self.plants.keys() == taken
@@ -316,11 +316,11 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.last_seq += len(added)
         self.applied(edits, {**self.plants, **added})
 
-    @rule(text=texts, tag=tags | st.just(KEEP), ids=st.none() | st.lists(ids_), new=tags, delete=st.booleans())
+    @rule(text=texts, tag=tags | st.just(UNCHANGED), ids=st.none() | st.lists(ids_), new=tags, delete=st.booleans())
     def change_a_set(
         self,
         text: str,
-        tag: str | Keep | None,
+        tag: str | Unchanged | None,
         ids: list[int] | None,
         new: str | None,
         delete: bool,  # noqa: FBT001
@@ -328,9 +328,9 @@ class StoreBesideDict(RuleBasedStateMachine):
         chosen = {
             key
             for key, entry in self.plants.items()
-            if self.has(key, text) and (tag is KEEP or tag == entry.tag) and (ids is None or key in ids)
+            if self.has(key, text) and (tag is UNCHANGED or tag == entry.tag) and (ids is None or key in ids)
         }
-        terms: list[Term] = [] if isinstance(tag, Keep) else [HasTag(tag, exact=True)]
+        terms: list[Term] = [] if isinstance(tag, Unchanged) else [HasTag(tag, is_exact=True)]
         selection = _words(text, *terms)._replace(ids=ids)
         if delete:
             left = {key: entry for key, entry in self.plants.items() if key not in chosen}
@@ -341,10 +341,10 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(ids=st.none() | st.lists(ids_))
     def rewrite(self, ids: list[int] | None) -> None:
-        by, plants = Rule(find="a", replacement="á", note_line="dry"), dict(self.plants)
+        by, plants = RewriteRule(find="a", replacement="á", note_line="dry"), dict(self.plants)
         for key, entry in self.plants.items():
             if ids is None or key in ids:
-                plants[key] = entry._replace(**by.rewritten(Texts(entry.name, entry.tag, entry.note))._asdict())
+                plants[key] = entry._replace(**by.apply(PlantTexts(entry.name, entry.tag, entry.note))._asdict())
         self.applied([Rewrite(Selection(ids=ids), by)], plants)
 
     @rule(data=st.data(), new=texts)

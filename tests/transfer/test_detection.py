@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.transfer.columns import _FIELD_OF, Columns, layout_of
+from plantdesk.transfer.columns import _FIELDS_BY_HEADER, Columns, find_layout
 from plantdesk.transfer.headers import HEADERS
-from plantdesk.transfer.name_parts import plain
+from plantdesk.transfer.name_parts import normalized_header
 from tests.conftest import Refused
 from tests.transfer.conftest import Imported, Write, import_files, names_of, stored, write_workbook
 
@@ -100,8 +100,8 @@ def test_headers_of_many_languages_are_known(imported: Imported, header: str) ->
 
 
 def test_no_header_has_two_meanings() -> None:
-    headers = [plain(each).replace(" ", "") for field in HEADERS.values() for each in field.split("|")]
-    assert len(set(headers)) == len(headers) == len(_FIELD_OF)
+    headers = [normalized_header(each).replace(" ", "") for field in HEADERS.values() for each in field.split("|")]
+    assert len(set(headers)) == len(headers) == len(_FIELDS_BY_HEADER)
 
 
 @pytest.mark.parametrize(
@@ -399,8 +399,8 @@ def test_a_header_in_the_middle_is_no_plant(write: Write, capsys: pytest.Capture
 
 def test_a_header_that_is_repeated_is_found() -> None:
     header, plant = ["Genus", "Species"], ["Acer", "rubrum"]
-    assert layout_of([header, plant, header, plant], Columns({}, has_header=None)).has_header
-    assert not layout_of([["bed"], ["hall"], ["bed"]], Columns({}, has_header=None)).has_header
+    assert find_layout([header, plant, header, plant], Columns({}, has_header=None)).has_header
+    assert not find_layout([["bed"], ["hall"], ["bed"]], Columns({}, has_header=None)).has_header
 
 
 def test_objects_may_have_the_parts_of_a_name(write: Write) -> None:

@@ -19,7 +19,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer.files import checked_target, file_source, is_replaced
+from plantdesk.transfer.files import check_target, input_file, is_replaced
 from tests.conftest import Refused
 from tests.support.waiting import SECONDS
 
@@ -199,7 +199,7 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
     )
     with closing(Store(database)) as store:
         store.add(new_plant({"id": 100, "name": "x"}), FORM).result(SECONDS)
-        for use in (checked_target, lambda file: file_source(file).opened().__enter__()):
+        for use in (check_target, lambda file: input_file(file).opened().__enter__()):
             with pytest.raises(PlantDeskError, match="database"):
                 use(link)
         subprocess.run([sys.executable, "-c", read, str(database)], check=True)
@@ -229,9 +229,9 @@ def test_an_interrupt_within_a_query_ends_an_export(tmp_path: Path, steps: int) 
 _TERMINATED = """
 import signal, sys
 from pathlib import Path
-from plantdesk.platform.atomic_files import replaced_bytes
+from plantdesk.platform.atomic_files import atomic_writer
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
-with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
+with cleaned_up_when_terminated(), atomic_writer(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)
 """
 

@@ -20,7 +20,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer.files import file_source
+from plantdesk.transfer.files import input_file
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.transfer.text import FileError
 from tests.conftest import Refused
@@ -401,9 +401,9 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> No
     with closing(Store(paths.database_file())) as store, FileImport(store, ImportOptions(), disturb) as files_import:
         if change in {"append", "truncate"}:
             with pytest.raises(FileError, match="changed while it was read"):
-                files_import.read([file_source(file)])
+                files_import.read([input_file(file)])
         else:  # the open file stays as it is
-            files_import.read([file_source(file)])
+            files_import.read([input_file(file)])
             assert files_import.compare(OnConflict.REFUSE).counts.new == 100_000
     assert stored() == []
 

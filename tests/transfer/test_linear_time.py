@@ -8,10 +8,10 @@ import pytest
 from plantdesk.domain import folding
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.search import parse_search, search_text
-from plantdesk.transfer.columns import Columns, field_of
+from plantdesk.transfer.columns import Columns, field_of_header
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
-from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.reading import RowReader
 from tests.support.costs import cpu_seconds
 from tests.support.pasting import pasted_plants
@@ -34,8 +34,8 @@ MOST = 9
 
 
 def read(text: str, form: Format, quote: str | None = None) -> None:
-    reading = Reading(form, quote=quote, columns=Columns({}, has_header=None))
-    with opened(InputFile("x", text=text), reading) as file:
+    reading = ReadOptions(form, quote=quote, columns=Columns({}, has_header=None))
+    with open_input(InputFile("x", text=text), reading) as file:
         for _ in RowReader(file, 1, reading.columns, lambda _: None).plants():
             pass
 
@@ -48,7 +48,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "json lines": lambda text: read(text, Format.JSON_LINES),
     "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
     "folding": lambda text: (folding.searched(text), folding.natural_key(text)),
-    "header": field_of,
+    "header": field_of_header,
 }
 
 

@@ -94,7 +94,7 @@ def test_what_could_not_be_saved_is_not_lost_by_following(
     window_a, window_b = Preferences(file), Preferences(file)
     window_b.change(language="de")
     window_a.follow(window_a)
-    with settings.locked(file):
+    with settings.lock_file(file):
         window_a.change(theme="dark")
     window_b.change(language="fr")
     qtbot.waitUntil(lambda: Preferences(file).settings.language == "fr")
@@ -124,7 +124,7 @@ def test_a_change_is_kept_in_memory_while_the_file_islocked(
 ) -> None:
     monkeypatch.setattr(settings, "_LOCK_TIMEOUT", 0.05)
     preferences = Preferences(file)
-    with settings.locked(file):
+    with settings.lock_file(file):
         preferences.change(theme="dark")
     assert preferences.settings.theme == "dark"
     assert not file.exists()

@@ -21,8 +21,8 @@ unix = pytest.mark.skipif(os.name != "posix", reason="Windows has named pipes of
 _SEND = """
 import sys
 from pathlib import Path
-from plantdesk.platform.window_requests import WindowRequest, send, socket_name
-sent = send(socket_name(sys.argv[1], Path(sys.argv[2])), WindowRequest(True, *sys.argv[3:]))
+from plantdesk.platform.window_requests import WindowRequest, send_request, socket_name
+sent = send_request(socket_name(sys.argv[1], Path(sys.argv[2])), WindowRequest(True, *sys.argv[3:]))
 sys.exit(0 if sent and not [each for each in sys.modules if each.startswith("PySide6")] else 1)
 """
 _START = """
@@ -104,7 +104,7 @@ def _has_ended(connection: socket.socket) -> bool:
 
 
 def test_without_a_window_nobody_answers(tmp_path: Path) -> None:
-    assert not window_requests.send(window_requests.socket_name("01234567", tmp_path), WindowRequest())
+    assert not window_requests.send_request(window_requests.socket_name("01234567", tmp_path), WindowRequest())
 
 
 def test_another_store_has_a_window_of_its_own(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_process_of_another_user_is_no_window_of_ours(tmp_path: Path, monkeypa
         answering = threading.Thread(target=_answer, args=(squatter,), daemon=True)
         answering.start()
         assert first.raise_other()
-        monkeypatch.setattr(window_requests, "_user", lambda: 1 + os.getuid())
+        monkeypatch.setattr(window_requests, "_user_id", lambda: 1 + os.getuid())
         assert not first.raise_other()
     first.release()
 

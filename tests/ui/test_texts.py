@@ -60,9 +60,9 @@ def german() -> Iterator[None]:
             return "eine Pflanze" if count == 1 else "{count:,} Pflanzen"
 
     QLocale.setDefault(QLocale("de_DE"))  # until the end of the test
-    languages.use(German())
+    languages.set_current(German())
     yield
-    languages.use(Catalogue())
+    languages.set_current(Catalogue())
 
 
 @pytest.mark.usefixtures("german")

@@ -59,11 +59,11 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
     """Show every text in brackets, or in the language of the parameter."""
     name = getattr(request, "param", "pseudo")
     translator = Translator()
-    languages.use(Pseudo() if name == "pseudo" else Language(name))
+    languages.set_current(Pseudo() if name == "pseudo" else Language(name))
     qapp.installTranslator(translator)
     yield name
     qapp.removeTranslator(translator)
-    languages.use(Catalogue())
+    languages.set_current(Catalogue())
 
 
 @pytest.fixture

@@ -177,7 +177,7 @@ def test_closing_counts_plants_and_notes_that_failed_and_that_are_being_saved(
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Path, *, is_kept: bool) -> None:
     if not is_kept:
-        (tmp_path / unsaved_file.NAME).mkdir()  # nothing can be remembered
+        (tmp_path / unsaved_file.FILE_NAME).mkdir()  # nothing can be remembered
     desk.id.setText("2")
     desk.add("Dill")
     desk.until(lambda: "Discard" in desk.buttons())
@@ -412,7 +412,7 @@ def test_what_is_new_names_only_commands_and_settings_that_are_there(desk: Windo
     titles = {section.title for section in desk.window.findChildren(SettingsSection)}
     titles |= {each.text() for row in desk.window.findChildren(SettingRow) for each in row.findChildren(QLabel)}
     paths |= {f"Settings > {title}": "" for title in titles}
-    text = manual.page("news")
+    text = manual.page_text("news")
     named = re.findall(r"\*\*([^*]+)\*\*(?: \(([^)]+)\))?", text)
     assert sum(path.count(" > ") for path, _ in named) == text.count(" > ") > 10
     assert [(path, keys) for path, keys in named if path not in paths or keys not in {"", paths[path]}] == []
@@ -435,7 +435,7 @@ def letter_of(text: str) -> str:
 
 #: What is imported when it is used, or after the rows.
 NOT_IMPORTED = {"sqlalchemy", "starlette", "subprocess", "uvicorn"}
-NOT_IMPORTED |= {f"plantdesk.{each}" for each in ("domain.rewriting", "platform.login", "store.sqlite.backups")}
+NOT_IMPORTED |= {f"plantdesk.{each}" for each in ("platform.login", "store.sqlite.backups")}
 
 
 def test_the_content_does_not_wait_for_what_it_does_not_show() -> None:

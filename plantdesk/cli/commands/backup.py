@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from math import ceil
 from pathlib import Path
 
-from plantdesk.cli.commands.stores import typed
+from plantdesk.cli.commands.stores import command_line
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.platform import output
-
-_KIB = 1024
 
 
 def backup(options: argparse.Namespace) -> int:
@@ -38,12 +36,12 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
     """Print the backups, newest first, as a table or in JSON."""
     found = backups.newest_first()
     if as_json:
-        print_json([_facts(each) for each in found])
+        print_json([_backup_json(each) for each in found])
         return 0
     if not found:
-        print("There are no backups yet. Make one with: plantdesk backup", file=sys.stderr)
+        output.report("There are no backups yet. Make one with: plantdesk backup")
         return 0
-    rows = [(local_time(each.made_at), each.kind, _size(each.size), each.path.name) for each in found]
+    rows = [(local_time(each.made_at), each.kind, f"{ceil(each.size / 1024):,} KiB", each.path.name) for each in found]
     print_table(("MADE", "WHY", "SIZE", "FILE"), rows)
     output.write(f"\nThey are in {backups.folder}")
     return 0
@@ -57,7 +55,7 @@ def restore(options: argparse.Namespace) -> int:
     if options.dry_run and options.yes:
         options.parser.error(Text("--yes has no effect with --dry-run"))
     backups = options.database.backups
-    file = _resolved(backups, options.file)
+    file = _find_backup(backups, options.file)
     if not options.yes:
         preview = backups.preview(file)
         output.write(str(preview_text(preview, file.name)))
@@ -73,12 +71,12 @@ def restore(options: argparse.Namespace) -> int:
     return 0
 
 
-def _facts(backup: Backup) -> dict[str, object]:
+def _backup_json(backup: Backup) -> dict[str, object]:
     made_at = iso_time(backup.made_at)
     return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
 
 
-def _resolved(backups: StoreBackups, file: Path) -> Path:
+def _find_backup(backups: StoreBackups, file: Path) -> Path:
     """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
     if file.exists():
         return file
@@ -89,14 +87,10 @@ def _summary(restored: Restored, database: StoreLocation) -> str:
     count = restored.preview.plants
     lines = [f"Restored {plants_text(count)}."]
     if restored.change is not None:
-        lines.append(f"To undo it, type: {typed(database, f'undo {restored.change.number}')}")
+        lines.append(f"To undo it, type: {command_line(database, f'undo {restored.change.number}')}")
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_retained:
-        command = typed(database, "token create NAME")
+        command = command_line(database, "token create NAME")
         lines.append(f"No token is valid any more: make new ones with: {command}")
     return "\n".join(lines)
-
-
-def _size(size: int) -> str:
-    return f"{-(-size // _KIB):,} KiB"

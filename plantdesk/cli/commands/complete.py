@@ -38,5 +38,5 @@ def _database(words: Sequence[str]) -> StoreLocation:
     split = [part for word in words for part in word.split("=", 1) if part]
     for option, value in itertools.pairwise(split):
         if option == "--database":
-            return location_of(paths.expanded(value.strip("'\"").replace("\\ ", " ")))
+            return location_of(paths.expand_path(value.strip("'\"").replace("\\ ", " ")))
     return location_of(None)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from contextlib import closing
-from itertools import chain, islice, repeat
+from itertools import chain, groupby, islice, repeat
+from operator import itemgetter
 
-from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report_change
+from plantdesk.cli.commands.plants import batched, find_plant, plant_json, plant_line, quoted, report_change
 from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import confirm
-from plantdesk.domain.duplicates import KeepRule, PlantGroups, intended, merged
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, PlantRow, parse_id
-from plantdesk.domain.texts import Text
+from plantdesk.domain.texts import Text, comma_list
 from plantdesk.platform import output
 
 #: A plant, and the number of its group.
@@ -29,14 +29,15 @@ _PAGE, _MAX_SHOWN, _MAX_IDS = 500, 20, 10
 def duplicates(options: argparse.Namespace) -> int:
     """Print the groups of plants that are alike, or merge each. Raises PlantDeskError."""
     _check_options(options)
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
         if not options.merge:
-            for batch in batches((_as_json if options.json else _as_text)(_members(reader, groups))):
+            format_members = _json_lines if options.json else _text_lines
+            for batch in batched(format_members(_members(reader, groups))):
                 output.write("\n".join(batch))
-        left = intended(groups, reader.rows) if options.merge and not options.all else set()
+        kept = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
     if options.merge and groups.sizes:
-        _merge_groups(groups, left, options)
+        _merge_groups(groups, kept, options)
     elif not options.json:
         _report_count(groups)
     return 0
@@ -44,8 +45,13 @@ def duplicates(options: argparse.Namespace) -> int:
 
 def _report_count(groups: PlantGroups) -> None:
     count = len(groups.sizes)
-    found = f"{len(groups.ids):,} plants in {count:,} group{'s' if count > 1 else ''}."
-    output.report(found if count else "No two plants are alike.")
+    text = Text(
+        "{plants:,} plants in {count:,} groups.",
+        one="{plants:,} plants in 1 group.",
+        plants=len(groups.ids),
+        count=count,
+    )
+    output.report(str(text) if count else "No two plants are alike.")
 
 
 def _check_options(options: argparse.Namespace) -> None:
@@ -55,11 +61,11 @@ def _check_options(options: argparse.Namespace) -> None:
         options.parser.error(Text("--json has no effect with --merge"))
 
 
-def _merge_groups(groups: PlantGroups, left: set[int], options: argparse.Namespace) -> None:
-    """Merge the groups that are not left as they are."""
-    if len(left) < len(groups.sizes):
-        _merge(MergePlants(groups.without(left), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
-    _report_intended(sum(groups.sizes[each] for each in left), len(left))
+def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespace) -> None:
+    """Merge the groups except those that are `kept`."""
+    if len(kept) < len(groups.sizes):
+        _merge(MergePlants(groups.without(kept), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
+    _report_intentional(sum(groups.sizes[each] for each in kept), len(kept))
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -67,10 +73,10 @@ def merge(options: argparse.Namespace) -> int:
     into, ids = parse_id(options.into), set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
-    with closing(open_reader(options.database)) as reader:
-        rows = [plant_of(reader, each) for each in sorted({*ids, into})]
+    with open_reader(options.database) as reader:
+        rows = [find_plant(reader, each) for each in sorted({*ids, into})]
     edit = MergePlants(PlantGroups.of([rows]), KeepRule.LOWEST_ID, frozenset({into}))
-    if not any(page.deleted for page in merged(*edit, lambda _ids: {row.id: row for row in rows})):
+    if not any(page.deleted for page in merge_pages(*edit, lambda _ids: {row.id: row for row in rows})):
         text = Text("The notes of these plants are too long together. A note may have {bytes:,} bytes.")
         raise PlantDeskError(text, bytes=MAX_NOTE_BYTES)
     _merge(edit, options)
@@ -82,13 +88,13 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
     groups = len(edit.groups.sizes)
     going = len(edit.groups.ids) - groups
     if options.dry_run:
-        with closing(open_reader(options.database)) as reader:
-            _report_left(going - _print_merges(reader, edit))
+        with open_reader(options.database) as reader:
+            _report_unmerged(going - _print_merges(reader, edit))
         return
     if going > 1 and not options.yes:
         others = "one" if groups == 1 else f"{groups:,} others"
         confirm(f"Merge {going:,} plants into {others}?", Text("None of the {count:,} plants was merged", count=going))
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         applied = store.apply([edit], COMMAND).result()
     if applied.change is None:
         text = Text(
@@ -98,27 +104,30 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
         )
         raise PlantDeskError(text, count=going)
     report_change(applied, options.database)
-    _report_left(going - applied.change.parameters["merged"])
+    _report_unmerged(going - applied.change.parameters["merged"])
 
 
-def _report_intended(plants: int, groups: int) -> None:
+def _report_intentional(plants: int, groups: int) -> None:
     if groups:
         why = "they were added together, or have the same name, tag and note. --all merges them as well."
         output.report(f"{plants:,} plants in {groups:,} group{'s' if groups > 1 else ''} stay: {why}")
 
 
-def _report_left(count: int) -> None:
+def _report_unmerged(count: int) -> None:
     if count:
-        stay = "1 plant stays: it" if count == 1 else f"{count:,} plants stay: they"
-        has = "has" if count == 1 else "have"
-        output.report(f"{stay} {has} changed meanwhile, or the notes are too long together.")
+        text = Text(
+            "{count:,} plants stay: they have changed meanwhile, or the notes are too long together.",
+            one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
+            count=count,
+        )
+        output.report(str(text))
 
 
 def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
-    """Print what the first groups would become, and on standard error how many plants would go; return that."""
+    """Print what the first groups would become, and report how many plants would go; return that number."""
     first = edit._replace(groups=edit.groups.without(range(_MAX_SHOWN, len(edit.groups.sizes))))
     going, notes = set[int](), dict[int, str | None]()
-    for page in merged(*first, reader.rows):
+    for page in merge_pages(*first, reader.rows):
         going.update(page.deleted)
         notes.update((plant_id, note) for plant_id, _, _, note in page.changed)
     ids = iter(first.groups.ids)
@@ -127,17 +136,14 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
         stay = [each for each in group if each not in going] if going & {*group} else []
         for row in reader.rows(stay).values():
             note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
-            output.write(f"{line(row)}  takes in {_listed([each for each in group if each != row.id])}{note}")
-    return _report_merged(sum(len(page.deleted) for page in merged(*edit, reader.rows)))
+            others = comma_list([each for each in group if each != row.id], _MAX_IDS)
+            output.write(f"{plant_line(row)}  takes in {others}{note}")
+    return _report_preview(sum(len(page.deleted) for page in merge_pages(*edit, reader.rows)))
 
 
-def _report_merged(count: int) -> int:
+def _report_preview(count: int) -> int:
     output.report(f"{count:,} plants would be merged into others." if count != 1 else "1 plant would be merged.")
     return count
-
-
-def _listed(ids: list[int]) -> str:
-    return ", ".join(map(str, ids[:_MAX_IDS])) + (", …" if len(ids) > _MAX_IDS else "")
 
 
 def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
@@ -149,20 +155,20 @@ def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
         yield from ((number, found[each]) for number, each in zip(numbers, ids, strict=False) if each in found)
 
 
-def _as_text(members: Iterator[Member]) -> Iterator[str]:
+def _text_lines(members: Iterator[Member]) -> Iterator[str]:
     last = 0
     for number, row in members:
-        yield line(row) if number == last else f"\n{line(row)}"
+        yield plant_line(row) if number == last else f"\n{plant_line(row)}"
         last = number
 
 
-def _as_json(members: Iterator[Member]) -> Iterator[str]:
-    pending, last = "", -1
-    for number, row in members:
-        if pending:
-            yield pending + ("," if number == last else "\n]},")
-        begin = ""
-        if number != last:
-            begin = '{"plants": [\n' if pending else '[\n{"plants": [\n'
-        pending, last = f"{begin}{json.dumps(facts(row))}", number
-    yield f"{pending}\n]}}\n]" if pending else "[]"
+def _json_lines(members: Iterator[Member]) -> Iterator[str]:
+    is_first_group = True
+    for _, group in groupby(members, key=itemgetter(0)):
+        separator = '[\n{"plants": [\n' if is_first_group else ',\n{"plants": [\n'
+        for _, row in group:
+            yield f"{separator}{json.dumps(plant_json(row))}"
+            separator = ","
+        yield "]}"
+        is_first_group = False
+    yield "[]" if is_first_group else "]"

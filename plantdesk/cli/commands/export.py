@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from contextlib import ExitStack, closing
 
-from plantdesk.cli.commands.plants import plants_of
-from plantdesk.cli.commands.stores import Filter, filter_of, open_reader, selection_of
-from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
+from plantdesk.cli.commands.plants import find_plants
+from plantdesk.cli.commands.stores import Filter, build_selection, open_reader, requested_filter
+from plantdesk.cli.commands.terminal import interruptible
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
-from plantdesk.transfer.formats import WRITTEN, Format, format_of
+from plantdesk.transfer.formats import EXPORT_FORMATS, Format, format_of
 from plantdesk.transfer.writing import write_plants
 
 
@@ -24,15 +22,12 @@ def export_plants(options: argparse.Namespace) -> int:
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
-    file, requested = options.file, filter_of(options)
-    form = format_of(file, requested_format(options), WRITTEN)
+    file, requested = options.file, requested_filter(options)
+    file_format = format_of(file, requested_format(options), EXPORT_FORMATS)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
-    with ExitStack() as stack:
-        stack.enter_context(cleaned_up_when_terminated())
-        stack.enter_context(reported_when_interrupted(outcome))
-        reader = stack.enter_context(closing(open_reader(options.database)))
-        count = write_plants(file, form, reader, selection_of(reader, requested), lambda _count: None)
-    print(f"Exported {plants_text(count)}.", file=sys.stderr)
+    with interruptible(outcome), open_reader(options.database) as reader:
+        count = write_plants(file, file_format, reader, build_selection(reader, requested), lambda _count: None)
+    output.report(f"Exported {plants_text(count)}.")
     return 0
 
 
@@ -49,7 +44,7 @@ def labels(options: argparse.Namespace) -> int:
     from plantdesk.platform import display
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    display.prepare()
+    display.check_display()
     from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
 
     found = [each for each in SHEETS if options.sheet.casefold() in each.name.casefold()]
@@ -74,11 +69,11 @@ def labels(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(options: argparse.Namespace) -> list[PlantRow]:
-    requested = filter_of(options)
+def _selected_rows(options: argparse.Namespace) -> list[PlantRow]:
+    requested = requested_filter(options)
     if options.ids and requested != Filter():
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         if options.ids:
-            return plants_of(reader, options.ids)
-        return [row for page in reader.pages(selection_of(reader, requested)) for row in page]
+            return find_plants(reader, options.ids)
+        return [row for page in reader.pages(build_selection(reader, requested)) for row in page]

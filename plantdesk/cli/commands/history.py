@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from plantdesk.cli.commands.stores import open_existing_store, open_reader, typed
+from plantdesk.cli.commands.stores import command_line, open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, UndoConflictError
@@ -14,7 +14,7 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.texts import Text, joined, plants_text, shortened
+from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shortened
 from plantdesk.platform import output
 
 #: Ids of skipped plants that are printed.
@@ -23,10 +23,10 @@ _MAX_IDS = 10
 
 def list_changes(options: argparse.Namespace) -> int:
     """Print the newest changes, of all or since a time, as a table or in JSON. Raises StoreError."""
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         changes = [change for change in reader.history(options.limit) if change.made_at >= (options.since or 0)]
     if options.json:
-        print_json([_facts(change) for change in changes])
+        print_json([_change_json(change) for change in changes])
     elif changes:
         print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_cells(change) for change in changes])
     elif options.since:
@@ -38,7 +38,7 @@ def list_changes(options: argparse.Namespace) -> int:
 
 def undo(options: argparse.Namespace) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         try:
             undone = store.undo(options.number, COMMAND).result()
         except (NothingToUndoError, UndoConflictError) as error:
@@ -47,26 +47,26 @@ def undo(options: argparse.Namespace) -> int:
             hint = Text("`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one.")
             raise PlantDeskError(joined([error.text, hint])) from error
         if options.number is None:
-            _report_latest(store, undone, options.database)
+            _report_latest_undo(store, undone, options.database)
         else:
-            _report(undone)
+            _report_undo(undone)
     return 0
 
 
 def redo(options: argparse.Namespace) -> int:
     """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
-        _report(store.redo(COMMAND).result())
+    with open_existing_store(options.database) as store:
+        _report_undo(store.redo(COMMAND).result())
     return 0
 
 
-def _report(undone: Undone, of: str = "") -> None:
+def _report_undo(undone: Undone, of: str = "") -> None:
     change = undone.change
     output.report(f"{shortened(str(change.title), 100)} ({plants_text(change.plants)}){of}.")
     if undone.moved_text is not None:
         output.report(str(undone.moved_text))
     if undone.skipped:
-        ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
+        ids = comma_list(undone.skipped_ids, _MAX_IDS, undone.skipped)
         left = Text(
             "{count:,} plants have been changed since and were left as they are.",
             one="1 plant has been changed since and was left as it is.",
@@ -75,7 +75,7 @@ def _report(undone: Undone, of: str = "") -> None:
         output.report(f"{str(left).removesuffix('.')}: {ids}")
 
 
-def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
+def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
     """Report an undo without a number, also when the change was made, and which plants were added since and stay."""
     change = undone.change
     with closing(store.reader()) as reader:
@@ -85,12 +85,14 @@ def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -
         since = Selection(since=made_at + 1)
         added = reader.count_selected(since)
         first = next(reader.selected(since, 1), None)
-    _report(undone, f", made {local_time(made_at)}")
+    _report_undo(undone, f", made {local_time(made_at)}")
     if added == 1 and first is not None:
-        command = typed(database, f"delete {first.id}")
+        command = command_line(database, f"delete {first.id}")
         output.report(f"1 plant was added since and stays. To remove it, type: {command}")
     elif added:
-        output.report(f"{added:,} plants were added since and stay. To see them, type: {typed(database, 'list')}")
+        output.report(
+            f"{added:,} plants were added since and stay. To see them, type: {command_line(database, 'list')}"
+        )
 
 
 def _cells(change: Change) -> tuple[str, ...]:
@@ -100,7 +102,7 @@ def _cells(change: Change) -> tuple[str, ...]:
     return str(change.number), local_time(change.made_at), source, f"{change.plants:,}", f"{change.title}{undone}"
 
 
-def _facts(change: Change) -> dict[str, object]:
+def _change_json(change: Change) -> dict[str, object]:
     return {
         "number": change.number,
         "made_at": iso_time(change.made_at),

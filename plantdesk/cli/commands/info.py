@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.api.discovery import Runtime, find_server, served
+from plantdesk.api.discovery import Runtime, find_server, served_databases
 from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ def info(options: argparse.Namespace) -> int:
     """Print the state of the store's server, after waiting up to --wait seconds; return 0 or NOT_RUNNING."""
     database: StoreLocation = options.database
     runtime = _wait_for_server(database, time.monotonic() + options.wait)
-    output.write(json.dumps(_facts(database, runtime), indent=2) if options.json else _text(database, runtime))
+    output.write(
+        json.dumps(_server_json(database, runtime), indent=2) if options.json else _server_text(database, runtime)
+    )
     return NOT_RUNNING if runtime is None else 0
 
 
@@ -37,31 +39,31 @@ def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None
     return runtime
 
 
-def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
+def _server_json(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
     """Return the same members whether the server runs or not, for scripts."""
     return {
         "running": runtime is not None,
         "url": runtime and runtime.url,
         "port": runtime and runtime.port,
-        "socket": runtime and _socket(runtime),
+        "socket": runtime and _existing_socket(runtime),
         "pid": runtime and runtime.pid,
         "database": database.url,
         "version": runtime.version if runtime else __version__,
     }
 
 
-def _text(database: StoreLocation, runtime: Runtime | None) -> str:
+def _server_text(database: StoreLocation, runtime: Runtime | None) -> str:
     if runtime is None:
         lines = [f"PlantDesk {__version__}: the API is not running.", f"Database: {database.url}"]
         # A user may ask without --database while the window shows another store.
-        others = served(paths.runtime_folder())
+        others = served_databases(paths.runtime_folder())
         return "\n".join([*lines, *(f"It runs with another one, for --database: {each}" for each in others)])
     lines = [f"PlantDesk {runtime.version}: the API is running (process {runtime.pid})."]
     lines += [f"Address: {runtime.url}/plants", f"Port: {runtime.port}"]
-    if _socket(runtime):
+    if _existing_socket(runtime):
         lines.append(f"Unix socket: {runtime.socket}")
     return "\n".join([*lines, f"Database: {database.url}"])
 
 
-def _socket(runtime: Runtime) -> str | None:
+def _existing_socket(runtime: Runtime) -> str | None:
     return runtime.socket if runtime.socket and Path(runtime.socket).exists() else None

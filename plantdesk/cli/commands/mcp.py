@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-from contextlib import closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,7 @@ def serve(options: argparse.Namespace) -> int:
 
     from plantdesk.assistant.tools import Tools
 
-    with closing((open_store if options.write else open_existing_store)(options.database)) as store:
+    with (open_store if options.write else open_existing_store)(options.database) as store:
         tools = Tools(store, options.limit, may_write=options.write, may_delete=options.delete)
         offered = []
         for function in [*tools.reading, *tools.writing]:

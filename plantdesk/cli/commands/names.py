@@ -5,20 +5,14 @@ from __future__ import annotations
 import argparse
 
 from plantdesk.cli.commands.export import requested_format
-from plantdesk.cli.commands.stores import shown_progress
-from plantdesk.cli.commands.terminal import (
-    cleaned_up_when_terminated,
-    iso_time,
-    local_time,
-    print_json,
-    reported_when_interrupted,
-)
+from plantdesk.cli.commands.stores import show_progress
+from plantdesk.cli.commands.terminal import interruptible, iso_time, local_time, print_json
 from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
 from plantdesk.store import KnownNames, NamesList
-from plantdesk.transfer.files import file_source
+from plantdesk.transfer.files import input_file
 from plantdesk.transfer.name_lists import replace_list
 
 _MAX_SOURCE = 100
@@ -26,14 +20,13 @@ _MAX_SOURCE = 100
 
 def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
-    source, known = file_source(options.file), _known(options.database)
+    source, known = input_file(options.file), _known_names(options.database)
     with (
-        cleaned_up_when_terminated(),
-        reported_when_interrupted("The list stays as it was."),
-        shown_progress("Reading the names") as show,
+        interruptible("The list stays as it was."),
+        show_progress("Reading the names") as show,
     ):
-        form = requested_format(options)
-        made, left_out = replace_list(known, source, source.share(show), form)
+        file_format = requested_format(options)
+        made, left_out = replace_list(known, source, source.fraction_reporter(show), file_format)
     output.report(f"Offered while a name is typed: {_title(made)}.")
     if left_out:
         output.report(f"Left out, as not accepted, not of plants or fungi, or not readable: {_counted(left_out)}.")
@@ -42,33 +35,33 @@ def import_names(options: argparse.Namespace) -> int:
 
 def info(options: argparse.Namespace) -> int:
     """Print what the list was made of. Raises StoreError, and PlantDeskError if there is no list for a text."""
-    known = _known(options.database)
+    known = _known_names(options.database)
     if options.json:
         about = known.about()
         names, source, made_at = (0, None, None) if about is None else (about.names, about.source, about.made_at)
         print_json({"names": names, "source": source, "made_at": iso_time(made_at)})
     else:
-        made = _list_of(known)
+        made = _existing_list(known)
         output.write(f"{_title(made)}, {local_time(made.made_at)}")
     return 0
 
 
 def remove(options: argparse.Namespace) -> int:
     """Remove the list. Raises StoreError, OSError, and PlantDeskError without a list."""
-    known = _known(options.database)
-    about = _list_of(known)
+    known = _known_names(options.database)
+    about = _existing_list(known)
     known.remove()
     output.report(f"No longer offered: {_title(about)}.")
     return 0
 
 
-def _known(database: StoreLocation) -> KnownNames:
+def _known_names(database: StoreLocation) -> KnownNames:
     if not database.check():
         raise NoStoreError(file=database.name)
     return KnownNames(database.names_file)
 
 
-def _list_of(known: KnownNames) -> NamesList:
+def _existing_list(known: KnownNames) -> NamesList:
     if (about := known.about()) is None:
         raise PlantDeskError(Text("There is no list of known names. `plantdesk names import FILE` makes one."))
     return about

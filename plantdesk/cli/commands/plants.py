@@ -6,19 +6,18 @@ import argparse
 import csv
 import itertools
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TypeVar
 
 from plantdesk.cli.commands.stores import (
     Filter,
-    filter_of,
+    build_selection,
+    command_line,
     open_existing_store,
     open_reader,
     open_store,
-    selection_of,
-    typed,
+    requested_filter,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import Applied, Delete, DeleteAll, Edit, Insert, Rewrite, edited
@@ -26,7 +25,7 @@ from plantdesk.domain.errors import UnknownPlantError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import COMMAND, PlantRow, parse_id
-from plantdesk.domain.rewriting import Rule, Texts, rewritten
+from plantdesk.domain.rewriting import PlantTexts, RewriteRule, rewritten_plants
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text, plants_text, printable, shortened
@@ -38,7 +37,7 @@ _Item = TypeVar("_Item")
 _BATCH = 500
 _MAX_NAME = 60
 #: Changes that a dry run prints.
-_MAX_SHOWN = 20
+_MAX_PREVIEWED = 20
 _MAX_TITLE = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
@@ -47,14 +46,15 @@ def add(options: argparse.Namespace) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
     if options.name is None and options.like is None:
         options.parser.error(Text("give --name, or --like with the ID of a plant to copy"))
-    values = {field: text for field in ("name", "tag") if (text := getattr(options, field)) is not None}
+    given = {"name": options.name, "tag": options.tag}
+    values = {field: text for field, text in given.items() if text is not None}
     if options.name is not None:
         check_name(options.name)
     plant_id = None if options.id is None else parse_id(options.id)
     if options.like is not None:
         plant_id = _add_copy(options, values, plant_id)
     else:
-        with closing(open_store(options.database)) as store:
+        with open_store(options.database) as store:
             if plant_id is None:
                 added = store.add_as_next(plant_fields(values), COMMAND)
             else:
@@ -64,14 +64,14 @@ def add(options: argparse.Namespace) -> int:
         output.write(str(plant_id))
     except output.OutputError as error:
         # Not a failure: a script that retries would add the plant a second time.
-        print(f"plantdesk: The plant was added with ID {plant_id}. {error}", file=sys.stderr)
+        output.report(f"plantdesk: The plant was added with ID {plant_id}. {error}")
     return 0
 
 
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
-    """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
-    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
-        row = plant_of(reader, parse_id(options.like))
+    """Add a copy of a plant with other `values`, as one change; return its id, by default the next free one."""
+    with open_existing_store(options.database) as store, closing(store.reader()) as reader:
+        row = find_plant(reader, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
         (added,) = store.apply([Insert(plant_to_add(texts, plant_id), row.note)], COMMAND).result().added_ids
         return added
@@ -79,27 +79,27 @@ def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int
 
 def list_plants(options: argparse.Namespace) -> int:
     """Print plants, newest first, while they are read. Raises StoreError, PlantDeskError for an unknown source."""
-    requested = filter_of(options)
-    with closing(open_reader(options.database)) as reader:
-        rows = reader.selected(selection_of(reader, requested), options.limit)
+    requested = requested_filter(options)
+    with open_reader(options.database) as reader:
+        rows = reader.selected(build_selection(reader, requested), options.limit)
         if options.csv and not output.is_terminal():
             output.use_utf8()
-        as_text = _as_csv if options.csv else _as_text
+        format_rows = _csv_lines if options.csv else _text_lines
         if options.json:
-            as_text = _as_json
-        for text in as_text(rows):
+            format_rows = _json_lines
+        for text in format_rows(rows):
             output.write(text)
     return 0
 
 
 def get(options: argparse.Namespace) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
-    with closing(open_reader(options.database)) as reader:
-        row = plant_of(reader, parse_id(options.id))
+    with open_reader(options.database) as reader:
+        row = find_plant(reader, parse_id(options.id))
     if options.json:
-        print_json(facts(row))
+        print_json(plant_json(row))
         return 0
-    source = f"{row.source.kind} {_printable(row.source.label)}".rstrip()
+    source = f"{row.source.kind} {_shortened(row.source.label)}".rstrip()
     lines = [f"ID:    {row.id}", f"Name:  {printable(row.name)}"]
     lines += [f"Tag:   {printable(row.tag)}"] if row.tag is not None else []
     lines += [f"Added: {local_time(row.added_at)} by {source}"]
@@ -114,16 +114,16 @@ def edit(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, EditConflictError, StoreError; PlantDeskError for
     an unknown source, or if the user does not confirm.
     """
-    rule = _rule(options)
+    rule = _requested_rule(options)
     if options.dry_run:
-        with closing(open_reader(options.database)) as reader:
+        with open_reader(options.database) as reader:
             _print_changes(reader, _selection(reader, options), rule)
         return 0
-    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+    with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         change: Edit
         if options.id is not None:
-            row = plant_of(reader, parse_id(options.id))
-            change = edited(row, **rule.rewritten(Texts(row.name, row.tag, row.note))._asdict())
+            row = find_plant(reader, parse_id(options.id))
+            change = edited(row, **rule.apply(PlantTexts(row.name, row.tag, row.note))._asdict())
         else:
             change = Rewrite(_selection(reader, options), rule)
             if not options.yes:
@@ -133,20 +133,19 @@ def edit(options: argparse.Namespace) -> int:
 
 
 def _check_edit(options: argparse.Namespace) -> None:
-    """Refuse options that contradict each other, and a selection of all plants."""
-    if options.no_tag and options.tag is not None:
-        options.parser.error(Text("--no-tag has no effect with --tag"))
+    """Refuse options that contradict each other, and a search that selects all plants."""
     if options.replace and not options.replace[0]:
         options.parser.error(Text("OLD of --replace is empty: give the text that is to be replaced"))
-    if (options.id is None) is (_filter(options) == Filter()):
+    has_filter = _edit_filter(options) != Filter()
+    if has_filter is (options.id is not None):
         options.parser.error(Text("give either an ID, or --search, --tagged, --untagged, --from or --since"))
     _refuse_everything(options)
 
 
-def _rule(options: argparse.Namespace) -> Rule:
+def _requested_rule(options: argparse.Namespace) -> RewriteRule:
     _check_edit(options)
     old, new = options.replace or ("", "")
-    rule = Rule(
+    rule = RewriteRule(
         name=options.name,
         note=options.note,
         sets_tag=options.no_tag or options.tag is not None,
@@ -154,17 +153,17 @@ def _rule(options: argparse.Namespace) -> Rule:
         fields=tuple(options.fields.split(",")),
         find=old,
         replacement=new,
-        any_case=options.ignore_case,
+        ignore_case=options.ignore_case,
         whole_words=options.whole_words,
         is_pattern=options.regex,
-        tidies=options.tidy,
+        tidies_blanks=options.tidy,
         quotes=options.quotes or "",
-        before=options.prefix or "",
-        after=options.suffix or "",
+        prefix=options.prefix or "",
+        suffix=options.suffix or "",
         note_line=options.note_append or "",
     )
-    how = {each: getattr(rule, each) for each in ("fields", "replacement", "any_case", "whole_words", "is_pattern")}
-    if rule == Rule(**how):
+    details = ("fields", "replacement", "ignore_case", "whole_words", "is_pattern")  # they alone change nothing
+    if rule == RewriteRule(**{each: getattr(rule, each) for each in details}):
         options.parser.error(Text("give what is to change, such as --name, --tag or --replace"))
     rule.check()
     if options.name is not None:
@@ -172,22 +171,20 @@ def _rule(options: argparse.Namespace) -> Rule:
     return rule
 
 
-def _filter(options: argparse.Namespace) -> Filter:
-    """Return the filter of `edit`. Its --tag and --no-tag do not filter: they are what plants get."""
-    return filter_of(options)._replace(tag=options.tagged, without_tag=options.untagged)
+def _edit_filter(options: argparse.Namespace) -> Filter:
+    """Return the filter of `edit`, whose --tag and --no-tag set tags instead of selecting plants."""
+    return requested_filter(options)._replace(tag=options.tagged, without_tag=options.untagged)
 
 
 def _refuse_everything(options: argparse.Namespace) -> None:
-    if options.search is None:
-        return
-    if parse_search(options.search).is_everything:
+    if options.search is not None and parse_search(options.search).is_everything:
         options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
 
 
 def _selection(reader: PlantReader, options: argparse.Namespace) -> Selection:
     if options.id is None:
-        return selection_of(reader, _filter(options))
-    return Selection(ids=[plant_of(reader, parse_id(options.id)).id])
+        return build_selection(reader, _edit_filter(options))
+    return Selection(ids=[find_plant(reader, parse_id(options.id)).id])
 
 
 def _confirm_edit(count: int) -> None:
@@ -195,13 +192,13 @@ def _confirm_edit(count: int) -> None:
         confirm(f"Change up to {count:,} plants?", Text("None of the {count:,} plants was changed", count=count))
 
 
-def _print_changes(reader: PlantReader, selection: Selection, rule: Rule) -> None:
+def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule) -> None:
     """Print the first changes that a rule would make, and on standard error their number."""
     count = 0
     for row in reader.selected(selection):
-        for _, name, tag, note in rewritten(rule, [(row.id, row.name, row.tag, row.note)]):
+        for _, name, tag, note in rewritten_plants(rule, [(row.id, row.name, row.tag, row.note)]):
             count += 1
-            if count <= _MAX_SHOWN:
+            if count <= _MAX_PREVIEWED:
                 texts = ((row.name, name), (row.tag, tag), (row.note, note))
                 changes = [f"{quoted(old)} -> {quoted(new)}" for old, new in texts if old != new]
                 output.write(f"{row.id:>8}  {', '.join(changes)}")
@@ -209,8 +206,8 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: Rule) -> Non
 
 
 def quoted(text: str | None) -> str:
-    """Return a text as a dry run prints it, also a missing one."""
-    return "nothing" if text is None else f"“{_printable(text)}”"
+    """Return a text, or that there is none, as a dry run prints it."""
+    return "nothing" if text is None else f"“{_shortened(text)}”"
 
 
 def delete(options: argparse.Namespace) -> int:
@@ -219,17 +216,17 @@ def delete(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, UnknownPlantError, EditConflictError, SelectionChangedError, StoreError; PlantDeskError
     for an unknown source, or if the user does not confirm.
     """
-    requested = filter_of(options)
+    requested = requested_filter(options)
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     _refuse_everything(options)
-    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+    with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         edits: list[Edit]
         if options.ids:
-            rows = plants_of(reader, options.ids)
+            rows = find_plants(reader, options.ids)
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
-            selection = selection_of(reader, requested)
+            selection = build_selection(reader, requested)
             count = reader.count_selected(selection)
             edits = [DeleteAll(selection, None if options.yes else count)]
         if count > 1 and not options.yes:
@@ -244,50 +241,50 @@ def report_change(applied: Applied, database: StoreLocation) -> None:
         output.report("Nothing to change.")
     else:
         title = shortened(str(applied.change.title), _MAX_TITLE)
-        output.report(f"{title}. To undo it, type: {typed(database, f'undo {applied.change.number}')}")
+        output.report(f"{title}. To undo it, type: {command_line(database, f'undo {applied.change.number}')}")
 
 
-def plant_of(reader: PlantReader, plant_id: int) -> PlantRow:
-    """Return the plant of an id. Raises UnknownPlantError and StoreError."""
+def find_plant(reader: PlantReader, plant_id: int) -> PlantRow:
+    """Return the plant with an id. Raises UnknownPlantError and StoreError."""
     row = reader.plant(plant_id)
     if row is None:
         raise UnknownPlantError(plant_id)
     return row
 
 
-def plants_of(reader: PlantReader, ids: Iterable[str]) -> list[PlantRow]:
-    """Return the plants of ids as they were typed. Raises InvalidPlantError, UnknownPlantError and StoreError."""
-    return [plant_of(reader, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
+def find_plants(reader: PlantReader, ids: Iterable[str]) -> list[PlantRow]:
+    """Return the plants with these ids as typed. Raises InvalidPlantError, UnknownPlantError and StoreError."""
+    return [find_plant(reader, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
 
 
-def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
-    for batch in batches(rows):
-        yield "\n".join(line(row) for row in batch)
+def _text_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
+    for batch in batched(rows):
+        yield "\n".join(plant_line(row) for row in batch)
 
 
-def line(row: PlantRow) -> str:
+def plant_line(row: PlantRow) -> str:
     """Return a plant as a line of a list."""
-    tag = "" if row.tag is None else f"  [{_printable(row.tag)}]"
-    return f"{row.id:>8}  {_printable(row.name)}{tag}"
+    tag = "" if row.tag is None else f"  [{_shortened(row.tag)}]"
+    return f"{row.id:>8}  {_shortened(row.name)}{tag}"
 
 
-def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
+def _json_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
     first = True
-    for batch in batches(rows):
-        lines = ",\n".join(json.dumps(facts(row)) for row in batch)
+    for batch in batched(rows):
+        lines = ",\n".join(json.dumps(plant_json(row)) for row in batch)
         yield f"[\n{lines}" if first else f",\n{lines}"
         first = False
     yield "[]" if first else "]"
 
 
-def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
+def _csv_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
     yield ",".join(_FIELDS)
     is_on_terminal = output.is_terminal()
-    for batch in batches(rows):
+    for batch in batched(rows):
         lines = _Lines()
         for row in batch:
-            found = facts(row)
-            values = [found[field] for field in _FIELDS]
+            members = plant_json(row)
+            values = [members[field] for field in _FIELDS]
             csv.writer(lines).writerow(
                 [printable(value) if is_on_terminal and isinstance(value, str) else value for value in values]
             )
@@ -295,24 +292,24 @@ def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 
 class _Lines(list[str]):
-    """Lines of CSV. The writer quotes both CR and LF only if both are in its own line end, which is removed here."""
+    """The lines that a CSV writer writes, without its CRLF: with another line end it would not quote both CR and LF."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n"))
 
 
-def batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
-    """Yield what is printed together."""
+def batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
+    """Yield lists of items that are printed together."""
     while batch := list(itertools.islice(rows, _BATCH)):
         yield batch
 
 
-def facts(row: PlantRow) -> dict[str, object]:
-    """Return a plant as JSON has it."""
+def plant_json(row: PlantRow) -> dict[str, object]:
+    """Return a plant as a JSON object, also for CSV."""
     kind, label = str(row.source.kind), row.source.label or None
     values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
     return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))
 
 
-def _printable(text: str) -> str:
+def _shortened(text: str) -> str:
     return shortened(text, _MAX_NAME)

@@ -29,12 +29,12 @@ def show_help(options: argparse.Namespace) -> int:
 
     words = options.command
     if len(words) == 1 and words[0] in manual.PAGES:
-        output.write(manual.plain(manual.page(words[0])))
+        output.write(manual.without_links(manual.page_text(words[0])))
         return 0
     try:
         options.top.parse_args([*words, "--help"])
     except SystemExit as done:
-        if words and not done.code and (text := manual.about(" ".join(words))):
+        if words and not done.code and (text := manual.command_section(" ".join(words))):
             output.write(f"\n{text}")
         raise
     return 0
@@ -42,9 +42,9 @@ def show_help(options: argparse.Namespace) -> int:
 
 def openapi(_options: argparse.Namespace) -> int:
     """Print the OpenAPI document, as `GET /openapi.json` on the default port returns it."""
-    from plantdesk.api.openapi import description
+    from plantdesk.api.openapi import openapi_document
 
-    output.write(json.dumps(description(), indent=2, ensure_ascii=False))
+    output.write(json.dumps(openapi_document(), indent=2, ensure_ascii=False))
     return 0
 
 
@@ -53,7 +53,7 @@ def selfcheck(_options: argparse.Namespace) -> int:
     from plantdesk.platform import display
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    display.prepare()
+    display.check_display()
     from plantdesk.ui.qt import qt_diagnostics
     from plantdesk.ui.translation import words_for_cancel
 
@@ -121,12 +121,12 @@ def integration(options: argparse.Namespace) -> int:
 
     Raises OSError, and PlantDeskError if PlantDesk does not change PATH here.
     """
-    from plantdesk.platform.login import switch_login
+    from plantdesk.platform.login import set_start_at_login
 
     if options.path is not None:
         _switch_path(on=options.path == "on")
     if options.login is not None:
-        switch_login(on=options.login == "on")
+        set_start_at_login(on=options.login == "on")
     if options.login is None and options.path is None:
         output.write("\n".join(_integration_state()))
     return 0
@@ -135,16 +135,12 @@ def integration(options: argparse.Namespace) -> int:
 def _integration_state() -> list[str]:
     from plantdesk.platform.login import login_item
 
-    lines = [f"Start at login: {_on_off(on=login_item().is_on())}"]
+    lines = [f"Start at login: {'on' if login_item().is_on() else 'off'}"]
     if sys.platform == "win32":
         from plantdesk.platform.windows import UserPath
 
-        lines.append(f"On the PATH: {_on_off(on=UserPath().has(_folder()))}")
+        lines.append(f"On the PATH: {'on' if UserPath().has(_folder()) else 'off'}")
     return lines
-
-
-def _on_off(*, on: bool) -> str:
-    return "on" if on else "off"
 
 
 def _switch_path(*, on: bool) -> None:

@@ -5,15 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 
-from plantdesk.cli.commands.stores import open_reader, shown_progress
-from plantdesk.cli.commands.terminal import (
-    cleaned_up_when_terminated,
-    confirm,
-    local_time,
-    print_json,
-    print_table,
-    reported_when_interrupted,
-)
+from plantdesk.cli.commands.stores import open_reader, show_progress
+from plantdesk.cli.commands.terminal import confirm, interruptible, local_time, print_json, print_table
 from plantdesk.domain.locations import StoreLocation, copy_store, update_store
 from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.domain.texts import Text
@@ -25,9 +18,8 @@ def copy(options: argparse.Namespace) -> int:
     """Copy a store to a new or empty one and print what was copied. Raises StoreError, NulInStoreError."""
     source, target = location_of(options.source), location_of(options.target)
     with (
-        cleaned_up_when_terminated(),
-        reported_when_interrupted("Nothing was copied."),
-        shown_progress(f"Copying to {target.name}") as progress,
+        interruptible("Nothing was copied."),
+        show_progress(f"Copying to {target.name}") as progress,
     ):
         copied = copy_store(source, target, progress)
     _copy_searches(source, target)
@@ -47,9 +39,8 @@ def migrate(options: argparse.Namespace) -> int:
     database: StoreLocation = options.database
     if options.create and database.folder is None:  # opening a file makes it anyway
         database.open(create=True).close()
-    else:
-        open_reader(database).close()
-    update = database.needed_update()
+    with open_reader(database):  # raises NoStoreError and StoreError
+        update = database.needed_update()
     if update is None:
         output.write(f"{database.url} has the tables of this version.")
         return 0
@@ -74,7 +65,7 @@ def print_roles(options: argparse.Namespace) -> int:
 
 
 def _desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
-    afterwards = "works on" if update.goes_on(desk) else "only reads, until updated"
+    afterwards = "works on" if update.can_write_after(desk) else "only reads, until updated"
     return desk.name, desk.version or "unknown", local_time(desk.last_seen), afterwards
 
 

@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from plantdesk.platform import display, paths, settings
-from plantdesk.platform.window_requests import WindowRequest, activation_token, send, socket_name, window_key
+from plantdesk.platform.window_requests import WindowRequest, activation_token, send_request, socket_name, window_key
 from plantdesk.store import remembered_location
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def open_window(
         # KeyboardInterrupt in an import of Qt leaves an incomplete window. `signal_socket` handles the signal later.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    display.prepare()  # before the first import of Qt, which may fail for want of a library
+    display.check_display()  # before the first import of Qt, which may fail for want of a library
     gc.disable()  # the objects of the start stay: `GarbageCollector` collects when the window is complete
     from plantdesk import desktop
 
@@ -41,8 +41,8 @@ def open_window(
 def quick(options: argparse.Namespace) -> int:
     """Open the small window for one plant, by the PlantDesk that is open, or without it. Raises PlantDeskError."""
     location = remembered_location(options.database, settings.read_saved())
-    name = socket_name(window_key(location.key), paths.usable(paths.data_folder))
-    if send(name, WindowRequest(quick=True, token=activation_token())):
+    name = socket_name(window_key(location.key), paths.path_or_none(paths.data_folder))
+    if send_request(name, WindowRequest(quick=True, token=activation_token())):
         return 0
     return open_window(location, None if options.database.is_own else 0, WindowRequest(quick=True))
 

@@ -1,4 +1,4 @@
-"""Opens the store of a command, shows how far a migration is, and selects plants by the command's options."""
+"""What commands do with a store: open it, show progress, suggest commands for it, and select plants by options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from plantdesk.cli.commands.terminal import TerminalLine
@@ -14,6 +14,7 @@ from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import SourceKind
+from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import AddedBy, HasTag, Selection, Term
 from plantdesk.domain.texts import Text, shortened
 
@@ -23,45 +24,54 @@ _MAX_WORDS = 300
 _SUGGESTED = r"`plantdesk [^`]+|: plantdesk [^).]+"
 
 
-def typed(database: StoreLocation, command: str) -> str:
-    """Return what the user types to run a command on this database."""
-    return f"plantdesk {command}{_option(database)}"
+def command_line(database: StoreLocation, command: str) -> str:
+    """Return the command line that runs a command on this database."""
+    return f"plantdesk {command}{_database_option(database)}"
 
 
-def with_database(text: Text, database: StoreLocation) -> Text:
-    """Return a message with this database in its commands: without it they would change the user's own plants."""
-    option = _option(database).replace("{", "{{").replace("}", "}}")
+def add_database_option(text: Text, database: StoreLocation) -> Text:
+    """Return a message whose commands have the option --database; without it they would use the default store."""
+    option = _database_option(database).replace("{", "{{").replace("}", "}}")
     return text.mapped(lambda template: re.sub(_SUGGESTED, lambda command: command[0] + option, template))
 
 
-def _option(database: StoreLocation) -> str:
+def _database_option(database: StoreLocation) -> str:
     if database.is_own:
         return ""
     return f" --database {shlex.quote(database.url)}"
 
 
-def open_existing_store(database: StoreLocation) -> PlantStore:
-    """Open a store that should be there; the caller closes it. Raises NoStoreError, StoreError."""
-    if not database.exists():
-        raise NoStoreError(file=database.name)
-    return open_store(database)
-
-
-def open_reader(database: StoreLocation) -> PlantReader:
-    """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
-    if not database.exists():
-        raise NoStoreError(file=database.name)
-    return database.open_reader()
-
-
-def open_store(database: StoreLocation) -> PlantStore:
-    """Open the store, or create it; the caller closes it. Raises StoreError."""
-    return database.open()
+@contextmanager
+def open_reader(database: StoreLocation) -> Iterator[PlantReader]:
+    """Open a store that must exist, to read it, and close it at the end. Raises NoStoreError, StoreError."""
+    _check_exists(database)
+    with closing(database.open_reader()) as reader:
+        yield reader
 
 
 @contextmanager
-def shown_progress(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield a function that shows the progress of `what`; None if standard error is no terminal."""
+def open_existing_store(database: StoreLocation) -> Iterator[PlantStore]:
+    """Open a store that must exist, and close it at the end. Raises NoStoreError, StoreError."""
+    _check_exists(database)
+    with open_store(database) as store:
+        yield store
+
+
+@contextmanager
+def open_store(database: StoreLocation) -> Iterator[PlantStore]:
+    """Open or create a store, and close it at the end. Raises StoreError."""
+    with closing(database.open()) as store:
+        yield store
+
+
+def _check_exists(database: StoreLocation) -> None:
+    if not database.exists():
+        raise NoStoreError(file=database.name)
+
+
+@contextmanager
+def show_progress(what: str) -> Iterator[Callable[[float], None] | None]:
+    """Yield a function that shows the progress of `what`, as a fraction; None if standard error is no terminal."""
     line = TerminalLine()
     try:
         yield (lambda fraction: line.show(f"{what}: {fraction:.0%}")) if line.is_shown else None
@@ -70,7 +80,7 @@ def shown_progress(what: str) -> Iterator[Callable[[float], None] | None]:
 
 
 class Filter(NamedTuple):
-    """Which plants; None or False: any. `since` is in milliseconds since 1970, UTC."""
+    """Options that select plants; None and False select all. `since` is in milliseconds since 1970, UTC."""
 
     text: str | None = None
     tag: str | None = None
@@ -79,7 +89,7 @@ class Filter(NamedTuple):
     since: int | None = None
 
 
-def filter_of(options: argparse.Namespace) -> Filter:
+def requested_filter(options: argparse.Namespace) -> Filter:
     """Return the filter in the options --search, --tag, --no-tag, --from and --since."""
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
@@ -88,22 +98,20 @@ def filter_of(options: argparse.Namespace) -> Filter:
     return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
 
 
-def selection_of(reader: PlantReader, requested: Filter) -> Selection:
+def build_selection(reader: PlantReader, requested: Filter) -> Selection:
     """Return the set of plants that a filter selects. Raises StoreError, PlantDeskError for an unknown source."""
     groups: list[tuple[Term, ...]] = []
     if requested.text is not None:
-        from plantdesk.domain.search import parse_search
-
         groups += parse_search(requested.text).groups
     if requested.without_tag or requested.tag is not None:
-        groups.append((HasTag(requested.tag, exact=True),))
+        groups.append((HasTag(requested.tag, is_exact=True),))
     if requested.source is not None:
-        groups.append(_sources(reader, requested.source))
+        groups.append(_source_conditions(reader, requested.source))
     return Selection(tuple(groups), requested.since)
 
 
-def _sources(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
-    """Return the kind of source that `name` names, else the sources with this label. Raises PlantDeskError."""
+def _source_conditions(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
+    """Return the conditions for a kind of source, else for the sources with this label. Raises PlantDeskError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)
     kinds = {source.kind for source in reader.sources() if source.label == name}

@@ -22,7 +22,7 @@ from plantdesk.platform import output
 
 def list_tags(options: argparse.Namespace) -> int:
     """Print the tags with the number of their plants. Raises StoreError."""
-    with closing(open_reader(options.database)) as reader:
+    with open_reader(options.database) as reader:
         counts = reader.tag_counts()
     if options.json:
         print_json([{"tag": tag, "plants": count} for tag, count in counts.items()])
@@ -33,41 +33,43 @@ def list_tags(options: argparse.Namespace) -> int:
 
 def rename(options: argparse.Namespace) -> int:
     """Rename a tag. Raises UnknownTagError, InvalidPlantError, StoreError, PlantDeskError for a tag in use."""
-    with closing(open_existing_store(options.database)) as store:
-        known = _tags(store)
+    with open_existing_store(options.database) as store:
+        known = _known_tags(store)
         edit = RenameTag(options.tag, options.new, options.branch)
         tags = edit.mapping(lambda: known)
         if taken := [new for tag, new in tags.items() if new in known and new not in tags and tag in known]:
             text = Text("There is a tag “{tag}” already. To join both, type: plantdesk tag merge")
             raise PlantDeskError(text, tag=shortened(str(taken[0])))
-        _report(_apply(store, edit, [options.tag], known), options.new, options.database)
+        _report_tag_change(_apply(store, edit, [options.tag], known), options.new, options.database)
     return 0
 
 
 def merge(options: argparse.Namespace) -> int:
     """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         merged = tuple(dict.fromkeys(options.tags))
-        _report(_apply(store, MergeTags(merged, options.into), merged, _tags(store)), options.into, options.database)
+        _report_tag_change(
+            _apply(store, MergeTags(merged, options.into), merged, _known_tags(store)), options.into, options.database
+        )
     return 0
 
 
 def remove(options: argparse.Namespace) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         edit = RenameTag(options.tag, None, options.branch)
-        report_change(_apply(store, edit, [options.tag], _tags(store)), options.database)
+        report_change(_apply(store, edit, [options.tag], _known_tags(store)), options.database)
     return 0
 
 
-def _report(applied: Applied, tag: str, database: StoreLocation) -> None:
+def _report_tag_change(applied: Applied, tag: str, database: StoreLocation) -> None:
     report_change(applied, database)
     if not tag:  # as of a variable that is not set
         output.report("The plants have an empty tag now. To leave them without a tag, use: plantdesk tag remove TAG")
 
 
 def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
-    is_branch = isinstance(edit, RenameTag) and edit.branch
+    is_branch = isinstance(edit, RenameTag) and edit.includes_branch
     for tag in tags:
         if tag not in known and not (is_branch and any(is_in_branch(each, tag) for each in known)):
             raise UnknownTagError(tag)
@@ -77,6 +79,6 @@ def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], 
     return store.apply([edit], COMMAND).result()
 
 
-def _tags(store: PlantStore) -> set[str]:
+def _known_tags(store: PlantStore) -> set[str]:
     with closing(store.reader()) as reader:
         return set(reader.tag_counts())

@@ -17,7 +17,7 @@ from plantdesk.platform import output
 
 #: Longer than any name of a file or token.
 _MAX_CELL = 300
-_NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_TERMINATING_SIGNALS = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -86,7 +86,7 @@ def confirm(question: str, refusal: Text) -> None:
 def cleaned_up_when_terminated() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process after it as they do."""
     received: list[int] = []
-    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in _TERMINATING_SIGNALS if hasattr(signal, name)]
     changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
@@ -106,10 +106,11 @@ def cleaned_up_when_terminated() -> Iterator[None]:
 
 
 @contextmanager
-def reported_when_interrupted(outcome: str) -> Iterator[None]:
-    """Print `outcome` when the block is interrupted, by Ctrl+C or a signal."""
-    try:
-        yield
-    except (KeyboardInterrupt, InterruptedError):
-        print(f"plantdesk: Interrupted. {outcome}", file=sys.stderr)
-        raise
+def interruptible(outcome: str) -> Iterator[None]:
+    """Do as `cleaned_up_when_terminated`, and print `outcome` when a signal, or Ctrl+C, interrupts the block."""
+    with cleaned_up_when_terminated():
+        try:
+            yield
+        except (KeyboardInterrupt, InterruptedError):
+            output.report(f"plantdesk: Interrupted. {outcome}")
+            raise

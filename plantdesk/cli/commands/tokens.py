@@ -8,12 +8,11 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import open_existing_store, open_store, typed
+from plantdesk.cli.commands.stores import command_line, open_existing_store, open_store
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND, TokenRow
@@ -33,7 +32,7 @@ def create(options: argparse.Namespace) -> int:
     if options.output is None:
         _create(options, output.write)
         if sys.stderr is not None and sys.stderr.isatty():
-            print("Copy it now. PlantDesk keeps only its SHA-256 digest and cannot show it again.", file=sys.stderr)
+            output.report("Copy it now. PlantDesk keeps only its SHA-256 digest and cannot show it again.")
         return 0
     with _new_file(options.output) as write:
         _create(options, write)
@@ -42,22 +41,22 @@ def create(options: argparse.Namespace) -> int:
 
 def list_tokens(options: argparse.Namespace) -> int:
     """Print the tokens, newest first, as a table or in JSON. Raises NoStoreError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         rows = store.tokens.list()
     now = _milliseconds(datetime.now(UTC))
     if options.json:
-        print_json([_facts(row, now) for row in rows])
+        print_json([_token_json(row, now) for row in rows])
     elif rows:
         print_table(_HEADER, [_cells(row, now) for row in rows])
     else:
-        command = typed(options.database, "token create NAME")
-        print(f"There are no tokens. Create one with: {command}", file=sys.stderr)
+        command = command_line(options.database, "token create NAME")
+        output.report(f"There are no tokens. Create one with: {command}")
     return 0
 
 
 def revoke(options: argparse.Namespace) -> int:
     """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, NoStoreError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with open_existing_store(options.database) as store:
         if options.remove_plants:
             removed = store.tokens.revoke_and_remove_plants(options.name, COMMAND).result()
             if removed.change is not None:
@@ -69,7 +68,7 @@ def revoke(options: argparse.Namespace) -> int:
 
 def _create(options: argparse.Namespace, write: Callable[[str], None]) -> None:
     expires_at = None if options.expires is None else _milliseconds(datetime.now(UTC) + options.expires)
-    with closing(open_store(options.database)) as store:
+    with open_store(options.database) as store:
         created = store.tokens.create(options.name, expires_at, options.max_plants).result()
         try:
             write(created.token)
@@ -106,7 +105,7 @@ def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
         cleanup.pop_all()
 
 
-def _facts(row: TokenRow, now: int) -> dict[str, object]:
+def _token_json(row: TokenRow, now: int) -> dict[str, object]:
     return {
         "name": row.name,
         "made_at": iso_time(row.created_at),
@@ -114,13 +113,13 @@ def _facts(row: TokenRow, now: int) -> dict[str, object]:
         "plants_added": row.plants_added,
         "max_plants": row.max_plants,
         "expires_at": iso_time(row.expires_at),
-        "expired": row.expired(now),
+        "expired": row.is_expired(now),
     }
 
 
 def _cells(row: TokenRow, now: int) -> tuple[str, ...]:
     expires = "never" if row.expires_at is None else local_time(row.expires_at)
-    if row.expired(now):
+    if row.is_expired(now):
         expires += " (expired)"
     last_used = "never" if row.last_used_at is None else local_time(row.last_used_at)
     if now - (row.last_used_at or row.created_at) >= _UNUSED / timedelta(milliseconds=1):

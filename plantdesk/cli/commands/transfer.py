@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.commands.stores import open_store
-from plantdesk.cli.commands.terminal import (
-    TerminalLine,
-    cleaned_up_when_terminated,
-    print_json,
-    reported_when_interrupted,
-)
+from plantdesk.cli.commands.terminal import TerminalLine, cleaned_up_when_terminated, interruptible, print_json
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportConflictError, OnConflict
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.texts import Text, joined, shortened
+from plantdesk.platform import output
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
-from plantdesk.transfer.files import checked_target, file_source
-from plantdesk.transfer.formats import PIPE, Format
+from plantdesk.transfer.files import check_target, input_file
+from plantdesk.transfer.formats import STANDARD_STREAM, Format
 from plantdesk.transfer.importing import (
     FileImport,
     ImportOptions,
     InvalidRowsError,
     NamesMissingError,
     Preview,
-    differences,
+    reading_differences,
 )
-from plantdesk.transfer.inputs import Input, Reading
+from plantdesk.transfer.inputs import OpenInput, ReadOptions
 from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.text import UnknownEncodingError
 
@@ -47,74 +42,90 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _MAX_NAMED = 10
 
 
-def import_plants(given: argparse.Namespace) -> int:
+def import_plants(options: argparse.Namespace) -> int:
     """Import files and print the counts; return 1 if a row was left out.
 
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
-    options, rejects = _import_options(given), given.rejects
-    for file in _on_disk(given.files):
+    import_options = _import_options(options)
+    for file in _named_files(options.files):
         file.stat()  # a missing file is refused before a database is created
-    _check_rejects(rejects, given.files)
+    _check_rejects(options.rejects, options.files)
     line = TerminalLine()
-    with ExitStack() as stack:
-        stack.enter_context(cleaned_up_when_terminated())
-        stack.enter_context(_hints())
-        store = stack.enter_context(_opened(given.database, dry_run=given.dry_run))
-        files_import = stack.enter_context(FileImport(store, options, partial(_show_progress, line)))
-        applied = None
-        with reported_when_interrupted("Nothing was imported."):
-            preview = _read(files_import, given.files, options, line)
-            if rejects is not None and _left_out(preview, options):
-                files_import.write_refused(rejects)
-            _print_preview(preview, files_import, options)
-            try:
-                applied = None if given.dry_run else files_import.apply(skip_invalid=options.skip_invalid)
-            finally:
-                if given.json:
-                    _print_json(preview, files_import, applied)
-        if given.dry_run:
-            print("Nothing was imported: it is a dry run.", file=sys.stderr)
-        elif applied is None or applied.change is None:
-            print("Nothing to import.", file=sys.stderr)
-        else:
-            report_change(applied, given.database)
-    return 1 if _left_out(preview, options) else 0
+    with (
+        cleaned_up_when_terminated(),
+        _add_hints(),
+        _open_target_store(options.database, dry_run=options.dry_run) as store,
+        FileImport(store, import_options, partial(_show_progress, line)) as files_import,
+    ):
+        with interruptible("Nothing was imported."):
+            preview = _read(files_import, options.files, import_options, line)
+            left_out = _count_left_out(preview, import_options)
+            if options.rejects is not None and left_out:
+                files_import.write_refused(options.rejects)
+            _print_preview(preview, files_import, import_options)
+            applied = _apply(preview, files_import, options)
+        _report(applied, options)
+    return 1 if left_out else 0
 
 
-def _import_options(given: argparse.Namespace) -> ImportOptions:
-    if len(dict(given.map)) < len(given.map):
-        given.parser.error(Text("--map may name each field only once"))
-    columns = Columns(dict(given.map), has_header=not given.no_header)
-    reading = Reading(requested_format(given), given.encoding, columns=columns, skipped_lines=given.skip_lines)
-    return ImportOptions(reading, OnConflict(given.on_clash), given.skip_invalid, given.tag)
+def _apply(preview: Preview, files_import: FileImport, options: argparse.Namespace) -> Applied | None:
+    """Import what was compared, unless for a dry run, and print the result as JSON, if requested, in any case."""
+    applied = None
+    try:
+        if not options.dry_run:
+            applied = files_import.apply(skip_invalid=options.skip_invalid)
+    finally:
+        if options.json:
+            _print_json(preview, files_import, applied)
+    return applied
+
+
+def _report(applied: Applied | None, options: argparse.Namespace) -> None:
+    if options.dry_run:
+        output.report("Nothing was imported: it is a dry run.")
+    elif applied is None or applied.change is None:
+        output.report("Nothing to import.")
+    else:
+        report_change(applied, options.database)
+
+
+def _import_options(options: argparse.Namespace) -> ImportOptions:
+    if len(dict(options.map)) < len(options.map):
+        options.parser.error(Text("--map may name each field only once"))
+    columns = Columns(dict(options.map), has_header=not options.no_header)
+    reading = ReadOptions(
+        requested_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines
+    )
+    return ImportOptions(reading, OnConflict(options.on_clash), options.skip_invalid, options.tag)
 
 
 def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, line: TerminalLine) -> Preview:
     try:
-        files_import.read([file_source(file) for file in files])
+        files_import.read([input_file(file) for file in files])
         return files_import.compare(options.on_conflict)
     finally:
         line.end()
 
 
-def _on_disk(files: Sequence[Path]) -> list[Path]:
-    return [file for file in files if str(file) != PIPE]
+def _named_files(files: Sequence[Path]) -> list[Path]:
+    """Return the files except standard input."""
+    return [file for file in files if str(file) != STANDARD_STREAM]
 
 
 def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
     if rejects is None:
         return
-    if str(rejects) == PIPE:
+    if str(rejects) == STANDARD_STREAM:
         raise PlantDeskError(Text("--rejects needs the name of a file."))
-    checked_target(rejects)
-    if rejects.exists() and any(map(rejects.samefile, _on_disk(files))):
+    check_target(rejects)
+    if rejects.exists() and any(map(rejects.samefile, _named_files(files))):
         raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
 
 @contextmanager
-def _hints() -> Iterator[None]:
-    """Add to a refusal which option would help."""
+def _add_hints() -> Iterator[None]:
+    """Add to the message of an error the option that would help."""
     try:
         yield
     except NoColumnError as error:
@@ -137,45 +148,50 @@ def _hints() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
+def _open_target_store(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
     """Open the store; a dry run creates none, but compares with an empty one."""
     with ExitStack() as stack:
         if dry_run and not database.exists():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             database = location_of(Path(folder) / database.name)
-        yield stack.enter_context(closing(open_store(database)))
+        yield stack.enter_context(open_store(database))
 
 
-def _left_out(preview: Preview, options: ImportOptions) -> int:
+def _count_left_out(preview: Preview, options: ImportOptions) -> int:
     is_left_out = options.on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
     return preview.invalid + (preview.counts.clashing if is_left_out else 0)
 
 
 def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
     for reader in files_import.readers:
-        print(_reading_text(reader), file=sys.stderr)
+        output.report(_reading_text(reader))
     new, unchanged, clashing, _ = preview.counts
     for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.name_of(row), 60)
-        print(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}", file=sys.stderr)
-    what = "" if not clashing else f" ({options.on_conflict})"
+        output.report(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}")
+    handling = f" ({options.on_conflict})" if clashing else ""
     if clashing and options.on_conflict is OnConflict.REPLACE:
-        what = " (replace; of several rows with one ID the last)"
-    counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
+        handling = " (replace; of several rows with one ID the last)"
+    counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{handling}, {preview.invalid:,} invalid"
     if preview.blank:
         counts += f", {preview.blank:,} blank"
-    print(counts, file=sys.stderr)
+    output.report(counts)
 
 
 def _reading_text(reader: RowReader) -> str:
     """Return how a file was read, as its summary."""
     file = reader.file
-    parts = [str(file.form).upper() if file.form is not Format.JSON_LINES else "JSON Lines"]
-    parts += [*_text_format(file), _columns_text(reader), *_codes_text(reader), *map(str, differences([reader]))]
+    parts = [str(file.file_format).upper() if file.file_format is not Format.JSON_LINES else "JSON Lines"]
+    parts += [
+        *_encoding_and_delimiter(file),
+        _columns_text(reader),
+        *_codes_text(reader),
+        *map(str, reading_differences([reader])),
+    ]
     return f"{shortened(file.name, 60)}: {'; '.join(parts)}"
 
 
-def _text_format(file: Input) -> Iterator[str]:
+def _encoding_and_delimiter(file: OpenInput) -> Iterator[str]:
     """Yield the encoding and the delimiter, if the format of the file has them."""
     if file.doubtful_cell is not None:
         yield f"{file.encoding}, a guess, as in “{file.doubtful_cell}”: --encoding sets another"
@@ -220,7 +236,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     files = [
         {
             "file": reader.file.name,
-            "format": reader.file.form,
+            "format": reader.file.file_format,
             "encoding": reader.file.encoding,
             "encoding_guessed": reader.file.doubtful_cell is not None,
             "doubtful_cell": reader.file.doubtful_cell,
@@ -228,7 +244,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "columns": reader.columns,
             "ignored": [*reader.ignored],
             "other_tables": reader.file.table.other_tables,
-            "title_rows": reader.layout.titles,
+            "title_rows": reader.layout.title_rows,
             "leading_zeros": reader.leading_zeros,
             "codes": None if codes is None else {"column": codes.column, "example": codes.example},
         }

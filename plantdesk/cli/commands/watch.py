@@ -24,23 +24,23 @@ def watch(options: argparse.Namespace) -> int:
     """Print events until a signal or until nobody reads them. Raises StoreError and the errors of `events`."""
     with (
         cleaned_up_when_terminated(),
-        closing(open_existing_store(options.database)) as store,
+        open_existing_store(options.database) as store,
         closing(store.reader()) as reader,
     ):
-        for events in _followed(store, reader, options.since):
+        for events in _follow_events(store, reader, options.since):
             for event in events:
-                output.write(_as_json(event) if options.json else _as_text(event))
+                output.write(_event_json(event) if options.json else _event_text(event))
             if not output.has_reader():
                 break
     return 1  # as after any closed pipe
 
 
-def _followed(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
+def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
     """Yield events as they happen; nothing at times. A store that does not answer is read again when it does.
 
     Raises StoreError, UnknownPositionError and OutdatedPositionError.
     """
-    has_changed, health = threading.Event(), _Health()
+    has_changed, health = threading.Event(), _HealthReporter()
     store.subscribe(lambda _changes: has_changed.set())
     page = reader.events(since)
     while True:
@@ -60,7 +60,7 @@ def _followed(store: PlantStore, reader: PlantReader, since: str | None) -> Iter
         health.report(problem)
 
 
-class _Health:
+class _HealthReporter:
     """Prints once that the store does not answer, and that it does again."""
 
     def __init__(self) -> None:
@@ -79,13 +79,13 @@ class _Health:
             output.report(f"plantdesk: {new or 'The plants can be read again.'}")
 
 
-def _as_json(event: PlantEvent) -> str:
+def _event_json(event: PlantEvent) -> str:
     plant = None if event.plant is None else event.plant._asdict()
     facts = {"position": event.position, "event": str(event.kind), "id": event.id, "plant": plant}
     return json.dumps({**facts, "change": event.change})
 
 
-def _as_text(event: PlantEvent) -> str:
+def _event_text(event: PlantEvent) -> str:
     line = f"{event.kind:<7} {event.id:>8}"
     if event.plant is None:
         return line

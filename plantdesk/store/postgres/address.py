@@ -138,9 +138,9 @@ class Address:
     @cached_property
     def saved_password(self) -> str | None:
         """The password in the system's keyring, which is asked once, for 3 s at most."""
-        from plantdesk.platform.passwords import saved_password
+        from plantdesk.platform.passwords import load_password
 
-        return saved_password(self.account)
+        return load_password(self.account)
 
     def with_password(self, password: str) -> Self:
         """Return the address with this password instead of any other; empty: with none."""

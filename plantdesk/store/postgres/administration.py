@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError
-from plantdesk.domain.locations import Probe, Stage
+from plantdesk.domain.locations import ConnectionProbe, ConnectionStage
 from plantdesk.domain.texts import Text
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import Connection, connect
@@ -109,27 +109,27 @@ def roles_sql(address: Address) -> str:
 
 #: What `Address.setup_sql` and `hba_line` solve.
 _OF_ADMINISTRATORS = (NotListedError, DatabaseMissingError, RightsMissingError)
-_STAGES: tuple[tuple[type[StoreError], Stage], ...] = (
-    (EncryptionError, Stage.ENCRYPTION),
-    (SignInRefusedError, Stage.SIGN_IN),
-    (DatabaseMissingError, Stage.PLANTS),
-    (EncodingRefusedError, Stage.PLANTS),
+_STAGES: tuple[tuple[type[StoreError], ConnectionStage], ...] = (
+    (EncryptionError, ConnectionStage.ENCRYPTION),
+    (SignInRefusedError, ConnectionStage.SIGN_IN),
+    (DatabaseMissingError, ConnectionStage.PLANTS),
+    (EncodingRefusedError, ConnectionStage.PLANTS),
 )
 
 
-def probe(address: Address) -> Probe:
+def probe(address: Address) -> ConnectionProbe:
     """Test an address with one attempt to sign in. Changes nothing."""
     try:
         connection = connect(address, "test", _TIMEOUT)
     except StoreError as error:
-        stage = next((stage for cause, stage in _STAGES if isinstance(error, cause)), Stage.SERVER)
+        stage = next((stage for cause, stage in _STAGES if isinstance(error, cause)), ConnectionStage.SERVER)
         if type(error) is ServerUnreachableError:
             port = address.conninfo.get("port", "").split(",")[0] or "5432"
             message = Text("Nothing answers at {server}, port {port}. Check both, and whether the server runs.")
             error = StoreUnreachableError(message, server=address.server, port=port)
-        return Probe(stage, error, isinstance(error, _OF_ADMINISTRATORS))
+        return ConnectionProbe(stage, error, isinstance(error, _OF_ADMINISTRATORS))
     with connection:
-        found = Probe(
+        found = ConnectionProbe(
             server=connection.info.parameter_status("server_version") or "",
             is_encrypted=bool(connection.pgconn.ssl_in_use),
         )
@@ -138,10 +138,10 @@ def probe(address: Address) -> Probe:
                 return _with_plants(connection, address, found)
         except StoreError as error:
             is_repairable = isinstance(error, _OF_ADMINISTRATORS)
-            return found._replace(failed=Stage.PLANTS, error=error, needs_administrator=is_repairable)
+            return found._replace(failed=ConnectionStage.PLANTS, error=error, needs_administrator=is_repairable)
 
 
-def _with_plants(connection: Connection, address: Address, found: Probe) -> Probe:
+def _with_plants(connection: Connection, address: Address, found: ConnectionProbe) -> ConnectionProbe:
     """Test the tables of the store. Raises StoreError and psycopg.Error."""
     began = time.monotonic()
     version = version_of(connection)

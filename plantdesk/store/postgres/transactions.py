@@ -68,7 +68,7 @@ _QUICK = 8
 class OutcomeUnknownError(ServerUnreachableError):
     """The connection was lost before the answer, and the server cannot be asked now. The same request again is safe."""
 
-    is_unknown = True
+    may_have_committed = True
     #: The key of the commit, and what the write returns if it was committed.
     pending: tuple[UUID, Any] | None = None
     text = Text(

@@ -32,7 +32,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.domain.texts import Text
-from plantdesk.platform.atomic_files import flush, new_file, put, remove_abandoned, temporary_file
+from plantdesk.platform.atomic_files import fsync_file, new_file, remove_abandoned, rename_to_free_name, temporary_file
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.copies import TABLES, rows_of, transfer
 from plantdesk.store.database import StoreState
@@ -292,12 +292,12 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
     try:
         with temporary_file(path) as temporary:
             preview, retained = _fill(temporary, path, backup)
-            flush(temporary)
+            fsync_file(temporary)
             with locked(path):
                 if identity(path).database != before:
                     raise StoreBusyError
                 saved = _quarantine(path)
-                put(temporary, path)
+                rename_to_free_name(temporary, path)
     except PermissionError as error:
         message = Text(
             "The damaged file cannot be replaced while it is open. Close PlantDesk, then type: plantdesk restore FILE"

@@ -77,7 +77,7 @@ class Reader(StoreReader):
         return ids if len(ids) == FIRST_CHUNK else []
 
     @override
-    def desks_at_work(self) -> list[Desk]:
+    def active_desks(self) -> list[Desk]:
         return []
 
     @override

@@ -15,8 +15,7 @@ from typing import Any
 
 from plantdesk.domain.backups import RestorePreview
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
-from plantdesk.domain.events import PlantContent
-from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
+from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, PlantContent, SourceKind
 from plantdesk.domain.texts import Text, joined
 from plantdesk.store.models import SHARED_COLUMNS
 from plantdesk.store.restoring import create_tables

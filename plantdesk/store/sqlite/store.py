@@ -97,7 +97,7 @@ class Writer(WriterThread):
             return
         job.future.set_result(result)
         has_history = connection.position.change > known.change
-        self._publish(changes._replace(history=has_history, tokens=job.changes_tokens))
+        self._publish(changes._replace(history_changed=has_history, tokens_changed=job.changes_tokens))
 
 
 class Store(WrittenStore):

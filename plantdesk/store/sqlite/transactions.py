@@ -146,7 +146,9 @@ class WriteConnection:
         # Else by a program that does not count its commits, such as sqlite3, or not yet.
         is_recorded = now.seq > known.seq or now.change > known.change or now.commits != known.commits
         needs_reload = changes.needs_reload or not is_recorded
-        return changes._replace(history=now.change > known.change, needs_reload=needs_reload, tokens=True)
+        return changes._replace(
+            history_changed=now.change > known.change, needs_reload=needs_reload, tokens_changed=True
+        )
 
     def _data_version(self) -> int:
         (version,) = self.sqlite.execute("PRAGMA data_version").fetchone()
@@ -283,7 +285,7 @@ class Transactions:
         if self._is_new:
             self._is_new = False
             self._health.record(None)
-            self._publish(Changes(needs_reload=True, tokens=True))
+            self._publish(Changes(needs_reload=True, tokens_changed=True))
         return connection
 
     def _is_usable(self, connection: WriteConnection) -> bool:

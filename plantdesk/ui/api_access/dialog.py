@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT
-from plantdesk.domain.activity import Activity, Answer
+from plantdesk.domain.activity import Activity, ActivityEntry
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.server_state import Failed, On, ServerState, Starting
@@ -215,7 +215,7 @@ class ActivityPanel(QWidget):
             return self.tr("the last {listed} of {count}").format(listed=number(listed), count=number(total))
         return translated(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
-    def menu_of(self, answer: Answer) -> QMenu:
+    def menu_of(self, answer: ActivityEntry) -> QMenu:
         """Return the context menu of a request."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -250,7 +250,7 @@ class ActivityPanel(QWidget):
         page = self._card if self._listed_answers else self._empty_label
         self._pages.setFixedHeight(page.sizeHint().height())
 
-    def _cells(self, answer: Answer) -> tuple[str, Cell, Cell]:
+    def _cells(self, answer: ActivityEntry) -> tuple[str, Cell, Cell]:
         icon = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
         if answer.number in _TOKEN_ERRORS:
             icon = ("circle-x", "error")

@@ -167,7 +167,7 @@ class ApiAccess(Feature):
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
         self._status.show_changes(changes)
-        if changes.tokens:
+        if changes.tokens_changed:
             self._list_tokens()
 
     def _list_tokens(self) -> None:

@@ -15,7 +15,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import NewToken, TokenStore
 from plantdesk.domain.records import FORM, TokenRow, now_ms
 from plantdesk.domain.texts import Text, shortened
-from plantdesk.transfer.files import opened_target
+from plantdesk.transfer.files import open_target
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import fill, set_properties
@@ -134,7 +134,7 @@ class TokenPanel(QWidget):
 
         def write(_task: Task) -> None:
             try:
-                with opened_target(file) as stream:
+                with open_target(file) as stream:
                     stream.write(f"{token}\n".encode())
             except OSError as error:
                 reason = f"{error.strerror or error}."

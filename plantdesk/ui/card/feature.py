@@ -258,7 +258,9 @@ class Card(Feature):
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
         touched = {row.id for row in changes.updated}
-        if self._pane.isVisible() and (changes.needs_reload or changes.history or touched.intersection(self._ids)):
+        if self._pane.isVisible() and (
+            changes.needs_reload or changes.history_changed or touched.intersection(self._ids)
+        ):
             self._load_timer.start()
 
     @Slot(object)

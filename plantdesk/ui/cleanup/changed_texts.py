@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow
-from plantdesk.domain.rewriting import FIELDS, Place, Rule, replaced
+from plantdesk.domain.rewriting import FIELDS, Replacement, RewriteRule, apply_replacements
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import is_blank
 from plantdesk.ui.background import Task
@@ -111,12 +111,12 @@ def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -
     return Preview(since, tuple(rows), match_count, changed_plants, searched_plants, is_complete=True)
 
 
-def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
+def _changed_texts(rule: RewriteRule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
     for field in FIELDS:
         text = str(getattr(row, field) or "")
-        places = rule.places(field, text)
+        places = rule.replacements(field, text)
         if places:
-            after = replaced(field, text, places)
+            after = apply_replacements(field, text, places)
             segments = tuple(_segments(text, places)) if is_listed else ()
             yield ChangedText(row.id, field, segments, len(places), field == "name" and is_blank(after))
 

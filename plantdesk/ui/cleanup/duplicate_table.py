@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QHeaderView
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import KeepRule, PlantGroups, added_of, are_together, differences_of
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, addition_of, kinds_of_difference, were_added_together
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.folding import SEPARATOR
 from plantdesk.domain.protocols import PlantReader
@@ -166,12 +166,12 @@ class DuplicateModel(RowModel[GroupItem]):
     def _heading_details(self, group: int) -> str:
         """Return the number of plants of a group, how they differ, and which one is kept."""
         rows, size = self._plants[group], self._groups.sizes[group]
-        differences = differences_of([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
+        differences = kinds_of_difference([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
         if differences:
             text = Text("{count:,} alike but for {what}", count=size, what=joined(differences, LISTED))
         parts = [translated(text)]
-        if not differences and are_together({*map(added_of, rows)}):
+        if not differences and were_added_together({*map(addition_of, rows)}):
             parts.append(translate("Duplicates", "added together"))
         if size > len(rows):
             parts.append(translated(Text("the first {count:,} are shown", count=len(rows))))

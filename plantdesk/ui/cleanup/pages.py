@@ -19,10 +19,18 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import KeepRule, PlantGroups, intended
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.protocols import PlantReader
-from plantdesk.domain.tags import Likeness, SimilarTag, renamed, renamed_above, similar_groups, similar_to, tops
+from plantdesk.domain.tags import (
+    SimilarityOptions,
+    SimilarTag,
+    ancestors,
+    renamed,
+    renamed_ancestors,
+    similar_groups,
+    similar_to,
+)
 from plantdesk.domain.texts import LISTED, Text, joined, plants_text
 from plantdesk.ui.background import Task
 from plantdesk.ui.cleanup.dialog import CleanUpPage
@@ -251,7 +259,7 @@ class TagGroup(QFrame):
         reason = translated(joined(other.differs, LISTED)) if other.differs else ""
         count = translated(plants_text(other.plants))
         check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
-        check.setChecked(not other.is_own)
+        check.setChecked(not other.is_intended)
         check.toggled.connect(self._on_ticked)
         details = PlainLabel(" · ".join(filter(None, (count, reason))), wrapped=True)
         parts = (check, pill, details)
@@ -323,7 +331,7 @@ class TagsPage(CleanUpPage):
         self._results.deleteLater()
         self._results = results
         members = {tag for group in groups for tag in group}
-        alike = sum(not members.isdisjoint([tag, *tops(tag)]) for tag in self._tags)
+        alike = sum(not members.isdisjoint([tag, *ancestors(tag)]) for tag in self._tags)
         text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=len(self._tags))
         self._count_label.setText(translated(text) if groups else "")
         self._show_counts()
@@ -378,4 +386,4 @@ def _find_similar_tags(
     reader: PlantReader, _task: Task, likeness: Likeness
 ) -> tuple[dict[str, int], list[dict[str, int]]]:
     tags = reader.tag_counts()
-    return tags, similar_groups(tags, likeness)
+    return tags, similar_groups(tags, options)

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.rewriting import FIELDS, Rule
+from plantdesk.domain.rewriting import FIELDS, RewriteRule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.background import Task

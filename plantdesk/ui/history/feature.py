@@ -150,7 +150,7 @@ class HistoryDialog(Dialog):
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
-        if changes.history or changes.needs_reload:
+        if changes.history_changed or changes.needs_reload:
             self._model.reload()
 
     @Slot(object)

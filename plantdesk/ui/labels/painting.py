@@ -40,7 +40,7 @@ from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text
-from plantdesk.transfer.files import opened_target
+from plantdesk.transfer.files import open_target
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, S
@@ -445,7 +445,7 @@ def write_pdf(file: Path, job: Job) -> None:
     layout = writer.pageLayout()
     paint_job(writer, job, QRect(layout.fullRectPixels(_PDF_DPI)))
     buffer.close()
-    with opened_target(file) as stream:
+    with open_target(file) as stream:
         stream.write(buffer.data().data())
 
 

@@ -45,7 +45,7 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
     text = QCoreApplication.translate("RowFilters", "Show only {filter}")
     filters: list[tuple[str, Term]] = []
     if row.tag is not None and len(row.tag) < MAX_TEXT:  # not shortened
-        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag.just(row.tag)))
+        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag.exactly(row.tag)))
     filters.append((text.format(filter=quoted(source_text(source), 40)), AddedBy(source.kind, source.label)))
     day = datetime.fromtimestamp(row.added_at / 1000).date()  # noqa: DTZ006 - the local day
     filters.append((QCoreApplication.translate("RowFilters", "Show only this day"), AddedOn(day, day)))

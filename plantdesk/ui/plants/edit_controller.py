@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QStringListModel, Slot
 from plantdesk.domain.edits import Applied, Edit, Update, edited
 from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM, PlantRow
-from plantdesk.domain.tags import entered
+from plantdesk.domain.tags import tag_from_input
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.plants.table.cells import EDITABLE, Column

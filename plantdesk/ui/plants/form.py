@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPus
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
-from plantdesk.domain.tags import entered
+from plantdesk.domain.tags import tag_from_input
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
@@ -111,7 +111,7 @@ class PlantForm(QFrame):
     @property
     def tag_text(self) -> str:
         """The tag as it was typed, without spaces around it; empty for none."""
-        return entered(self.tag_field.text())
+        return tag_from_input(self.tag_field.text())
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from plantdesk.domain.texts import Text
 class UnansweredError(StoreError):
     """The window was closed before the store had answered."""
 
-    is_unknown = True
+    may_have_committed = True
     text = Text("PlantDesk was closed before it was known whether this was saved.")
 
 

@@ -105,7 +105,7 @@ class SearchCompleter(QObject):
         match prefix:
             case "tag:":
                 yield from [UNTAGGED] if "none".startswith(typed) else []
-                yield from (HasTag.just(tag) for tag in _matching(self._tags, typed))
+                yield from (HasTag.exactly(tag) for tag in _matching(self._tags, typed))
             case "from:":
                 yield from (term for term in self._sources if typed in searched(filter_text(term)))
             case _:

@@ -19,7 +19,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.server_state import Failed, Off, On, ServerState
 from plantdesk.domain.texts import Text
 from plantdesk.platform import languages, login
-from plantdesk.platform.settings import MOST_BACKUPS, ThemeMode
+from plantdesk.platform.settings import MAX_BACKUPS, ThemeMode
 from plantdesk.store import KnownNames, NamesList
 from plantdesk.ui import translation
 from plantdesk.ui.background import Task, ignore
@@ -72,7 +72,7 @@ class BackupRows(QObject):
         self._every.activated.connect(lambda _index: change(backup_every=self._every.currentData()))
         hint = self.tr("When plants have changed.")
         self._count = spin_box(QSpinBox)
-        self._count.setRange(1, MOST_BACKUPS)
+        self._count.setRange(1, MAX_BACKUPS)
         self._count.setKeyboardTracking(False)
         self._count.valueChanged.connect(lambda count: change(backup_count=count))
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
@@ -364,7 +364,7 @@ class StartRows(QObject):
     def _switch_login(self, on: bool) -> None:
         self._login.show_error("")
         try:
-            login.switch_login(on=on)
+            login.set_start_at_login(on=on)
         except (OSError, PlantDeskError) as error:
             text = self.tr("The start at login could not be changed. {reason}")
             self._login.show_error(text.format(reason=error_text(error)))

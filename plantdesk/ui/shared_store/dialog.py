@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
-from plantdesk.domain.locations import Probe, Stage, is_loopback
-from plantdesk.platform.passwords import keep_password
+from plantdesk.domain.locations import ConnectionProbe, ConnectionStage, is_loopback
+from plantdesk.platform.passwords import save_password
 from plantdesk.store import DESK_FILE_SUFFIX, PostgresLocation
-from plantdesk.transfer.files import opened_target
+from plantdesk.transfer.files import open_target
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
@@ -300,7 +300,7 @@ class SharedStoreDialog(Dialog):
             return
         file = Path(name) if name.endswith(DESK_FILE_SUFFIX) else Path(f"{name}{DESK_FILE_SUFFIX}")
         try:
-            with opened_target(file) as stream:
+            with open_target(file) as stream:
                 stream.write(location.desk_file().encode())
         except (OSError, PlantDeskError) as error:
             text = self.tr("The file could not be saved: {reason}").format(reason=error_text(error))

@@ -194,7 +194,7 @@ class SharedStore(Feature):
             return
         title = self.tr("Bring “{name}” to version {version} for all computers?")
         lines = [self.tr("A backup comes first. The update itself cannot be undone.")]
-        if outdated := [one_line(desk.name) for desk in update.desks if not update.goes_on(desk)]:
+        if outdated := [one_line(desk.name) for desk in update.desks if not update.can_write_after(desk)]:
             text = self.tr("Until PlantDesk is updated on them, these computers can only read it: {computers}")
             lines.append(text.format(computers=QLocale().createSeparatedList(outdated)))
         box = MessageBox(

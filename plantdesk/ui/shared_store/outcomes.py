@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from plantdesk.domain.locations import Probe, Stage
+from plantdesk.domain.locations import ConnectionProbe, ConnectionStage
 from plantdesk.domain.texts import plants_text
 from plantdesk.store import PostgresLocation
 from plantdesk.ui.qt import fill, set_properties
@@ -24,7 +24,7 @@ class ProbeResults(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("card", "true")
-        self._lines = {stage: _Line(theme) for stage in Stage}
+        self._lines = {stage: _Line(theme) for stage in ConnectionStage}
         fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
 
     def show_untried(self) -> None:
@@ -43,10 +43,10 @@ class ProbeResults(QFrame):
 
     def _stage_name(self, stage: Stage) -> str:
         return {
-            Stage.SERVER: self.tr("The server answers"),
-            Stage.ENCRYPTION: self.tr("Encrypted"),
-            Stage.SIGN_IN: self.tr("Signed in"),
-            Stage.PLANTS: self.tr("Plants"),
+            ConnectionStage.SERVER: self.tr("The server answers"),
+            ConnectionStage.ENCRYPTION: self.tr("Encrypted"),
+            ConnectionStage.SIGN_IN: self.tr("Signed in"),
+            ConnectionStage.PLANTS: self.tr("Plants"),
         }[stage]
 
     def _success(self, stage: Stage, probe: Probe, location: PostgresLocation) -> tuple[str, str]:

@@ -213,7 +213,7 @@ def _tag_tree(tags: Mapping[str, int | None], terms: AbstractSet[Term]) -> list[
         children = [entry_of(f"{tag}/{part}", part, deeper) for part, deeper in below.items()]
         numbers = [tags.get(tag, 0), *(child.plants for child in children)]
         plants = None if None in numbers else sum(filter(None, numbers))
-        term = HasTag(f"{tag}/", exact=True) if children else HasTag.just(tag)
+        term = HasTag(f"{tag}/", is_exact=True) if children else HasTag.exactly(tag)
         return SidebarEntry(tag_text(name), plants, term, children=children, is_active=term in terms)
 
     return [entry_of(part, part, below) for part, below in tree.items()]

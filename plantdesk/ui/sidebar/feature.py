@@ -12,7 +12,7 @@ from plantdesk.domain.errors import StoreError, prevents_changes
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag
-from plantdesk.domain.tags import is_in_branch, moved
+from plantdesk.domain.tags import is_in_branch, renamed_with_branch
 from plantdesk.ui.background import RepeatedQuery, Task
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
@@ -232,7 +232,7 @@ class Sidebar(Feature):
         menu.addAction(self.tr("&Show only these"), lambda: self._choose_entry(entry, add=False))
         if entry.children and entry.tag is not None and entry.own_plants:
             text = self.tr("Sho&w only {tag} itself").format(tag=tag_text(entry.tag).replace("&", "&&"))
-            menu.addAction(text, partial(self.filter_chosen.emit, HasTag.just(entry.tag), False))
+            menu.addAction(text, partial(self.filter_chosen.emit, HasTag.exactly(entry.tag), False))
         if entry.term is not None:
             text = self.tr("Remove from the fi&lters") if entry.is_active else self.tr("&Add to the filters")
             menu.addAction(text, lambda: self._choose_entry(entry, add=True))

@@ -11,7 +11,7 @@ from plantdesk.domain.edits import MergeTags, RenameTag, Undone
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.domain.tags import is_in_branch, moved
+from plantdesk.domain.tags import is_in_branch, renamed_with_branch
 from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import PlantChanges, WindowContext
 from plantdesk.ui.sidebar.entries import SidebarEntry
@@ -89,7 +89,7 @@ class TagCommands(PlantChanges):
 
     def _rename_unasked(self, edit: RenameTag | MergeTags, tag: str, new: str) -> None:
         text = Text("{count:,} plants have the tag {new} now.", one="1 plant has the tag {new} now.")
-        if isinstance(edit, MergeTags) or edit.branch:
+        if isinstance(edit, MergeTags) or edit.includes_branch:
             text = Text(
                 "Changed the tag of {count:,} plants from {old} to {new}.",
                 one="Changed the tag of 1 plant from {old} to {new}.",

@@ -44,7 +44,7 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.platform import paths
-from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
+from plantdesk.platform.settings import MAX_TEXT_SCALE, MIN_TEXT_SCALE, ThemeMode
 from plantdesk.ui.theme.colors import DARK, LIGHT, in_high_contrast, mixed, palette_of
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, metrics_of
 from plantdesk.ui.theme.style_sheet import style_sheet
@@ -201,7 +201,7 @@ class Theme(QObject):
 
     def set_text_scale(self, scale: float) -> None:
         """Make all text `scale` times as large as the system's, within limits."""
-        self.text_scale = min(max(scale, SMALLEST_TEXT), LARGEST_TEXT)
+        self.text_scale = min(max(scale, MIN_TEXT_SCALE), MAX_TEXT_SCALE)
         self._apply()
 
     def _set_color_scheme(self) -> None:

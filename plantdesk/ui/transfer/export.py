@@ -16,7 +16,7 @@ from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text
-from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
+from plantdesk.transfer.formats import EXPORT_FORMATS, SUFFIXES, Format
 from plantdesk.transfer.writing import write_plants
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import ShownPlants, WindowContext
@@ -123,7 +123,7 @@ def _format_of(file: Path, chosen: Format) -> Format | None:
     found = SUFFIXES.get(suffix)
     if found is Format.CSV and chosen is Format.EXCEL:
         return chosen
-    return found if found in WRITTEN and suffix != ".xlsm" else None  # the written file has no macros
+    return found if found in EXPORT_FORMATS and suffix != ".xlsm" else None  # the written file has no macros
 
 
 class ExportController(QObject):

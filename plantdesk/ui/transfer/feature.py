@@ -27,7 +27,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.inputs import Reading
+    from plantdesk.transfer.inputs import ReadOptions
     from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
@@ -120,10 +120,10 @@ class Transfer(Feature):
     def import_files(self, files: Sequence[Path]) -> None:
         """Open the import dialog for files."""
         from plantdesk.transfer.columns import Columns
-        from plantdesk.transfer.files import file_source
-        from plantdesk.transfer.inputs import Reading
+        from plantdesk.transfer.files import input_file
+        from plantdesk.transfer.inputs import ReadOptions
 
-        self._open_dialog([file_source(file) for file in files], Reading(columns=Columns(has_header=None)))
+        self._open_dialog([input_file(file) for file in files], ReadOptions(columns=Columns(has_header=None)))
 
     @Slot(str)
     def import_text(self, text: str, name: str = "", tag: str = "") -> None:
@@ -132,7 +132,7 @@ class Transfer(Feature):
 
         if text.strip():
             file = pasted_file(name or self.tr("clipboard"), text)
-            self._open_dialog([file], pasted_reading(file.text), tag)
+            self._open_dialog([file], pasted_read_options(file.text), tag)
 
     @Slot()
     def choose_files(self) -> None:
@@ -149,7 +149,7 @@ class Transfer(Feature):
         known = " ".join(f"*{suffix}" for suffix in SUFFIXES)
         return [self.tr("Files of plants ({suffixes})").format(suffixes=known), self.tr("All files (*)")]
 
-    def _open_dialog(self, sources: Sequence[InputFile], reading: Reading, tag: str = "") -> None:
+    def _open_dialog(self, sources: Sequence[InputFile], reading: ReadOptions, tag: str = "") -> None:
         from plantdesk.ui.transfer.import_dialog import ImportDialog
 
         if self.opened is None or self._dialog is not None:

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.transfer.delimited import ONE_COLUMN
-from plantdesk.transfer.inputs import Reading, Sample
-from plantdesk.transfer.name_parts import in_order
+from plantdesk.transfer.inputs import ReadOptions, Sample
+from plantdesk.transfer.name_parts import in_name_order
 from plantdesk.ui.qt import Index, fill
 from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, M, S
@@ -323,7 +323,7 @@ class ReadingOptions(QWidget):
             delimiter=self._delimiter.currentData() if self._delimiter.isEnabled() else None,
             quote=self._quote.currentData() if self._quote.isEnabled() else None,
             skipped_lines=self._skipped.value(),
-            columns=reading.columns._replace(chosen=chosen, only=False, has_header=has_header),
+            columns=reading.columns._replace(chosen=chosen, only_chosen=False, has_header=has_header),
         )
 
     def summary(self) -> str:

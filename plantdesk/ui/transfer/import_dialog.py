@@ -21,8 +21,8 @@ from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.texts import Text
 from plantdesk.transfer.files import InputFile
-from plantdesk.transfer.importing import ImportOptions, Preview, differences
-from plantdesk.transfer.inputs import Reading, Sample, read_sample
+from plantdesk.transfer.importing import ImportOptions, Preview, reading_differences
+from plantdesk.transfer.inputs import ReadOptions, Sample, read_sample
 from plantdesk.transfer.reading import Refused
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
@@ -204,7 +204,7 @@ class ImportDialog(Dialog):
         context: WindowContext,
         store: PlantStore,
         sources: Sequence[InputFile],
-        reading: Reading,
+        reading: ReadOptions,
         folder: Path,
         tag: str = "",
     ) -> None:
@@ -438,7 +438,7 @@ class ImportDialog(Dialog):
         size = sum(source.size for source in self._sources)
         parts = [
             QLocale().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat),
-            self._sample.file.form.upper(),
+            self._sample.file.file_format.upper(),
             self._options.summary(),
         ]
         if codes := self._sample.layout.codes:

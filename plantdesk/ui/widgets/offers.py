@@ -11,7 +11,7 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.folding import searched
-from plantdesk.domain.tags import completions
+from plantdesk.domain.tags import tag_completions
 from plantdesk.domain.texts import Text
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translated
@@ -185,7 +185,7 @@ class TagCompleter(QCompleter):
     def splitPath(self, path: str) -> list[str]:
         """Update the offers for the typed text; Qt calls this before it searches them."""
         self._popup.set_typed(path)
-        offers = completions(self.tags.stringList(), path)
+        offers = tag_completions(self.tags.stringList(), path)
         if offers not in (self._offers.stringList(), [path], []) and path:
             names = ", ".join(map(tag_text, offers[:_SPOKEN]))
             text = Text("{count:,} tags offered: {names}", one="1 tag offered: {names}", count=len(offers), names=names)

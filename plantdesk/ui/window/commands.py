@@ -164,7 +164,7 @@ class EditCommands(Feature):
         step = self.context.undo_stack.next_undo
         if isinstance(step, AddedPlant) and step.row.id in changes.removed:
             self._forget(step)
-        elif isinstance(step, Change) and changes.history and self.opened is not None:
+        elif isinstance(step, Change) and changes.history_changed and self.opened is not None:
             read = partial(_is_undone, number=step.number)
             self.opened.queries.run(self, read, lambda is_undone: self._forget(step) if is_undone else None)
 

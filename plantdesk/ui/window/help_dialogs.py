@@ -68,7 +68,7 @@ class ManualDialog(Dialog):
         self._search = SearchEdit(theme, self.tr("Search the manual"))
         self._remark = PlainLabel(tone="muted")
         self._remark.hide()
-        self._sources = [self._summary(), *map(manual.page, manual.PAGES)]
+        self._sources = [self._summary(), *map(manual.page_text, manual.PAGES)]
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
         self._texts = [_plain_text(source) for source in self._sources]
         #: The search as a regular expression, and the rows of the pages that have it.

@@ -71,7 +71,7 @@ class NamesDialog(Dialog):
         """Begin to make the list from a file."""
         from plantdesk.transfer.files import file_source
 
-        source = file_source(file)
+        source = input_file(file)
         self._message.clear()
         self._set_reading(is_reading=True)
         self._progress.setRange(0, 0)

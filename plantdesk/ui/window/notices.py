@@ -54,7 +54,7 @@ class DefectNotice(Feature):
         )
         copy = partial(QGuiApplication.clipboard().setText, bug_report("\n\n".join(self._defects)))
         actions: list[MessageAction] = [(self.tr("Copy report"), copy)]
-        if (folder := paths.usable(paths.log_folder)) is not None:
+        if (folder := paths.path_or_none(paths.log_folder)) is not None:
             actions.append((self.tr("Open log folder"), partial(self.context.page.toast.open_file, folder)))
         self._bar.show_state(Tone.ERROR, title, text, *actions)
 
@@ -162,7 +162,7 @@ class StoreNotice(Feature):
     def _unsaved_text(self) -> str:
         if self.context.preferences.keeps_unsaved:
             text = self.tr("Plants that you add wait in the file “{file}”, also when this window is closed.")
-            return text.format(file=unsaved_file.NAME)
+            return text.format(file=unsaved_file.FILE_NAME)
         return self.tr("Plants that you add are in this window alone: do not close it.")
 
     def _show_lost_server(self, error: StoreError) -> None:

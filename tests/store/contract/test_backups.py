@@ -57,7 +57,7 @@ def test_a_restore_is_a_change_that_others_see_and_undo(
     store.subscribe(received.put)
     with closing(location.open()) as other:
         restored = backups.restore(backup.path, FORM)
-        while not received.get(timeout=SECONDS).history:
+        while not received.get(timeout=SECONDS).history_changed:
             pass
         assert restored.change is not None
         assert (restored.change.kind, restored.change.plants) == (ChangeKind.RESTORE, 3)

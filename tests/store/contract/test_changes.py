@@ -26,7 +26,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow, Source, SourceKind
-from plantdesk.domain.rewriting import Rule
+from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Order, Selection, View
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -222,7 +222,7 @@ def test_listeners_and_other_processes_get_what_changed(
             changes = queue.get(timeout=SECONDS)
             assert [row.name for row in changes.added] == ["Ivy"]
             assert [row.name for row in changes.updated] == ["Great fern"]
-            assert (changes.removed, changes.needs_reload, changes.history) == ((1,), False, True)
+            assert (changes.removed, changes.needs_reload, changes.history_changed) == ((1,), False, True)
         undo(store)
         for queue in (own, foreign):
             changes = queue.get(timeout=SECONDS)
@@ -235,7 +235,7 @@ def test_a_change_of_many_plants_is_not_listed(store: PlantStore) -> None:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
     apply(store, DeleteAll(Selection()))
-    assert received.get(timeout=SECONDS) == Changes(needs_reload=True, history=True)
+    assert received.get(timeout=SECONDS) == Changes(needs_reload=True, history_changed=True)
 
 
 # --- the history of one plant, and searches in the whole history --------------------------------------------------
@@ -339,7 +339,7 @@ def test_an_entry_names_one_of_its_plants(store: PlantStore, plants: list[PlantR
     apply(store, DeleteAll(Selection()))
     with closing(store.reader()) as reader:
         entries = reader.history_entries()
-    assert [each.first for each in entries] == [(1, "Aloe", "kitchen"), None, (2, "Röschen", None)]
+    assert [each.example for each in entries] == [(1, "Aloe", "kitchen"), None, (2, "Röschen", None)]
 
 
 @pytest.mark.parametrize(
@@ -382,16 +382,16 @@ BRANCH: list[str | None] = ["yard", "yard/bed 1", "yard/bed 1/ü", "yard 2", "Ya
     ("edit", "after"),
     [
         (
-            RenameTag("yard", "hof", branch=True),
+            RenameTag("yard", "hof", includes_branch=True),
             ["hof", "hof/bed 1", "hof/bed 1/ü", "yard 2", "Yard/x", "hof/", None],
         ),
-        (RenameTag("yard", None, branch=True), [None, None, None, "yard 2", "Yard/x", None, None]),
+        (RenameTag("yard", None, includes_branch=True), [None, None, None, "yard 2", "Yard/x", None, None]),
         (
-            RenameTag("yard/bed 1", "yard", branch=True),
+            RenameTag("yard/bed 1", "yard", includes_branch=True),
             ["yard", "yard", "yard/ü", "yard 2", "Yard/x", "yard/", None],
         ),
         (
-            RenameTag("yard", "yard/bed 1", branch=True),
+            RenameTag("yard", "yard/bed 1", includes_branch=True),
             ["yard/bed 1", "yard/bed 1/bed 1", "yard/bed 1/bed 1/ü", "yard 2", "Yard/x", "yard/bed 1/", None],
         ),
         (RenameTag("yard", "hof"), ["hof", *BRANCH[1:]]),
@@ -408,11 +408,16 @@ def test_tags_are_renamed_and_merged_as_one_change(store: PlantStore, edit: Edit
 @pytest.mark.parametrize(
     ("rule", "fern", "rose"),
     [
-        (Rule(find="ern", replacement="ärn"), ("Färn", "kitchen", None), ("Röschen", None, None)),
-        (Rule(note_line="fed", sets_tag=True), ("Fern", None, "fed"), ("Röschen", None, "fed")),
+        (RewriteRule(find="ern", replacement="ärn"), ("Färn", "kitchen", None), ("Röschen", None, None)),
+        (RewriteRule(note_line="fed", sets_tag=True), ("Fern", None, "fed"), ("Röschen", None, "fed")),
         (
-            Rule(
-                name=" all  alike ", note="a  \n\n b ", fields=("name", "note"), tidies=True, find="b", replacement="c"
+            RewriteRule(
+                name=" all  alike ",
+                note="a  \n\n b ",
+                fields=("name", "note"),
+                tidies_blanks=True,
+                find="b",
+                replacement="c",
             ),
             ("all alike", "kitchen", "a\n\n c"),
             ("all alike", None, "a\n\n c"),
@@ -421,7 +426,10 @@ def test_tags_are_renamed_and_merged_as_one_change(store: PlantStore, edit: Edit
 )
 @pytest.mark.usefixtures("plants")
 def test_many_plants_are_rewritten_as_one_change(
-    store: PlantStore, rule: Rule, fern: tuple[str, str | None, str | None], rose: tuple[str, str | None, str | None]
+    store: PlantStore,
+    rule: RewriteRule,
+    fern: tuple[str, str | None, str | None],
+    rose: tuple[str, str | None, str | None],
 ) -> None:
     before = rows(store)
     apply(store, Rewrite(Selection(ids=[2, 3]), rule))
@@ -440,14 +448,14 @@ def test_many_plants_are_rewritten_as_one_change(
 def test_a_note_that_would_be_too_long_refuses_the_whole_change(store: PlantStore) -> None:
     before = rows(store)
     with pytest.raises(InvalidPlantError):
-        apply(store, Rewrite(Selection(), Rule(note_line="x" * 100_001)))
+        apply(store, Rewrite(Selection(), RewriteRule(note_line="x" * 100_001)))
     assert rows(store) == before
-    assert store.apply([Rewrite(Selection(), Rule(find="no such"))], COMMAND).result(SECONDS).change is None
+    assert store.apply([Rewrite(Selection(), RewriteRule(find="no such"))], COMMAND).result(SECONDS).change is None
 
 
 @pytest.mark.usefixtures("plants")
 def test_a_rewriting_leaves_fields_that_it_is_told_to(store: PlantStore) -> None:
-    rule = Rule(find="e", replacement="o", note_line="old")
+    rule = RewriteRule(find="e", replacement="o", note_line="old")
     apply(store, Rewrite(Selection(), rule, leave=frozenset({(1, "name"), (2, "note"), (3, "name"), (3, "note")})))
     after = {row.id: (row.name, row.note) for row in rows(store)}
     assert after == {1: ("Aloe", "old"), 2: ("Röschon", None), 3: ("Fern", None)}
@@ -461,7 +469,7 @@ def test_what_was_changed_since_a_position_stays_as_it_is(store: PlantStore) -> 
     assert fern is not None
     apply(store, edited(fern, name="Tree fern"))
     add(store, 4, "Fern tree")
-    rule = Rule(find="e", replacement="E")
+    rule = RewriteRule(find="e", replacement="E")
     done = store.apply([Rewrite(Selection(), rule, since=since)], COMMAND).result(SECONDS)
     assert (done.plants, done.skipped, done.skipped_ids) == (2, 1, (3,))
     assert {row.name for row in rows(store)} == {"AloE", "RöschEn", "Tree fern", "Fern tree"}
@@ -480,7 +488,9 @@ def test_a_plant_that_an_undo_has_changed_since_a_position_stays_as_well(store: 
     with closing(store.reader()) as reader:
         since = reader.events(None).position
     undo(store)
-    done = store.apply([Rewrite(Selection(), Rule(find="F", replacement="f"), since=since)], COMMAND).result(SECONDS)
+    done = store.apply([Rewrite(Selection(), RewriteRule(find="F", replacement="f"), since=since)], COMMAND).result(
+        SECONDS
+    )
     assert (done.change, done.skipped_ids) == (None, (3,))
 
 
@@ -490,7 +500,7 @@ def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStor
     apply(store, MergeTags(("hall", "none"), "attic"))
     apply(store, RenameTag("attic", None))
     apply(store, SetTag(Selection(ids=[1, 2]), "office"))
-    apply(store, Rewrite(Selection(), Rule(find="e", replacement="E")))
+    apply(store, Rewrite(Selection(), RewriteRule(find="e", replacement="E")))
     apply(store, Delete(1, rows(store)[1].version, "AloE"))
     undo(store)
     store.redo(COMMAND).result(SECONDS)

@@ -7,7 +7,14 @@ from contextlib import closing
 import pytest
 
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.imports import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.imports import (
+    ImportConflict,
+    ImportConflictError,
+    ImportCounts,
+    ImportRow,
+    OnConflict,
+    RowPosition,
+)
 from plantdesk.domain.protocols import PlantImport, PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
@@ -101,7 +108,10 @@ def test_conflicts_are_named_and_refuse_everything(store_with_fern: PlantStore) 
     rows = (row(2, 1, "Ivy"), row(3, 5, "Cactus"), row(4, 1, "Ivy"), row(5, 1, "Moss"))
     with closing(begun(store_with_fern, *rows)) as plants:
         assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(1, 1, 2, 1)
-        assert list(plants.conflicts()) == [ImportConflict(rows[1], "Fern"), ImportConflict(rows[3], "Ivy", (1, 2))]
+        assert list(plants.conflicts()) == [
+            ImportConflict(rows[1], "Fern"),
+            ImportConflict(rows[3], "Ivy", RowPosition(1, 2)),
+        ]
         with pytest.raises(ImportConflictError, match="2 rows"):
             plants.apply("x")
     assert stored(store_with_fern) == [(5, "Fern", "hall", None)]

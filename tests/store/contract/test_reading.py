@@ -153,7 +153,7 @@ def test_pages_for_the_screen_hold_the_beginning_of_long_texts(
     store: PlantStore, reader: PlantReader, nul: str
 ) -> None:
     store.add(new_plant({"id": 70, "name": "é🌱" + "x" * 1_000_000, "tag": "t" * 1000}), FORM).result(SECONDS)
-    rows = reader.rows_cut([70, 404, 12, 9], 6)
+    rows = reader.shortened_rows([70, 404, 12, 9], 6)
     assert [(row.name, row.tag) for row in rows.values()] == [
         ("é🌱xxxx", "tttttt"),
         (f"nul{nul}after", ""),
@@ -165,7 +165,7 @@ def test_pages_for_the_screen_hold_the_beginning_of_long_texts(
 def test_pages_for_the_screen_hold_no_notes(store: PlantStore, reader: PlantReader) -> None:
     before = reader.rows([9])[9]
     store.apply([edited(before, note="Water on Mondays.")], FORM).result(SECONDS)
-    assert (reader.rows([9])[9].note, reader.rows_cut([9], 6)[9].note) == ("Water on Mondays.", None)
+    assert (reader.rows([9])[9].note, reader.shortened_rows([9], 6)[9].note) == ("Water on Mondays.", None)
 
 
 @pytest.mark.parametrize(

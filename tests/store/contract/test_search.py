@@ -114,7 +114,9 @@ _conditions = st.one_of(
     st.sampled_from(["rose", "ROSE", "×", "5", "7", "-7", "Érable", "´", "-", "unknown:x", "5-90", 'a"b']).map(
         Contains
     ),
-    st.builds(HasTag, st.sampled_from(TAGS), st.booleans()).filter(lambda term: not (term.tag is None and term.exact)),
+    st.builds(HasTag, st.sampled_from(TAGS), st.booleans()).filter(
+        lambda term: not (term.tag is None and term.is_exact)
+    ),
     st.builds(HasTag, _texts, st.booleans()),
     st.builds(HasTag, st.sampled_from(["kitchen/", "KUCHE/", "küche/", "Küche/", "/", "//", "none/"]), st.booleans()),
     (_texts | st.sampled_from(["ANNA", "elan", "strasse", "tras", "\n", "x x", "'5'", "five a"])).map(in_note),

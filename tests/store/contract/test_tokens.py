@@ -58,7 +58,7 @@ def test_a_token_ends_when_its_time_is_over(store: PlantStore, checker: TokenLoo
     assert checker.source(later).label == "later"
     with pytest.raises(TokenRefusedError):
         checker.source(over)
-    assert [row.expired(now_ms()) for row in store.tokens.list()] == [False, True]
+    assert [row.is_expired(now_ms()) for row in store.tokens.list()] == [False, True]
 
 
 def test_a_token_counts_its_plants(store: PlantStore) -> None:
@@ -82,7 +82,7 @@ def test_a_token_that_ends_between_two_plants_adds_nothing_more(store: PlantStor
 
 def test_use_without_a_plant_is_noted(store: PlantStore) -> None:
     source = store.tokens.create("greenhouse").result(SECONDS).row.source
-    store.tokens.used(source).result(SECONDS)
+    store.tokens.record_use(source).result(SECONDS)
     (row,) = store.tokens.list()
     assert row.last_used_at is not None
 

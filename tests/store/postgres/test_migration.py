@@ -152,7 +152,7 @@ def test_the_desks_of_the_last_month_are_named_with_their_versions(old: Postgres
     assert update is not None
     assert (update.before, update.after) == (1, SCHEMA_VERSION)
     assert [(desk.name, desk.version, desk.is_own) for desk in update.desks] == [("Greenhouse", "", False)]
-    assert not update.goes_on(update.desks[0])
+    assert not update.can_write_after(update.desks[0])
 
 
 def test_a_desk_that_listens_notes_its_name_and_version(postgres: PostgresServer, location: PostgresLocation) -> None:
@@ -173,7 +173,7 @@ def test_the_desks_that_go_on_come_last(postgres: PostgresServer, old: PostgresL
     postgres.execute(sql.format(SCHEMA_VERSION), old.name)
     update = old.needed_update()
     assert update is not None
-    assert [(each.name, each.version, update.goes_on(each)) for each in update.desks] == [
+    assert [(each.name, each.version, update.can_write_after(each)) for each in update.desks] == [
         ("Office", "9.0", True),
         ("Greenhouse", "", False),
         ("Shed", "9.0", False),

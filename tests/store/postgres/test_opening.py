@@ -239,7 +239,7 @@ def test_who_may_add_adds_and_cannot_change(users: Users) -> None:
             made = other.tokens.create("script").result(SECONDS)
         with closing(store.tokens.checker()) as tokens:
             store.add(new_plant({"id": 9, "name": "By a script"}), tokens.source(made.token)).result(SECONDS)
-            store.tokens.used(tokens.source(made.token)).result(SECONDS)
+            store.tokens.record_use(tokens.source(made.token)).result(SECONDS)
         assert [row.id for row in rows(store)] == [1, 2, 3, 9]
         assert store.tokens.list()[0].plants_added == 1
 

@@ -11,7 +11,7 @@ from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM
-from plantdesk.domain.rewriting import Rule
+from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.selections import Selection
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.errors import ServerUnreachableError
@@ -65,7 +65,7 @@ def test_large_changes_are_taken_back_as_fast_as_small_ones(postgres: PostgresSe
             plants.add([ImportRow(1, plant_id, plant_id, f"Rose {plant_id}", None, None) for plant_id in ids])
             plants.compare(OnConflict.REFUSE, ("id", "name"))
             plants.apply("roses.csv")
-        store.apply([Rewrite(Selection(), Rule(find="Rose", replacement="Rosa"))], FORM).result(SECONDS)
+        store.apply([Rewrite(Selection(), RewriteRule(find="Rose", replacement="Rosa"))], FORM).result(SECONDS)
         for take_back in (partial(store.undo, None), store.redo):
             take_back(FORM).result(_SOON)
         with closing(store.reader()) as reader:

@@ -56,7 +56,7 @@ def test_round_trips(desk: tuple[PlantStore, PlantReader, Count]) -> None:
     ids = iter(range(2000, 3000))
 
     def first_page(view: View) -> None:
-        reader.rows_cut(next(reader.ids(view))[:50], 100)
+        reader.shortened_rows(next(reader.ids(view))[:50], 100)
 
     assert count(lambda: first_page(View())) == 2
     assert count(lambda: first_page(View(order=Order.NAME))) == 2

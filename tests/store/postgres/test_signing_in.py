@@ -169,10 +169,10 @@ def test_a_password_in_the_keyring_is_used_where_the_server_asks_for_one(
     location = anna(guarded)
     with pytest.raises(PasswordMissingError):
         location.open()
-    passwords.keep_password(location.account, "s3cret")
+    passwords.save_password(location.account, "s3cret")
     assert [*keyring.passwords.values()] == ["s3cret"]
     assert opens(location_of(location.url))
-    passwords.keep_password(location.account, "old")
+    passwords.save_password(location.account, "old")
     with pytest.raises(SignInRefusedError):
         location_of(location.url).open()
     assert "s3cret" not in repr(location)
@@ -182,13 +182,13 @@ def test_a_keyring_that_is_locked_missing_or_silent_holds_nothing_up(
     guarded: PostgresServer, keyring: SecretService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = anna(guarded).account
-    passwords.keep_password(account, "s3cret")
+    passwords.save_password(account, "s3cret")
 
     def check() -> None:
         with pytest.raises(PasswordMissingError):
             anna(guarded).open()
         with pytest.raises(KeyringUnusableError):
-            passwords.keep_password(account, "new")
+            passwords.save_password(account, "new")
 
     keyring.is_locked = True
     check()

@@ -164,7 +164,7 @@ def test_plants_of_programs_are_announced_at_once_and_a_burst_in_one_sentence(
 def address(store: Store, tmp_path: Path) -> Iterator[str]:
     server = Server(store, location_of(store.path), tmp_path / "run")
     server.start(0)
-    state = server.settled(30)
+    state = server.wait_until_settled(30)
     assert isinstance(state, On)
     yield state.url
     server.stop()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
-from plantdesk.domain.edits import KEEP, Delete, edited
+from plantdesk.domain.edits import UNCHANGED, Delete, edited
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
@@ -79,7 +79,7 @@ class EditDesk(PlantsDesk):
     def change_elsewhere(self, plant_id: int, *, name: str) -> None:
         """Rename a plant as another program does."""
         row = self.plant(plant_id)
-        self.store.apply([edited(row, name=name, tag=KEEP)], COMMAND).result(SECONDS)
+        self.store.apply([edited(row, name=name, tag=UNCHANGED)], COMMAND).result(SECONDS)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.platform.unsaved_file import KEPT
+from plantdesk.platform.unsaved_file import STORED_NAMES
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
@@ -164,7 +164,7 @@ def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDe
         if key is Qt.Key.Key_Escape:
             desk.qtbot.waitUntil(lambda: kept(store).get("draft") is None)
     desk.qtbot.waitUntil(lambda: desk.message.text.startswith("Added"))
-    assert not kept(store).keys() & KEPT, "as soon as the user sees that it was added"
+    assert not kept(store).keys() & STORED_NAMES, "as soon as the user sees that it was added"
 
 
 def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_typed(

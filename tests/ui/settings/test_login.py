@@ -26,7 +26,7 @@ def test_it_shows_and_changes_the_setting_of_the_system(desk: SettingsDesk) -> N
     assert login.login_item().is_on()
     assert box.isChecked()
     desk.widget.close()
-    login.switch_login(on=False)  # elsewhere, as in the desktop's settings
+    login.set_start_at_login(on=False)  # elsewhere, as in the desktop's settings
     again = type(desk)(desk.qtbot, desk.page.open_dialog(), desk.page, desk.server, desk.plants)
     assert not again.button(LOGIN).isChecked()
 

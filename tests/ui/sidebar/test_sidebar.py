@@ -118,7 +118,7 @@ class SidebarDesk(PlantsDesk):
 
 
 def set_tag(tag: str, other: str | None) -> SetTag:
-    return SetTag(Selection.of(HasTag(tag, exact=True)), other)
+    return SetTag(Selection.of(HasTag(tag, is_exact=True)), other)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def painted(view: SidebarView) -> str:
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_text: Theme, scale: float) -> None:
     large_text.set_text_scale(scale)
-    tags = [SidebarEntry(f"bed {bed}", bed, HasTag(f"bed {bed}", exact=True)) for bed in range(50)]
+    tags = [SidebarEntry(f"bed {bed}", bed, HasTag(f"bed {bed}", is_exact=True)) for bed in range(50)]
     everything = SidebarEntry("All plants", 8_204_551, is_active=True)
     today, untagged = SidebarEntry("Today", 8_204_551, TODAY), SidebarEntry("No tag", 8_204_551, UNTAGGED)
     view = shown(qtbot, large_text, [everything, today, untagged, *tags])

@@ -122,14 +122,14 @@ def test_the_manual_has_its_pages_and_their_links_lead_on(desk: Desk) -> None:
 
 
 def title_of(page: str) -> str:
-    return manual.page(page).partition("\n")[0].removeprefix("# ")
+    return manual.page_text(page).partition("\n")[0].removeprefix("# ")
 
 
 def test_the_manual_is_searched_over_all_pages(desk: Desk) -> None:
     desk.choose("Help", "Manual")
     opened = ManualDesk(desk)
     opened.type(opened.search, "u+0000")
-    assert opened.listed() == [title_of(name) for name in manual.PAGES if "U+0000" in manual.page(name)]
+    assert opened.listed() == [title_of(name) for name in manual.PAGES if "U+0000" in manual.page_text(name)]
     assert opened.found() == {"u+0000"}
     opened.type(opened.search, "xyzzy")
     assert "The manual does not contain “xyzzy”." in opened.texts()
@@ -142,7 +142,7 @@ def test_several_words_are_found_on_pages_that_have_all_of_them(desk: Desk) -> N
     desk.choose("Help", "Manual")
     opened = ManualDesk(desk)
     opened.type(opened.search, "reader Barcode")
-    texts = {name: manual.page(name).casefold() for name in manual.PAGES}
+    texts = {name: manual.page_text(name).casefold() for name in manual.PAGES}
     assert opened.listed() == [title_of(each) for each, text in texts.items() if "reader" in text and "barcode" in text]
     assert opened.selected() in {"reader", "barcode"}
     opened.type(opened.search, "barcode reader")
@@ -171,11 +171,11 @@ def test_the_summary_names_the_language_of_the_other_pages_only_where_it_is_anot
 ) -> None:
     translator = Translator(qapp)
     qapp.installTranslator(translator)
-    languages.use(languages.catalogue_of(language))
+    languages.set_current(languages.catalogue_of(language))
     try:
         HelpCommands(context).show_page("window", "")
     finally:
-        languages.use(Catalogue())
+        languages.set_current(Catalogue())
         qapp.removeTranslator(translator)
     opened = ManualDesk(Desk(qtbot, context.page))
     opened.pages.setCurrentRow(0)

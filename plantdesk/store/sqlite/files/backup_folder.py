@@ -15,11 +15,11 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, made_order, outdated
+from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, creation_key, expired_backups
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.texts import Text
-from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned
+from plantdesk.platform.atomic_files import fsync_folder, new_file, remove_abandoned
 from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.counters import renumber
@@ -60,7 +60,7 @@ class Backups:
             if (backup := self._found(file)) is not None
             and (folder != self._path.parent or backup.kind is BackupKind.DAMAGED)
         ]
-        return sorted(found, key=made_order, reverse=True)
+        return sorted(found, key=creation_key, reverse=True)
 
     def make_from(self, connection: sqlite3.Connection, kind: BackupKind) -> Backup:
         """Make a backup of what `connection` sees, which must not be in a transaction. No token is valid in it.
@@ -92,7 +92,7 @@ class Backups:
         """
         for folder in self._own_folders():
             remove_abandoned(folder)
-        for backup in outdated(self.of_store(identity), count):
+        for backup in expired_backups(self.of_store(identity), count):
             try:
                 backup.path.unlink(missing_ok=True)
             except OSError as error:
@@ -112,8 +112,8 @@ class Backups:
         """
         target = self.quarantine_log(path)
         path.rename(target)
-        flush_folder(target.parent)
-        flush_folder(path.parent)
+        fsync_folder(target.parent)
+        fsync_folder(path.parent)
         return target
 
     def quarantine_log(self, path: Path) -> Path:
@@ -233,7 +233,7 @@ def _make_private_folder(folder: Path) -> None:
     """Create `folder`, if it is missing, for its owner alone, and flush its parent. Raises OSError."""
     if not folder.is_dir():
         folder.mkdir(mode=0o700, exist_ok=True)
-        flush_folder(folder.parent)
+        fsync_folder(folder.parent)
 
 
 def unusable(place: Path, error: OSError) -> StoreError:

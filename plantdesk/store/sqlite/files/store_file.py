@@ -41,7 +41,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.texts import Text
-from plantdesk.platform.atomic_files import flush_folder, new_file, remove_abandoned, replaced_file
+from plantdesk.platform.atomic_files import atomic_replacement, fsync_folder, new_file, remove_abandoned
 from plantdesk.platform.paths import is_writable, make_private
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
@@ -217,7 +217,11 @@ class StoreFile:
             is_ours = lock.noted.used in {known, FileIdentity()} and now.database == known.database
             if is_ours and not (now.wal == known.wal and self.has_index):
                 # Commits by the same index wait, and are refused if the file is replaced.
-                with translate_errors(), transaction(self._opened.connection), replaced_file(self.path) as temporary:
+                with (
+                    translate_errors(),
+                    transaction(self._opened.connection),
+                    atomic_replacement(self.path) as temporary,
+                ):
                     fill_copy(connection, temporary)
                     Backups(self.path).quarantine_log(self.path)
 
@@ -410,7 +414,7 @@ def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarant
     If its log was deleted, a stopped process may still write to the file and to that log. A process that has begun a
     new log since does not know of that one, and nothing in the new log was acknowledged.
     """
-    with replaced_file(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
+    with atomic_replacement(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, temporary)
         remove_log(path)
     return identity(path)

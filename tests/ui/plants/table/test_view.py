@@ -20,7 +20,7 @@ from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer.files import file_source
+from plantdesk.transfer.files import input_file
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -85,7 +85,7 @@ def test_the_list_stays_at_its_top_whatever_number_is_imported(
         subprocess.run([sys.executable, "-m", "plantdesk", "import", "--database", store.path, file], check=True)
     else:
         with FileImport(store, ImportOptions(), lambda *_: None) as files:
-            files.read([file_source(file)])
+            files.read([input_file(file)])
             files.compare(OnConflict.REFUSE)
             files.apply(skip_invalid=False)
     qtbot.waitUntil(lambda: table.model().rowCount() == 100 + count, timeout=MILLISECONDS)
