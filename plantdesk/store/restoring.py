@@ -77,8 +77,8 @@ def _map_sources(runner: Runner) -> None:
         runner.run(insert(_ORIGIN).values(id=number, ours=ours))
 
 
-def _group(runner: Runner, table: Table, rows: FromClause, condition: ColumnElement[bool]) -> Group:
+def _group(runner: Runner, table: Table, rows: FromClause, condition: ColumnElement[bool]) -> PlantGroup:
     count = runner.run(select(func.count()).select_from(rows).where(condition)).scalar_one()
     plants = select(table.c.id, table.c.name).select_from(rows).where(condition)
     newest = runner.run(plants.order_by(table.c.seq.desc()).limit(_NAMED))
-    return Group(count, tuple((plant_id, name) for plant_id, name in newest))
+    return PlantGroup(count, tuple((plant_id, name) for plant_id, name in newest))

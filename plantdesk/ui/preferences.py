@@ -85,7 +85,7 @@ class Preferences(QObject):
 
     def change_store(self, key: str, **values: object) -> None:
         """Change saved values of one store."""
-        unsaved = {name: values.pop(name) for name in KEPT if name in values}
+        unsaved = {name: values.pop(name) for name in STORED_NAMES if name in values}
         self._save_unsaved(key, cast("Mapping[str, Sequence[object]]", unsaved))
         values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # from an older PlantDesk
         if values:

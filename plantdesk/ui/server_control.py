@@ -52,7 +52,7 @@ class StoreServer(Protocol):
     def start(self, port: int) -> None:
         """Start to serve on `port`."""
 
-    def move(self, port: int) -> None:
+    def restart_on(self, port: int) -> None:
         """Serve on another port. Raises ServerError, and stays on the present port, if that fails."""
 
     def stop(self) -> None:
@@ -137,7 +137,7 @@ class ApiControl(QObject):
         server = self._server
         if server is not None and isinstance(self.state, On):
             self._worker.run(
-                self, lambda _task: server.move(port), lambda _none: self._use_port(port), refused or ignore
+                self, lambda _task: server.restart_on(port), lambda _none: self._use_port(port), refused or ignore
             )
             return
         self._use_port(port)
@@ -200,7 +200,7 @@ class ApiControl(QObject):
         """Use the port if it is free now; otherwise the state stays."""
         server, port = self._server, self.port
         if server is not None and self._preferences.settings.api_enabled:
-            self._worker.run(self, lambda _task: server.move(port), failed=ignore)
+            self._worker.run(self, lambda _task: server.restart_on(port), failed=ignore)
 
     def _on_created(self, server: StoreServer) -> None:
         self._server = server

@@ -273,7 +273,7 @@ class Session(QObject):
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:
         if not self._single_window.is_locked:  # its folder could not be written to at the start
-            single_window = SingleWindow(self._opener.location, paths.usable(paths.data_folder))
+            single_window = SingleWindow(self._opener.location, paths.path_or_none(paths.data_folder))
             if single_window.try_lock():
                 self._set_single_window(single_window)
         self._unsubscribe += [
@@ -329,7 +329,7 @@ class Session(QObject):
     def _on_file_chosen(self, name: str) -> None:
         """Open another file in this window, after locking it."""
         location = location_of(name)
-        single_window = SingleWindow(location, paths.usable(paths.data_folder))
+        single_window = SingleWindow(location, paths.path_or_none(paths.data_folder))
         if single_window.key == self._single_window.key:
             self._try_again()
         elif single_window.try_lock():

@@ -131,7 +131,7 @@ class SingleWindow(QObject):
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
             connection.readyRead.connect(self._on_ready_read)  # a partial would keep a reference, and crash when freed
-            if not is_ours(connection.socketDescriptor()):
+            if not is_same_user(connection.socketDescriptor()):
                 connection.abort()
             else:
                 self._read(connection)

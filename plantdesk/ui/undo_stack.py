@@ -184,7 +184,7 @@ class UndoStack(QObject):
             if store is self._store:
                 self.is_busy = False
                 self._requests.clear()
-                if isinstance(error, StoreError) and not error.is_unknown:
+                if isinstance(error, StoreError) and not error.may_have_committed:
                     source.append(change)  # the store may be able to undo it later
                 self.changed.emit()
                 self.failed.emit(_named_after(error, change, is_redo=is_redo))

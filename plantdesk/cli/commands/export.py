@@ -58,8 +58,8 @@ def labels(options: argparse.Namespace) -> int:
         options.parser.error(known.filled(field=content.unknown_field))
     if not 1 <= options.start <= sheet.label_count:
         options.parser.error(Text("--start: this sheet has the labels 1 to {count}", count=sheet.label_count))
-    with cleaned_up_when_terminated(), reported_when_interrupted("No file was written."):
-        rows = _rows(options)
+    with interruptible("No file was written."):
+        rows = _selected_rows(options)
         if not rows:
             raise PlantDeskError(Text("No plant is selected, so no labels were written."))
         job = Job(sheet, rows, content, options.start - 1)

@@ -179,7 +179,7 @@ class PostgresReader(StoreReader):
         return int(self.ask(lambda runner: runner.run(select(STATE.c.plants)).scalar_one()))
 
     @override
-    def desks_at_work(self) -> list[Desk]:
+    def active_desks(self) -> list[Desk]:
         return self.ask(lambda runner: desks(runner.driver, self._shared.address.desk, AT_WORK))
 
     @override

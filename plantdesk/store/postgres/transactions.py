@@ -410,7 +410,7 @@ class Transactions:
         *position, version, reads_from = state.fetchone() or (*known, 0, 0)
         self.known = now = ServerPosition(*position)
         self.refusal = write_refusal(TablesVersion(version, reads_from))
-        return changes._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
+        return changes._replace(history_changed=now.change > known.change, tokens_changed=now.tokens > known.tokens)
 
 
 def _roll_back(connection: Connection) -> bool:

@@ -176,8 +176,8 @@ class ActivityPanel(QWidget):
         self._server = server
         self._shown_activity: Activity | None = None
         self._shown_total = -1
-        self._answers: list[Answer] = []
-        self._listed_answers: list[Answer] = []
+        self._answers: list[ActivityEntry] = []
+        self._listed_answers: list[ActivityEntry] = []
         headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
         self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_MAX_ROWS)
         self._card = self._table.framed()
@@ -204,7 +204,7 @@ class ActivityPanel(QWidget):
         total = 0 if activity is None else activity.total
         if self.isVisible() and (activity is not self._shown_activity or total != self._shown_total):
             self._shown_activity, self._shown_total = activity, total
-            self._answers = [] if activity is None else activity.answers()
+            self._answers = [] if activity is None else activity.entries()
             self._header.set_remark(self._count_text(total))
             self._show_answers()
 
@@ -257,7 +257,7 @@ class ActivityPanel(QWidget):
         time, request, result = self._cell_texts(answer)
         return time, Cell(request, icon=icon), Cell(result, answer.reason)
 
-    def _cell_texts(self, answer: Answer) -> tuple[str, str, str]:
+    def _cell_texts(self, answer: ActivityEntry) -> tuple[str, str, str]:
         time = exact_time(answer.at)
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
         if answer.requests > 1 and answer.number is None:
@@ -273,7 +273,7 @@ class ActivityPanel(QWidget):
         refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=answer.requests)
         return time, translated(refused), self._reason(answer)
 
-    def _reason(self, answer: Answer) -> str:
+    def _reason(self, answer: ActivityEntry) -> str:
         """Return why a request was refused, in few words; the tooltip has the whole reason."""
         match answer.number:
             case ErrorNumber.ID_TAKEN:

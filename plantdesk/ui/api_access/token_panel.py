@@ -240,7 +240,7 @@ class TokenPanel(QWidget):
             expires = date(row.expires_at)
             if row.expires_at - now < 2 * _DAY_MS:
                 expires = f"{expires}, {clock_time(row.expires_at)}"
-            if row.expired(now):
+            if row.is_expired(now):
                 expires = self.tr("expired")
         plants = QLocale().toString(row.plants_added)
         if row.max_plants is not None:

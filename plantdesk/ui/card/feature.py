@@ -299,5 +299,5 @@ def _read_plant(reader: PlantReader, _task: Task, plant_id: int) -> tuple[PlantR
 
 
 def _read_summary(reader: PlantReader, _task: Task, ids: list[int]) -> Summary | None:
-    rows = reader.rows_cut(ids, 1000)
+    rows = reader.shortened_rows(ids, 1000)
     return summarize(rows.values()) if rows else None

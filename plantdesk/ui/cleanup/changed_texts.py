@@ -85,7 +85,7 @@ class TickedCounts(NamedTuple):
     unticked: int
 
 
-def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -> Preview:
+def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: Task) -> Preview:
     """Return the preview of a rule for a set of plants, and report its rows while they are read.
 
     Raises InterruptedError, StoreError, InvalidPatternError and InvalidPlantError.
@@ -121,7 +121,7 @@ def _changed_texts(rule: RewriteRule, row: PlantRow, *, is_listed: bool) -> Iter
             yield ChangedText(row.id, field, segments, len(places), field == "name" and is_blank(after))
 
 
-def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
+def _segments(text: str, places: list[Replacement]) -> Iterator[Segment]:
     """Yield the shown segments of a text: from the start, or from just before the first match if that is far away."""
     first_match = places[0].start
     is_far = first_match > _MAX_BEFORE_MATCH or "\n" in text[:first_match]

@@ -152,7 +152,7 @@ class DuplicateModel(RowModel[GroupItem]):
             return None
         rows = self._plants[group]
         is_known = len(rows) == self._groups.sizes[group] or self._keep_rule is KeepRule.LOWEST_ID
-        return self._chosen_ids.get(group, self._keep_rule.of(rows).id if is_known else None)
+        return self._chosen_ids.get(group, self._keep_rule.select(rows).id if is_known else None)
 
     def toggle(self, index: Index) -> None:
         """For a heading, merge the group or exclude it; for a plant, keep this plant and merge its group."""

@@ -118,7 +118,7 @@ class DuplicatesPage(CleanUpPage):
         def find(task: Task) -> tuple[PlantGroups, set[int]]:
             with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
                 groups = reader.duplicates(by_tag=by_tag)
-                excluded = intended(groups, reader.rows)
+                excluded = intentional_groups(groups, reader.rows)
                 first_excluded = len(groups.sizes) - len(excluded)
                 return groups.with_last(excluded), {*range(first_excluded, len(groups.sizes))}
 
@@ -233,7 +233,7 @@ class TagGroup(QFrame):
     def show_results(self, new_tags: Mapping[str, str]) -> None:
         """Show each tag as it will be called: tags above it may be renamed by `new_tags`."""
         for index, tag in enumerate(self._group):
-            self._kept_box.setItemText(index, tag_text(renamed_above(tag, new_tags)))
+            self._kept_box.setItemText(index, tag_text(renamed_ancestors(tag, new_tags)))
 
     @Slot()
     def _show_others(self) -> None:
@@ -311,7 +311,7 @@ class TagsPage(CleanUpPage):
     @override
     @Slot()
     def start(self) -> None:
-        likeness = Likeness(*(box.isChecked() for box in self._likeness_checks))
+        likeness = SimilarityOptions(*(box.isChecked() for box in self._likeness_checks))
         self._opened.queries.run(self, partial(_find_similar_tags, likeness=likeness), self._on_found)
 
     def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
@@ -383,7 +383,7 @@ class TagsPage(CleanUpPage):
 
 
 def _find_similar_tags(
-    reader: PlantReader, _task: Task, likeness: Likeness
+    reader: PlantReader, _task: Task, likeness: SimilarityOptions
 ) -> tuple[dict[str, int], list[dict[str, int]]]:
     tags = reader.tag_counts()
-    return tags, similar_groups(tags, options)
+    return tags, similar_groups(tags, likeness)

@@ -147,28 +147,28 @@ class RewritingPage(CleanUpPage):
         return _Action(self._action_box.currentIndex())
 
     @property
-    def _rule(self) -> Rule | None:
+    def _rule(self) -> RewriteRule | None:
         checks = self._names_check, self._notes_check
         fields = tuple(field for field, check in zip(FIELDS, checks, strict=True) if check.isChecked())
         find, new = self._find_edit.text(), self._new_edit.text()
         match self._action:
             case _Action.REPLACE if find and fields:
-                return Rule(
+                return RewriteRule(
                     fields=fields,
                     find=find,
                     replacement=new,
-                    any_case=not self._same_case_check.isChecked(),
+                    ignore_case=not self._same_case_check.isChecked(),
                     whole_words=self._whole_words_check.isChecked(),
                     is_pattern=self._pattern_check.isChecked(),
                 )
             case _Action.ADD_BEFORE_NAME if new:
-                return Rule(before=new)
+                return RewriteRule(prefix=new)
             case _Action.ADD_AFTER_NAME if new:
-                return Rule(after=new)
+                return RewriteRule(suffix=new)
             case _Action.ADD_NOTE_LINE if new.strip():
-                return Rule(note_line=new)
+                return RewriteRule(note_line=new)
             case _Action.TIDY if fields:
-                return Rule(fields=fields, tidies=True, quotes=self._quotes_box.currentData())
+                return RewriteRule(fields=fields, tidies_blanks=True, quotes=self._quotes_box.currentData())
             case _:
                 return None
 

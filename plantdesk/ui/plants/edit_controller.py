@@ -37,7 +37,7 @@ class _Draft(NamedTuple):
 
     def typed(self, column: Column, text: str) -> _Draft:
         """Return the draft with another text of a cell."""
-        changed = {"name": text.strip()} if column is Column.NAME else {"tag": entered(text) or None}
+        changed = {"name": text.strip()} if column is Column.NAME else {"tag": tag_from_input(text) or None}
         return self._replace(mine=self.mine._replace(**changed))
 
     def edit(self, row: PlantRow) -> Update:

@@ -75,7 +75,11 @@ class Submission:
     @property
     def is_unknown(self) -> bool:
         """Whether it was sent, and it is not known if the store has it."""
-        return self.state is SubmissionState.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
+        return (
+            self.state is SubmissionState.WAITING
+            and isinstance(self.error, StoreError)
+            and self.error.may_have_committed
+        )
 
     def to_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
         """Return a JSON object for `submission_from_json`; `text_of` returns the text of an error."""

@@ -68,7 +68,7 @@ class SharedStoreDialog(Dialog):
         super().__init__(self.tr("Shared store"), parent)
         self._theme, self._bridge, self._preferences = theme, bridge, preferences
         self._task: Task | None = None
-        self._probe: Probe | None = None
+        self._probe: ConnectionProbe | None = None
         self._parameters: tuple[tuple[str, str], ...] = ()
         self._is_mode_chosen = False
         self._make_fields(theme)
@@ -222,7 +222,7 @@ class SharedStoreDialog(Dialog):
             self._task.cancel()
             self._task = None
 
-    def _on_probed(self, location: PostgresLocation, probe: Probe) -> None:
+    def _on_probed(self, location: PostgresLocation, probe: ConnectionProbe) -> None:
         self._task, self._probe = None, probe
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._tested_label.setText(self.tr("Tested at {time}").format(time=now))
@@ -234,7 +234,7 @@ class SharedStoreDialog(Dialog):
                 self._setup_header.set_expanded(is_expanded=True)
             announce(self, error_text(probe.error))
         self._show_buttons()
-        if probe.failed is Stage.SIGN_IN:
+        if probe.failed is ConnectionStage.SIGN_IN:
             self._focus_and_select(self._password_edit)
         else:
             (self._open_button if probe.failed is None else self._test_button).setFocus()
@@ -271,7 +271,7 @@ class SharedStoreDialog(Dialog):
         account = location.account
         self._bridge.long_tasks.run(
             self,
-            lambda _task: keep_password(account, password),
+            lambda _task: save_password(account, password),
             lambda _none: self._request_store(location),
             self._on_not_kept,
         )

@@ -257,7 +257,7 @@ class OtherComputers(PlainLabel):
     def refresh(self) -> None:
         """Query the computers; while the server does not answer, the text stays."""
         if self._queries is not None:
-            self._queries.run(self, lambda reader, _task: reader.desks_at_work(), self._show_reached)
+            self._queries.run(self, lambda reader, _task: reader.active_desks(), self._show_reached)
 
     def _show_reached(self, desks: list[Desk]) -> None:
         others = [desk for desk in desks if not desk.is_own]

@@ -32,7 +32,7 @@ class ProbeResults(QFrame):
         for stage, line in self._lines.items():
             line.show_state("circle", "text_2", self._stage_name(stage), self.tr("not tried"))
 
-    def show_probe(self, probe: Probe, location: PostgresLocation) -> None:
+    def show_probe(self, probe: ConnectionProbe, location: PostgresLocation) -> None:
         """Show the result of a test."""
         self.show_untried()
         for stage, line in self._lines.items():
@@ -41,7 +41,7 @@ class ProbeResults(QFrame):
                 break
             line.show_state("circle-check", "ok", *self._success(stage, probe, location))
 
-    def _stage_name(self, stage: Stage) -> str:
+    def _stage_name(self, stage: ConnectionStage) -> str:
         return {
             ConnectionStage.SERVER: self.tr("The server answers"),
             ConnectionStage.ENCRYPTION: self.tr("Encrypted"),
@@ -49,12 +49,12 @@ class ProbeResults(QFrame):
             ConnectionStage.PLANTS: self.tr("Plants"),
         }[stage]
 
-    def _success(self, stage: Stage, probe: Probe, location: PostgresLocation) -> tuple[str, str]:
-        if stage is Stage.SERVER:
+    def _success(self, stage: ConnectionStage, probe: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
+        if stage is ConnectionStage.SERVER:
             return self._stage_name(stage), self._server(probe)
-        if stage is Stage.ENCRYPTION:
+        if stage is ConnectionStage.ENCRYPTION:
             return self._encryption(probe, location)
-        if stage is Stage.SIGN_IN:
+        if stage is ConnectionStage.SIGN_IN:
             user = self.tr("Signed in as {user}").format(user=location.user)
             return (user if location.user else self._stage_name(stage)), self._rights(probe)
         if probe.plants is None:
@@ -62,28 +62,28 @@ class ProbeResults(QFrame):
         details = self._use(probe) if probe.refusal is None else error_text(probe.refusal)
         return translated(plants_text(probe.plants)), details
 
-    def _server(self, probe: Probe) -> str:
+    def _server(self, probe: ConnectionProbe) -> str:
         if not probe.server:
             return ""
         template = self.tr("PostgreSQL {version}, {milliseconds} ms away")
         time = QLocale().toString(max(1, round(probe.milliseconds)))
         return template.format(version=probe.server.split(" ")[0], milliseconds=time)
 
-    def _encryption(self, probe: Probe, location: PostgresLocation) -> tuple[str, str]:
+    def _encryption(self, probe: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
         if not (probe.is_encrypted if probe.server else location.is_encrypted):
             return self.tr("Not encrypted"), self.tr("as chosen, or on this computer")
         is_checked = dict(location.parameters).get("sslmode", "verify-full").startswith("verify")
         details = self.tr("certificate checked") if is_checked else self.tr("certificate not checked")
-        return self._stage_name(Stage.ENCRYPTION), details
+        return self._stage_name(ConnectionStage.ENCRYPTION), details
 
-    def _rights(self, probe: Probe) -> str:
+    def _rights(self, probe: ConnectionProbe) -> str:
         if probe.plants is None:
             return ""
         if probe.can_change:
             return self.tr("may read, add and change")
         return self.tr("may read and add, but not change") if probe.can_add else self.tr("may read, but not add")
 
-    def _use(self, probe: Probe) -> str:
+    def _use(self, probe: ConnectionProbe) -> str:
         if not probe.desks:
             return ""
         return self.tr("used today by {desks}").format(desks=QLocale().createSeparatedList(list(probe.desks)))

@@ -205,7 +205,7 @@ class Sidebar(Feature):
         """Let the new tag become the current entry, if the renamed one is."""
         current = self._view.current()
         if new is not None and current is not None and is_in_branch(current.tag or "", old):
-            self._pending_key = "tag", moved(current.tag or "", old, new) or new
+            self._pending_key = "tag", renamed_with_branch(current.tag or "", old, new) or new
 
     @Slot()
     def _update_needed_width(self) -> None:

@@ -49,11 +49,11 @@ class TagCommands(PlantChanges):
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
             return
         branch = self._tags_in_branch(tag)
-        targets = {moved(each, tag, new) for each in branch}
+        targets = {renamed_with_branch(each, tag, new) for each in branch}
         plants_with_new = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
-        edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
+        edit = RenameTag(tag, new, includes_branch=branch not in ([], [tag]))
         if plants_with_new:
-            self._ask(edit if edit.branch else MergeTags((tag,), new), tag, new, plants_with_new)
+            self._ask(edit if edit.includes_branch else MergeTags((tag,), new), tag, new, plants_with_new)
         else:
             self._rename_unasked(edit, tag, new)
 

@@ -128,7 +128,7 @@ class Transfer(Feature):
     @Slot(str)
     def import_text(self, text: str, name: str = "", tag: str = "") -> None:
         """Open the import dialog for pasted or dropped text; `tag` is proposed for plants without one."""
-        from plantdesk.transfer.inputs import pasted_file, pasted_reading
+        from plantdesk.transfer.inputs import pasted_file, pasted_read_options
 
         if text.strip():
             file = pasted_file(name or self.tr("clipboard"), text)

@@ -129,7 +129,7 @@ class ColumnTable(QFrame):
         for column, combo in enumerate(self._combos):
             if combo.currentData():
                 found.setdefault(combo.currentData(), []).append(column)
-        return {field: in_order(columns, self._names) for field, columns in found.items()}
+        return {field: in_name_order(columns, self._names) for field, columns in found.items()}
 
     @property
     def fields(self) -> dict[str, int]:
@@ -314,7 +314,7 @@ class ReadingOptions(QWidget):
         self._header.setChecked(sample.layout.has_header)
         del blockers
 
-    def reading(self, reading: Reading, columns: Mapping[str, Sequence[int]]) -> Reading:
+    def reading(self, reading: ReadOptions, columns: Mapping[str, Sequence[int]]) -> ReadOptions:
         """Return `reading` with the present options and these columns; other columns are detected again."""
         chosen = {field: tuple(positions) for field, positions in columns.items()}
         has_header = self._header.isChecked() if self._is_header_chosen else None

@@ -456,7 +456,7 @@ class ImportDialog(Dialog):
             parts.insert(0, translated(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
                 parts.insert(1, translated(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
-            parts += map(translated, differences(preview.readers))
+            parts += map(translated, reading_differences(preview.readers))
         self._about_label.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:

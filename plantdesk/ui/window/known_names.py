@@ -69,7 +69,7 @@ class NamesDialog(Dialog):
 
     def read(self, file: Path) -> None:
         """Begin to make the list from a file."""
-        from plantdesk.transfer.files import file_source
+        from plantdesk.transfer.files import input_file
 
         source = input_file(file)
         self._message.clear()
@@ -154,4 +154,4 @@ def _replace_list(known: KnownNames, source: InputFile, task: Task) -> tuple[Nam
     """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import replace_list
 
-    return replace_list(known, source, source.share(task.report_or_raise))
+    return replace_list(known, source, source.fraction_reporter(task.report_or_raise))

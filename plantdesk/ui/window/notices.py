@@ -202,7 +202,7 @@ class VersionNotice(Feature):
     def __init__(self, context: WindowContext, address: str | None = None) -> None:
         """Check `address`, by default that of the project, once a store was opened."""
         super().__init__(context)
-        self._address = address or updates.LATEST
+        self._address = address or updates.LATEST_RELEASE_URL
         self._check_timer = QTimer(self, interval=_HOUR_MS)
         self._check_timer.timeout.connect(self._check_if_due)
         context.preferences.changed.connect(self._check_if_due)

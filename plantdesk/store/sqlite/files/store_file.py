@@ -202,7 +202,7 @@ class StoreFile:
             time.sleep(_SETTLED)
             if written == self.last_written:
                 break
-        with translate_file_errors(self.path), locked(self.path), replaced_file(self.path) as temporary:
+        with translate_file_errors(self.path), locked(self.path), atomic_replacement(self.path) as temporary:
             shutil.copyfile(self.path, temporary)
             Backups(self.path).quarantine_log(self.path)
 
@@ -436,7 +436,7 @@ def _create(path: Path, *, create: bool) -> None:
         with new_file(path) as temporary, contextlib.closing(configure(connect(temporary))) as connection:
             migrate(connection)
             _enable_wal(connection)
-        flush_folder(path.parent.parent)  # the folder may be new as well
+        fsync_folder(path.parent.parent)  # the folder may be new as well
 
 
 def _check_own(path: Path) -> None:

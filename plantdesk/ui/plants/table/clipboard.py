@@ -90,7 +90,7 @@ class RowCopier(QObject):
 
 def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], file_format: Format | None) -> _Table:
     """Return the text of the rows; on the thread of the task. Raises PlantDeskError if it is too long."""
-    from plantdesk.transfer.writing import pieces
+    from plantdesk.transfer.writing import text_pieces
 
     text, count, formulas = io.StringIO(), 0, 0
 
@@ -105,7 +105,9 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
 
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
         rows = batches(reader)
-        parts = _cells(rows, headings) if file_format is None else ((piece, 0) for piece in pieces(rows, file_format))
+        parts = (
+            _cells(rows, headings) if file_format is None else ((piece, 0) for piece in text_pieces(rows, file_format))
+        )
         for piece, marked in parts:
             text.write(piece)
             formulas += marked

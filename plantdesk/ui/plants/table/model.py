@@ -117,7 +117,7 @@ class PageCache(QObject):
         if not self._waiting:  # its page was dropped
             return {}
         ids = self._waiting.pop()
-        rows = reader.rows_cut(ids, MAX_TEXT)
+        rows = reader.shortened_rows(ids, MAX_TEXT)
         return {plant_id: _shortened(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
 
     def _on_read(self, generation: int, rows: dict[int, PlantRow | None]) -> None:
