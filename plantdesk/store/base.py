@@ -14,13 +14,7 @@ from typing import NamedTuple, TypeVar
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, Edit, Undone
-from plantdesk.domain.errors import (
-    OutOfMemoryError,
-    PlantDeskError,
-    SamePlantError,
-    StoreError,
-    id_taken,
-)
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, SamePlantError, StoreError, id_taken
 from plantdesk.domain.history import Change
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.models import NewPlant, Plant

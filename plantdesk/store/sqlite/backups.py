@@ -47,7 +47,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, u
 from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
-from plantdesk.store.sqlite.files.store_file import StoreFile, translate_file_errors
+from plantdesk.store.sqlite.files.store_file import StoreFile, file_errors
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.restore_source import load, opened
 
@@ -62,7 +62,7 @@ _IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change)
 @contextmanager
 def all_rows(path: Path) -> Iterator[StoreRows]:
     """Read the store at `path` in one snapshot. Raises NoStoreError and StoreError."""
-    with translate_file_errors(path):
+    with file_errors(path):
         if is_absent(resolved(path)):
             raise NoStoreError(file=path.name)
     with closing(StoreFile(path)) as file, translate_errors(), closing(file.connect()) as connection:
@@ -78,7 +78,7 @@ def all_rows(path: Path) -> Iterator[StoreRows]:
 
 def fill_file(path: Path, source: StoreRows, progress: Progress | None = None) -> Copied:
     """Copy all rows to a new file, or to the empty store at `path`. Raises StoreError; then nothing has changed."""
-    with translate_file_errors(path):
+    with file_errors(path):
         target = resolved(path)
         is_new = is_absent(target) and not os.path.lexists(f"{target}-wal")
     if is_new:
@@ -100,12 +100,7 @@ def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *,
     `is_backup`: it keeps the identity of the store, and no token is valid in it.
     """
     remove_abandoned(path.parent)
-    with (
-        translate_file_errors(path),
-        new_file(path) as temporary,
-        translate_errors(),
-        closing(connect(temporary)) as connection,
-    ):
+    with file_errors(path), new_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         connection.execute("PRAGMA journal_mode = MEMORY")  # a file of it would be left by a kill
         migrate(connection)

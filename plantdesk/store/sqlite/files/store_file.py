@@ -84,7 +84,7 @@ class StoreFile:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path` as `Store` does, and raise the same errors."""
-        with translate_file_errors(path):
+        with file_errors(path):
             self.path = resolved(path)
             self._opened, self.generation = _open_file(self.path, create=create), 0
 
@@ -171,7 +171,7 @@ class StoreFile:
 
         The files of before must be of no use to anyone any more: a log of theirs that is in the way is quarantined.
         """
-        with translate_file_errors(self.path):
+        with file_errors(self.path):
             if not os.path.lexists(self.path):
                 raise StoreMovedError
             old = self._opened
@@ -202,7 +202,7 @@ class StoreFile:
             time.sleep(_SETTLED)
             if written == self.last_written:
                 break
-        with translate_file_errors(self.path), locked(self.path), atomic_replacement(self.path) as temporary:
+        with file_errors(self.path), locked(self.path), atomic_replacement(self.path) as temporary:
             shutil.copyfile(self.path, temporary)
             Backups(self.path).quarantine_log(self.path)
 
@@ -536,7 +536,7 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def translate_file_errors(path: Path) -> Iterator[None]:
+def file_errors(path: Path) -> Iterator[None]:
     """Let errors name the file, and raise those of the system as StoreError."""
     try:
         yield
