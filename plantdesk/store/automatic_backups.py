@@ -18,7 +18,7 @@ def begin_backups(
     first: float,
     every: float = 3600.0,
 ) -> Callable[[], None]:
-    """Make a backup, if one is due, `first` and then `every` so many seconds; the error of each, or None, is reported.
+    """Make a backup if one is due, after `first` seconds and then every `every` seconds; report its error, or None.
 
     Returns what ends that, and waits for a backup that is being made. A failure is logged and tried again an hour
     later: no backup may prevent plants from being added.

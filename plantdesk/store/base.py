@@ -146,7 +146,7 @@ class WrittenStore(PlantStore):
     """An open store. A subclass sets `_writer` and lets it notify both lists of listeners."""
 
     _writer: WriterThread
-    #: Seconds after the opening; a user who opens PlantDesk for a minute a day has backups.
+    #: Seconds from opening to the first backup: a user who opens PlantDesk for a minute a day has backups.
     _first_backup = 5.0
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ from plantdesk.store.models import (
     TEXTS,
     temporary_table,
 )
-from plantdesk.store.rows import NO_ROOM
+from plantdesk.store.rows import FIRST_UNCOUNTED_ID
 
 #: The number of plants that makes a change large, and for which texts are computed together.
 LARGE_CHANGE = 10_000
@@ -88,29 +88,29 @@ class ChangeWriter(ABC):
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
         """Note that the change is complete; return what keeps ids up to `largest_id` (may be NULL) from being given."""
 
-    def grew(self, plants: int) -> None:  # noqa: B027  a file counts its plants itself
+    def add_to_plant_count(self, plants: int) -> None:  # noqa: B027  a file counts its plants itself
         """Note by how many plants the store grows."""
 
-    def expect_many(self) -> None:  # noqa: B027  nothing as a rule
+    def allow_long_statements(self) -> None:  # noqa: B027  nothing as a rule
         """Let each of the following statements take long: they may change millions of plants."""
 
-    def many(self, plants: int) -> AbstractContextManager[object]:  # noqa: ARG002  others need it
+    def bulk_planning(self, plants: int) -> AbstractContextManager[object]:  # noqa: ARG002  others need it
         """Return a context in which the database plans the statements that undo a change of so many plants."""
         return nullcontext()
 
-    def before_return(self, undone: int, back: Select[Any]) -> None:  # noqa: B027  nothing as a rule
+    def prepare_restoring(self, undone: int, back: Select[Any]) -> None:  # noqa: B027  nothing as a rule
         """Prepare for the return of plants that the change `undone` has deleted; `back` selects before-images."""
 
     # --- plants ---
 
     def collect(self, condition: ColumnElement[bool]) -> Table:
         """Return a table with the ids of the plants of a condition, until the next call."""
-        self.database.clear(self.runner, _CHOSEN)
+        self.database.prepare_table(self.runner, _CHOSEN)
         self.runner.run(insert(_CHOSEN).from_select(["id"], select(PLANT.c.id).where(condition)))
         self.database.analyze(self.runner, _CHOSEN)
         return _CHOSEN
 
-    def choose(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    def materialized(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
         """Return a condition of the same plants, for statements that find them once."""
         return is_in(self.collect(condition))
 
@@ -124,14 +124,14 @@ class ChangeWriter(ABC):
     def change(self, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
         """Give the plants of a condition, which may join a table, other values."""
         changed = update(PLANT).where(condition).values(**values, change=self.number)
-        self.runner.run_all(self.database.both(self.images(condition), changed))
+        self.runner.run_all(self.database.combined(self.images(condition), changed))
 
     def delete(self, condition: ColumnElement[bool]) -> None:
         """Delete the plants of a condition."""
         images = self.images(condition, deletes=True)
-        self.runner.run_all(self.database.both(images, delete(PLANT).where(condition)))
+        self.runner.run_all(self.database.combined(images, delete(PLANT).where(condition)))
 
-    def note_new(self, condition: ColumnElement[bool]) -> None:
+    def record_new_plants(self, condition: ColumnElement[bool]) -> None:
         """Store that the plants of a condition did not exist before the change, but for those with a before-image."""
         number = literal(self.number, NUMBER)
         new = select(number, PLANT.c.id, number).where(condition).order_by(PLANT.c.id)
@@ -171,10 +171,12 @@ class ChangeWriter(ABC):
         values = {"number": self.number, "made_at": self.database.now(), "source_id": source.id, "kind": str(kind)}
         values |= {"parameters": json.dumps(parameters | of_desk | {LAST_SEQ: self.last_seq})}
         values |= {"plants": extent.plants, "undoes": undoes, "undone": 0, "size": extent.size}
-        of_change = select(func.max(image.plant_id)).where(image.change == self.number, image.plant_id < NO_ROOM)
-        completed = self.complete(extent, of_change.scalar_subquery())
+        largest = select(func.max(image.plant_id)).where(
+            image.change == self.number, image.plant_id < FIRST_UNCOUNTED_ID
+        )
+        completed = self.complete(extent, largest.scalar_subquery())
         inserted = insert(CHANGE).values(values).returning(CHANGE.c.made_at)
-        made_at = self.runner.run_all(self.database.both(completed, inserted)).scalar_one()
+        made_at = self.runner.run_all(self.database.combined(completed, inserted)).scalar_one()
         facts = json.loads(json.dumps(parameters))  # as it will be read: tuples become lists
         by = source.without_token()
         return Change(self.number, made_at, by, kind, facts, extent.plants, undoes, desk=self.desk)
@@ -187,7 +189,7 @@ def _added(database: Database) -> Sequence[Executable]:
     image = database.insert(BEFORE_IMAGE).values(change=number, plant_id=plant, after=number)
     values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in (*TEXTS, "source_id")}
     values |= {"id": plant, "seq": bindparam("sequence"), "added_at": database.now(), "change": number}
-    return database.both(_keep_first(image), insert(PLANT).values(values))
+    return database.combined(_keep_first(image), insert(PLANT).values(values))
 
 
 def _keep_first(images: sqlite.Insert | postgresql.Insert) -> Insert:

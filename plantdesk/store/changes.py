@@ -56,7 +56,7 @@ def make_change(
     Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
     """
     if any(map(_may_be_large, edits)):
-        writer.expect_many()
+        writer.allow_long_statements()
     ids = _ids_of([edit.id for edit in edits if isinstance(edit, Insert)], writer)
     left = iter(ids)
     skipped: set[int] = set()
@@ -82,7 +82,7 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
     rows = writer.runner.run(added).all()
     if not rows:
         raise TablesChangedError
-    writer.grew(1)
+    writer.add_to_plant_count(1)
     return PlantRow(plant_id, fields.name, fields.tag, rows[0][0], source, version=-seq)
 
 
@@ -111,7 +111,7 @@ def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
         case SetTag():
             _set_tag(writer, edit)
         case DeleteAll():
-            chosen = writer.choose(condition_of(edit.plants, writer.database))
+            chosen = writer.materialized(condition_of(edit.plants, writer.database))
             if edit.expected_size is not None:
                 _check_size(writer, chosen, edit.expected_size)
             writer.delete(chosen)
@@ -163,7 +163,7 @@ def _check_size(writer: ChangeWriter, chosen: ColumnElement[bool], expected: int
 def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
     plants, tag = edit
     writer.database.check_storable(tag)
-    chosen = writer.choose(and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag)))
+    chosen = writer.materialized(and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag)))
     writer.change(chosen, {"tag": tag, "searched_tag": None if tag is None else searched(tag)})
 
 
@@ -172,10 +172,10 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     tag, database = PLANT.c.tag, writer.database
     known = select(tag).where(tag.is_not(None)).distinct()
     tags = edit.mapping(lambda: writer.runner.run(known).scalars().all())
-    tags = {each: new for each, new in tags.items() if database.storable(each)}
+    tags = {each: new for each, new in tags.items() if database.is_storable(each)}
     database.check_storable(*tags.values())
-    database.clear(writer.runner, _REPLACED)
-    database.fill(writer.runner, _REPLACED, ((each, new, new and searched(new)) for each, new in tags.items()))
+    database.prepare_table(writer.runner, _REPLACED)
+    database.insert_rows(writer.runner, _REPLACED, ((each, new, new and searched(new)) for each, new in tags.items()))
     database.analyze(writer.runner, _REPLACED)
     writer.change(tag == _REPLACED.c.tag, {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched})
 
@@ -189,7 +189,7 @@ def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
     Raises InvalidPlantError, InvalidPatternError, UnknownPositionError and NulRefusedError.
     """
     since = None if edit.since is None else EventPosition.parse(edit.since)
-    writer.database.clear(writer.runner, _REWRITTEN)
+    writer.database.prepare_table(writer.runner, _REWRITTEN)
     for page in _pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
         _add(writer, list(rewritten_plants(edit.rule, page, edit.leave)))
     skipped = set[int]() if since is None else _leave_changed(writer, since)
@@ -200,9 +200,9 @@ def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
 def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
     """Give the plants that stay the notes of those that are deleted. Raises as `duplicates.merge_pages` does."""
     for table in (_REWRITTEN, _DELETED):
-        writer.database.clear(writer.runner, table)
+        writer.database.prepare_table(writer.runner, table)
     for deleted, kept in merge_pages(*edit, partial(rows_by_id, writer.runner)):
-        writer.database.fill(writer.runner, _DELETED, ((each,) for each in deleted))
+        writer.database.insert_rows(writer.runner, _DELETED, ((each,) for each in deleted))
         _add(writer, kept)
     _write(writer)
     writer.database.analyze(writer.runner, _DELETED)
@@ -223,7 +223,7 @@ def _pages(writer: ChangeWriter, table: Table) -> Iterator[Sequence[Any]]:
 def _add(writer: ChangeWriter, found: Sequence[PlantContent]) -> None:
     writer.database.check_storable(*(text for _, *texts in found for text in texts))
     rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
-    writer.database.fill(writer.runner, _REWRITTEN, rows)
+    writer.database.insert_rows(writer.runner, _REWRITTEN, rows)
 
 
 def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:

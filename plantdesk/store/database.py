@@ -67,7 +67,7 @@ class Database(ABC):
         event.listen(self.dialect, "handle_error", _driver_error)
 
     def runner(self, driver: Any) -> Runner:  # noqa: ANN401  a connection of any driver
-        """Return what runs statements on a driver's connection, in transactions of the caller, who closes it.
+        """Return a Runner for a driver's connection. The caller begins and ends transactions and closes the connection.
 
         `create_engine` would make a dialect for each connection, and ask a server four questions.
         """
@@ -81,11 +81,11 @@ class Database(ABC):
         return compiled.string, compiled.params
 
     @abstractmethod
-    def storable(self, *texts: str | None) -> bool:
+    def is_storable(self, *texts: str | None) -> bool:
         """Return whether the database can hold these texts, so that it can be searched for them."""
 
     @abstractmethod
-    def among(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    def is_one_of(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
         """Return the condition that a column is one of any number of values."""
 
     @abstractmethod
@@ -116,20 +116,18 @@ class Database(ABC):
     def state(self, runner: Runner) -> StoreState:
         """Return the present state of a store."""
 
-    #: Selects at least the id of every deleted plant below `NO_ROOM`.
+    #: Selects at least the id of every deleted plant below `FIRST_UNCOUNTED_ID`.
     last_id: Select[tuple[int]]
 
-    # --- writing ---
-
     @abstractmethod
-    def clear(self, runner: Runner, table: Table) -> None:
+    def prepare_table(self, runner: Runner, table: Table) -> None:
         """Make a working table if it does not exist, and remove its rows."""
 
     @abstractmethod
-    def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
+    def insert_rows(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
         """Insert any number of rows with values for all columns."""
 
-    def place_of(self, table: Table) -> str:
+    def qualified_name(self, table: Table) -> str:
         """Return the name of a table in SQL."""
         return f"{self.temporary}.{table.name}" if table.schema else table.name
 
@@ -139,7 +137,7 @@ class Database(ABC):
     def check_storable(self, *texts: str | None) -> None:  # noqa: B027  most can
         """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
 
-    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
+    def combined(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
         """Return the statements that make two changes of different tables."""
         return first, second
 

@@ -185,7 +185,7 @@ class _Page:
         if ids:
             image = BEFORE_IMAGE.c
             later = select(image.plant_id, image.change, image.name, image.tag, image.note).where(
-                image.change > changed[0].change, self._runner.database.among(image.plant_id, ids)
+                image.change > changed[0].change, self._runner.database.is_one_of(image.plant_id, ids)
             )
             for each in self._runner.run(later.order_by(image.change)):
                 found.setdefault(each[0], []).append(each)

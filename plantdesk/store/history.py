@@ -21,7 +21,7 @@ from plantdesk.domain.records import Source
 from plantdesk.domain.texts import Text
 from plantdesk.store.database import Runner, version_of
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, COMMIT, PLANT, SOURCE, STATE
-from plantdesk.store.rows import NO_ROOM, read_sources, row_of, source_columns, source_of
+from plantdesk.store.rows import FIRST_UNCOUNTED_ID, read_sources, row_of, source_columns, source_of
 
 #: The member of the stored parameters with the name of the desk; so a copy in a file has it as well.
 DESK = "desk"
@@ -194,7 +194,7 @@ def _matches_text(text: str, shown: Callable[[Change], str], change: Change) -> 
 
 def _changes_with_name(runner: Runner, text: str) -> list[int]:
     """Return the changes with a plant that had `text` in its name before, or has it now if the change added it."""
-    if not runner.database.storable(text):
+    if not runner.database.is_storable(text):
         return []
     image, contains = BEFORE_IMAGE.c, runner.database.contains
     was = select(image.change).where(contains(image.searched_name, text))
@@ -212,13 +212,13 @@ def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, PlantLabel]:
         select(CHANGE.c.number, image.plant_id, name, case((image.name.is_(None), PLANT.c.tag), else_=image.tag))
         .join_from(CHANGE, BEFORE_IMAGE, (image.change == CHANGE.c.number) & (image.plant_id == first))
         .outerjoin(PLANT, PLANT.c.id == image.plant_id)
-        .where(runner.database.among(CHANGE.c.number, numbers), name.is_not(None))
+        .where(runner.database.is_one_of(CHANGE.c.number, numbers), name.is_not(None))
     )
     return {number: PlantLabel(*plant) for number, *plant in runner.run(statement)}
 
 
 def _changes_by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
-    rows = runner.run(_CHANGES.where(runner.database.among(CHANGE.c.number, numbers))) if numbers else ()
+    rows = runner.run(_CHANGES.where(runner.database.is_one_of(CHANGE.c.number, numbers))) if numbers else ()
     return {row[0]: change_of(row) for row in rows}
 
 
@@ -254,7 +254,7 @@ def prune_commits(runner: Runner) -> bool:
 
 def _oldest_stored(runner: Runner) -> int:
     """Return the number of the oldest change with stored before-images; a very large one if there is none."""
-    number = func.coalesce(func.min(CHANGE.c.number), NO_ROOM)
+    number = func.coalesce(func.min(CHANGE.c.number), FIRST_UNCOUNTED_ID)
     found = runner.run(select(number).where(CHANGE.c.size.is_not(None))).scalar_one()
     return int(found)
 

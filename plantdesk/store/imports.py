@@ -61,12 +61,14 @@ _MAX_TRIES = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
 _PART_SIZE, _PAGE = 50_000, 5_000
 
-#: given: all rows. known: rows that are not new, with the `earlier` row of the file that has the id if no plant has it.
-#: fresh: rows that get an id from the store, the `nth` after the largest. replacing: the last row for each plant.
 _FACTS = {"place": NUMBER, "file": NUMBER, "line": NUMBER, "id": NUMBER}
+#: All rows of the import.
 _GIVEN = temporary_table("given", TEMPORARY, **_FACTS, **dict.fromkeys(TEXTS, STRING))
+#: Rows with the id of a plant, or of the `earlier` row of the import.
 _KNOWN = temporary_table("known", TEMPORARY, place=NUMBER, conflicts=Boolean(), owner=STRING, earlier=NUMBER)
+#: Rows that get a new id, the `nth` after the largest.
 _FRESH = temporary_table("fresh", TEMPORARY, place=NUMBER, nth=NUMBER)
+#: The last row for each plant that is replaced.
 _REPLACING = temporary_table("replacing", TEMPORARY, id=NUMBER, place=NUMBER)
 _COMPARED = (_KNOWN, _FRESH, _REPLACING)
 
@@ -141,7 +143,7 @@ class StoreImport(PlantImport, ABC):
         self._runner.database.check_storable(*chain.from_iterable(texts))
         places = range(self._rows + 1, self._rows + 1 + len(rows))
         with self._work() as runner:
-            runner.database.fill(runner, _GIVEN, zip(places, *columns, *map(searched_all, texts), strict=True))
+            runner.database.insert_rows(runner, _GIVEN, zip(places, *columns, *map(searched_all, texts), strict=True))
         self._rows += len(rows)
 
     @override
@@ -239,7 +241,7 @@ class StoreImport(PlantImport, ABC):
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
             new = runner.run(self._new_plants(part, new_id, last_seq, facts)).rowcount
-            writer.note_new(PLANT.c.seq > last_seq)
+            writer.record_new_plants(PLANT.c.seq > last_seq)
             writer.next_seq(new)
             last_seq += new
             if progress is not None:

@@ -100,7 +100,7 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def near_names(self, name: str, limit: int) -> list[KnownName]:
-        near = near_candidates(name) if self.database.storable(name) else None
+        near = near_candidates(name) if self.database.is_storable(name) else None
         if near is None:
             return []
         plants, lengths = near
@@ -122,7 +122,7 @@ class StoreReader(PlantReader, ABC):
 
         def read(runner: Runner) -> list[KnownName]:
             counted = runner.run(names).all()
-            of_newest = self.database.among(PLANT.c.seq, [seq for _, _, seq in counted])
+            of_newest = self.database.is_one_of(PLANT.c.seq, [seq for _, _, seq in counted])
             tags = dict(runner.run(select(PLANT.c.seq, PLANT.c.tag).where(of_newest)).all())
             return [KnownName(name, tags.get(seq), count) for name, count, seq in counted]
 
@@ -136,8 +136,8 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def names_in_use(self, names: Collection[str]) -> set[str]:
-        listed = [*filter(self.database.storable, names)]
-        rows = self._all(select(PLANT.c.name).distinct().where(self.database.among(PLANT.c.name, listed)))
+        listed = [*filter(self.database.is_storable, names)]
+        rows = self._all(select(PLANT.c.name).distinct().where(self.database.is_one_of(PLANT.c.name, listed)))
         return {name for (name,) in rows}
 
     @override

@@ -47,9 +47,9 @@ def exchange(writer: ChangeWriter, source: Source, backup: str) -> Change:
     _map_sources(writer.runner)
     same = [RESTORED.c[each].is_not_distinct_from(PLANT.c[each]) for each in _COMPARED]
     same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
-    writer.delete(writer.choose(~exists().where(*same)))
+    writer.delete(writer.materialized(~exists().where(*same)))
     _add_missing(writer.runner, writer.number)
-    writer.note_new(PLANT.c.change == writer.number)
+    writer.record_new_plants(PLANT.c.change == writer.number)
     return writer.record(source, ChangeKind.RESTORE, {"backup": parameter(backup)})
 
 

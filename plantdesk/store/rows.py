@@ -35,7 +35,7 @@ _MAX_LISTED = 1000
 _IDS = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > bindparam("change")).distinct()
 _ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
 #: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
-NO_ROOM = 2**62
+FIRST_UNCOUNTED_ID = 2**62
 
 
 def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
@@ -50,7 +50,7 @@ def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
 
 
 def shortened_rows(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-    """Return the same without notes; texts over 4 × `longest` bytes are cut to `longest` characters."""
+    """Return these plants without notes; texts over 4 × `longest` bytes are cut to `longest` characters."""
 
     def cut(text: ColumnElement[Any]) -> ColumnElement[Any]:
         is_long = runner.database.bytes_of(text) > 4 * longest
@@ -111,7 +111,7 @@ def _rows_statement(
 
 
 def _read_rows(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
-    found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.among(PLANT.c.id, ids)))}
+    found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.is_one_of(PLANT.c.id, ids)))}
     return {plant_id: found[plant_id] for plant_id in ids if plant_id in found}
 
 
@@ -148,10 +148,10 @@ def first_new_id(runner: Runner, count: int = 1, *others: Table) -> int:
     It follows the largest id in use or, if that leaves no room, begins the first gap that is large enough.
     """
     ids = [table.c.id for table in (PLANT, *others)]
-    used = (select(func.max(each).label("id")).where(each < NO_ROOM) for each in ids)
+    used = (select(func.max(each).label("id")).where(each < FIRST_UNCOUNTED_ID) for each in ids)
     largest = func.max(union_all(runner.database.last_id, *used).subquery("used").c.id)
     found = runner.run(select(func.coalesce(largest, 0))).scalar_one()
-    if found + count < NO_ROOM:
+    if found + count < FIRST_UNCOUNTED_ID:
         return max(int(found), 0) + 1
     given = [*ids, BEFORE_IMAGE.c.plant_id]
     known = union(select(literal(0, PLANT.c.id.type).label("id")), *(select(each).where(each > 0) for each in given))

@@ -142,7 +142,7 @@ def _revoke(runner: Runner, name: str) -> str:
     """Revoke a token and return its name. Raises UnknownTokenError."""
     label, database = name.strip(), runner.database
     revoked = update(TOKEN).values(revoked_at=database.now()).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
-    if not database.storable(label) or not runner.run(revoked).rowcount:
+    if not database.is_storable(label) or not runner.run(revoked).rowcount:
         message = Text("There is no token named “{name}”. `plantdesk token list` shows them all.")
         raise UnknownTokenError(message, name=shortened(name))
     return label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, not_, select, update
@@ -22,9 +22,10 @@ from plantdesk.store.rows import first_new_id
 _MAX_LISTED = 100
 
 #: Before-images of the change that is taken back, and of the undo.
-FORMER, OWN = BEFORE_IMAGE.alias("x"), BEFORE_IMAGE.alias("u")
+UNDONE = BEFORE_IMAGE.alias("undone")
+UNDO = BEFORE_IMAGE.alias("undo")
 #: The version of a plant that a before-image has.
-VERSION_BEFORE = version_of(FORMER.c.plant_change, FORMER.c.seq)
+VERSION_BEFORE = version_of(UNDONE.c.plant_change, UNDONE.c.seq)
 _ROW = ["id", *SHARED_COLUMNS, "change"]
 _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
 
@@ -105,9 +106,9 @@ def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
     """
     kind, parameters = change.inverse()
     if change.plants > LARGE_CHANGE:
-        writer.expect_many()
+        writer.allow_long_statements()
     try:
-        with writer.many(change.plants):
+        with writer.bulk_planning(change.plants):
             outcome = _Undo(writer, change).bring_back()
     except writer.database.integrity_error as error:
         raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=change.title) from error
@@ -115,24 +116,26 @@ def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
 
 
 class _Undo:
+    """Reverts one change: restores its before-images, and makes before-images of its own."""
+
     def __init__(self, writer: ChangeWriter, undone: Change) -> None:
         self._writer, self._undone = writer, undone
         self._number = literal(writer.number, PLANT.c.change.type)
-        self._is_former = FORMER.c.change == undone.number
+        self._is_former = UNDONE.c.change == undone.number
         #: The before-images that the undo brings back.
-        own = and_(OWN.c.plant_id == FORMER.c.plant_id, OWN.c.change == writer.number)
-        self._back = select(FORMER.c.plant_id).join(OWN, own).where(self._is_former, FORMER.c.seq.is_not(None))
+        own = and_(UNDO.c.plant_id == UNDONE.c.plant_id, UNDO.c.change == writer.number)
+        self._back = select(UNDONE.c.plant_id).join(UNDO, own).where(self._is_former, UNDONE.c.seq.is_not(None))
         other = PLANT.alias("other")
-        same = (func.coalesce(other.c[each], "") == func.coalesce(FORMER.c[each], "") for each in TEXTS[:3])
+        same = (func.coalesce(other.c[each], "") == func.coalesce(UNDONE.c[each], "") for each in TEXTS[:3])
         #: Deleted plants with ids that others have now; not those that are there again with the same texts.
         self._displaced = (
-            select(FORMER.c.plant_id)
-            .join(other, other.c.id == FORMER.c.plant_id)
-            .where(self._is_former, FORMER.c.after.is_(None), FORMER.c.seq.is_not(None), not_(and_(*same)))
+            select(UNDONE.c.plant_id)
+            .join(other, other.c.id == UNDONE.c.plant_id)
+            .where(self._is_former, UNDONE.c.after.is_(None), UNDONE.c.seq.is_not(None), not_(and_(*same)))
         )
 
-    def bring_back(self) -> Callable[[Change], Undone]:
-        """Return what makes the outcome of the entry of the undo. Raises UndoConflictError."""
+    def bring_back(self) -> partial[Undone]:
+        """Return all of the outcome but its change, which is not recorded yet. Raises UndoConflictError."""
         undone = self._undone
         restored = self._restore()
         first, moved = self._move() if restored < undone.plants else (0, 0)
@@ -140,12 +143,12 @@ class _Undo:
             raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
         _mark_undone(self._writer.runner, undone.number)
         skipped = max(0, undone.plants - restored - moved)
-        old = self._ids(self._displaced.order_by(FORMER.c.plant_id).limit(_MAX_LISTED)) if moved else ()
+        old = self._ids(self._displaced.order_by(UNDONE.c.plant_id).limit(_MAX_LISTED)) if moved else ()
         moved_ids = tuple(zip(old, range(first, first + len(old)), strict=True))
         back = self._ids(self._back.limit(_MAX_LISTED + 1))
         ids = (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
         skipped_ids = self._skipped(moved) if skipped else ()
-        return lambda change: Undone(change, skipped, skipped_ids, ids, moved, moved_ids)
+        return partial(Undone, skipped=skipped, skipped_ids=skipped_ids, ids=ids, moved=moved, moved_ids=moved_ids)
 
     def _ids(self, statement: Select[tuple[int]]) -> tuple[int, ...]:
         return tuple(self._writer.runner.run(statement).scalars())
@@ -157,21 +160,21 @@ class _Undo:
         """
         plants: int = self._writer.runner.run(self._images()).rowcount
         present = self._writer.runner.run(
-            select(func.count(OWN.c.seq)).where(OWN.c.change == self._writer.number)
+            select(func.count(UNDO.c.seq)).where(UNDO.c.change == self._writer.number)
         ).scalar_one()
-        is_same = (PLANT.c[each] == FORMER.c[each] for each in SHARED_COLUMNS[len(TEXTS) :])
-        is_unchanged = and_(PLANT.c.id == FORMER.c.plant_id, self._is_former, FORMER.c.after == VERSION)
-        texts = {each: FORMER.c[each] for each in TEXTS}
-        give_back = update(PLANT).where(is_unchanged, *is_same).values(**texts, change=FORMER.c.plant_change)
+        is_same = (PLANT.c[each] == UNDONE.c[each] for each in SHARED_COLUMNS[len(TEXTS) :])
+        is_unchanged = and_(PLANT.c.id == UNDONE.c.plant_id, self._is_former, UNDONE.c.after == VERSION)
+        texts = {each: UNDONE.c[each] for each in TEXTS}
+        give_back = update(PLANT).where(is_unchanged, *is_same).values(**texts, change=UNDONE.c.plant_change)
         changed = self._writer.runner.run(give_back).rowcount if present else 0
         if changed < present:
-            ids = select(FORMER.c.plant_id).join(PLANT, PLANT.c.id == FORMER.c.plant_id)
-            ids = ids.where(self._is_former, FORMER.c.after == VERSION)
+            ids = select(UNDONE.c.plant_id).join(PLANT, PLANT.c.id == UNDONE.c.plant_id)
+            ids = ids.where(self._is_former, UNDONE.c.after == VERSION)
             self._writer.runner.run(delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
         if changed < plants:
-            self._writer.before_return(self._undone.number, self._back)
-            row = self._back.add_columns(*(FORMER.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
-            is_gone = not_(exists().where(PLANT.c.id == FORMER.c.plant_id).correlate(FORMER))
+            self._writer.prepare_restoring(self._undone.number, self._back)
+            row = self._back.add_columns(*(UNDONE.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
+            is_gone = not_(exists().where(PLANT.c.id == UNDONE.c.plant_id).correlate(UNDONE))
             self._writer.runner.run(insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
         return plants
 
@@ -179,21 +182,21 @@ class _Undo:
         """Return what stores the present state of those plants of the change that nothing has changed since."""
         columns = (
             self._number,
-            FORMER.c.plant_id,
+            UNDONE.c.plant_id,
             VERSION_BEFORE,
             *(PLANT.c[each] for each in SHARED_COLUMNS),
             PLANT.c.change,
         )
-        is_gone = VERSION.is_(None) & FORMER.c.after.is_(None)
-        images = select(*columns).outerjoin_from(FORMER, PLANT, PLANT.c.id == FORMER.c.plant_id)
-        images = images.where(self._is_former, func.coalesce(FORMER.c.after == VERSION, is_gone))
+        is_gone = VERSION.is_(None) & UNDONE.c.after.is_(None)
+        images = select(*columns).outerjoin_from(UNDONE, PLANT, PLANT.c.id == UNDONE.c.plant_id)
+        images = images.where(self._is_former, func.coalesce(UNDONE.c.after == VERSION, is_gone))
         return insert(BEFORE_IMAGE).from_select(IMAGE_COLUMNS, images)
 
     def _skipped(self, moved: int) -> tuple[int, ...]:
-        is_own = exists().where(OWN.c.change == self._writer.number, OWN.c.plant_id == FORMER.c.plant_id)
-        skipped = select(FORMER.c.plant_id).where(self._is_former, not_(is_own.correlate(FORMER)))
+        is_own = exists().where(UNDO.c.change == self._writer.number, UNDO.c.plant_id == UNDONE.c.plant_id)
+        skipped = select(UNDONE.c.plant_id).where(self._is_former, not_(is_own.correlate(UNDONE)))
         if moved:
-            skipped = skipped.where(FORMER.c.plant_id.not_in(self._displaced.correlate(None)))
+            skipped = skipped.where(UNDONE.c.plant_id.not_in(self._displaced.correlate(None)))
         return self._ids(skipped.limit(_MAX_LISTED))
 
     def _move(self) -> tuple[int, int]:
@@ -202,12 +205,12 @@ class _Undo:
         if not count:
             return 0, 0
         seq, first = self._writer.next_seq(count), first_new_id(self._writer.runner, count)
-        place = func.row_number().over(order_by=FORMER.c.plant_id) - 1
-        texts, number = (FORMER.c[each] for each in TEXTS), PLANT.c.id.type
+        place = func.row_number().over(order_by=UNDONE.c.plant_id) - 1
+        texts, number = (UNDONE.c[each] for each in TEXTS), PLANT.c.id.type
         columns = (literal(first, number) + place, *texts, literal(seq, number) + place)
-        rows = self._displaced.with_only_columns(*columns, FORMER.c.added_at, FORMER.c.source_id, self._number)
+        rows = self._displaced.with_only_columns(*columns, UNDONE.c.added_at, UNDONE.c.source_id, self._number)
         self._writer.runner.run(insert(PLANT).from_select(_ROW, rows))
-        self._writer.note_new(PLANT.c.id.between(first, first + count - 1))
+        self._writer.record_new_plants(PLANT.c.id.between(first, first + count - 1))
         return first, count
 
 

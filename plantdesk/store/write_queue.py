@@ -58,7 +58,7 @@ class WriteJob:
     action: Callable[[ChangeWriter], Any]
     changes_tokens: bool = False
     attached: Path | None = None
-    future: Future[Any] = field(default_factory=running_future)  # of a cancelled one the result could not be set
+    future: Future[Any] = field(default_factory=running_future)  # it cannot be cancelled: its result can be set
 
     def fail(self, error: Exception) -> None:
         """Pass on that nothing was written."""

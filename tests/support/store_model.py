@@ -52,7 +52,7 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Pla
 from plantdesk.domain.rewriting import PlantTexts, RewriteRule
 from plantdesk.domain.selections import Contains, HasTag, Order, Selection, Term, View
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store.rows import NO_ROOM
+from plantdesk.store.rows import FIRST_UNCOUNTED_ID
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
@@ -153,7 +153,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     def record_event(self, kind: EventKind, plant_id: int, change: int | None) -> None:
         entry = self.plants.get(plant_id)
-        self.last_id = max(self.last_id, plant_id if plant_id < NO_ROOM else 0)
+        self.last_id = max(self.last_id, plant_id if plant_id < FIRST_UNCOUNTED_ID else 0)
         content = None if entry is None else PlantContent(plant_id, entry.name, entry.tag, entry.note)
         self.happened.append(PlantEvent("", kind, plant_id, content, change))
 
@@ -298,7 +298,7 @@ class StoreBesideDict(RuleBasedStateMachine):
     def insert(self, plants: dict[int, str], others: list[str]) -> None:
         edits: list[Edit] = [Insert(new_plant({"id": key, "name": name}), "new") for key, name in plants.items()]
         first = self.reader.next_free_id()
-        if first + 6 < NO_ROOM:
+        if first + 6 < FIRST_UNCOUNTED_ID:
             edits += [Insert(plant_fields({"name": name}), "new") for name in others]
             free = assign_ids([*plants, *([None] * len(others))], first)[len(plants) :]
             taken = plants.keys() & self.plants.keys()

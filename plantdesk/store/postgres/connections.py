@@ -48,7 +48,7 @@ logging.getLogger("psycopg").setLevel(logging.ERROR)
 #: The role of a connection that only reads.
 READER = "reader"
 #: Seconds for a statement that reads or writes a whole table.
-LONG = 3600
+LONG_TIMEOUT = 3600
 #: Seconds for each host.
 CONNECT_TIMEOUT = 2
 #: Seconds for which a refused user is not tried again.
@@ -56,7 +56,7 @@ _REFUSAL_SECONDS = 30
 #: The oldest version of the server, as libpq reports it.
 _OLDEST = 140000
 #: Seconds that the server has to report a timeout of its own.
-_GRACE = 3
+_TIMEOUT_GRACE = 3
 #: Parameters of libpq that end a dead connection within seconds; those of the address win.
 _DEFAULTS = {
     "connect_timeout": CONNECT_TIMEOUT,
@@ -79,12 +79,12 @@ _SETTINGS = """
     SELECT set_config('client_connection_check_interval', '2s', false) WHERE version() LIKE '%linux%';
     SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');"""
-#: Taken first by each transaction that writes: it gives all commits of all desks one order. If a newer PlantDesk has
-#: updated the tables meanwhile, it divides by zero: so no other statement of the round trip writes anything.
-LOCK = f"""SELECT position, last_seq, last_change, tokens FROM state
+#: Taken first by each transaction that writes: it gives all commits of all desks one order. The division by
+#: zero is deliberate: if the tables have another version, it fails the pipeline, so no later statement in it writes.
+LOCK_STATE = f"""SELECT position, last_seq, last_change, tokens FROM state
            WHERE 1 / (version = {SCHEMA_VERSION})::integer = 1 FOR UPDATE"""
 #: Milliseconds since 1970: the server's clock, which all desks share.
-NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
+NOW_MS = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 #: libpq's default: encrypted if the server offers it, whichever server it is. In a service file or the environment
 #: this value counts as no choice.
 _NO_CHOICE = "prefer"
@@ -94,15 +94,15 @@ class Connection(psycopg.Connection[Any]):
     """A connection on which nothing waits without end: it is closed if the server does not answer."""
 
     #: Seconds in which each statement must be answered.
-    limit: float = 60
+    statement_timeout: float = 60
 
     @override
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         if timeout is not None:
             return super().wait(gen, interval, timeout)
-        deadline = time.monotonic() + self.limit
+        deadline = time.monotonic() + self.statement_timeout
         try:
-            return super().wait(gen, interval, self.limit)
+            return super().wait(gen, interval, self.statement_timeout)
         except psycopg.OperationalError as error:
             # After a fatal error the server closes the connection, which libpq may notice only later.
             if time.monotonic() >= deadline or error.diag.severity_nonlocalized in {"FATAL", "PANIC"}:
@@ -168,7 +168,7 @@ def _open(address: Address, role: str, timeout: int) -> Connection:
     if not attributes or role == READER:
         attributes.append({})
     connection = _connect_to_first({**each, **parameters} for each in attributes)
-    connection.limit = CONNECT_TIMEOUT + _GRACE
+    connection.statement_timeout = CONNECT_TIMEOUT + _TIMEOUT_GRACE
     try:
         _check_server(connection)
         settings = _SETTINGS.format(timeout=timeout)
@@ -176,7 +176,7 @@ def _open(address: Address, role: str, timeout: int) -> Connection:
     except BaseException:
         connection.close()
         raise
-    connection.limit = timeout + _GRACE
+    connection.statement_timeout = timeout + _TIMEOUT_GRACE
     return connection
 
 

@@ -35,7 +35,7 @@ from plantdesk.platform import paths
 from plantdesk.store.copies import rows_of, transfer
 from plantdesk.store.database import StoreState
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import LONG, READER, Connection, connect, execute
+from plantdesk.store.postgres.connections import LONG_TIMEOUT, READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
@@ -60,7 +60,7 @@ _MAX_NAME = 40
 @contextmanager
 def all_rows(address: Address) -> Iterator[StoreRows]:
     """Read a store in one snapshot. Raises StoreError."""
-    with translate_errors(address), closing(connect(patient(address), READER, LONG)) as connection:
+    with translate_errors(address), closing(connect(patient(address), READER, LONG_TIMEOUT)) as connection:
         check_readable(version_of(connection), address.name, address.server)
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -96,14 +96,14 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, writer
     )  # made at the end in a fraction of the time
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, partial(DATABASE.fill, writer.runner), partial(_rows, connection), progress)
+        copied = transfer(source, partial(DATABASE.insert_rows, writer.runner), partial(_rows, connection), progress)
     except errors.IntegrityError as error:
         raise CopyRefusedError from error
     for table in ("source", "token"):
         execute(connection, _NEXT_ID.format(table))
     execute(connection, "UPDATE state SET last_id = %s", (source.last_id,))
     writer.seq, writer.last_change, writer.tokens = source.last_seq, source.last_change, copied.rows["token"]
-    writer.grew(copied.rows["plant"])
+    writer.add_to_plant_count(copied.rows["plant"])
     return copied
 
 
@@ -179,7 +179,7 @@ class SharedBackups(MadeBackups):
 def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
     try:
         for table in (RESTORED, RESTORED_SOURCE):
-            DATABASE.fill(runner_of(connection), table, reading.execute(rows_of(table)))
+            DATABASE.insert_rows(runner_of(connection), table, reading.execute(rows_of(table)))
     except DataError as error:
         raise NulRefusedError from error
     connection.execute("ANALYZE restored")

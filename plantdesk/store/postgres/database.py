@@ -17,7 +17,7 @@ from typing_extensions import override
 from plantdesk.domain.folding import is_unicode
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.connections import NOW, Connection, execute
+from plantdesk.store.postgres.connections import NOW_MS, Connection, execute
 from plantdesk.store.postgres.errors import NulRefusedError
 from plantdesk.store.postgres.schema import LAST_ID
 
@@ -39,12 +39,12 @@ class PostgresDatabase(Database):
     last_id = select(literal_column(LAST_ID, STATE.c.last_id.type).label("id")).select_from(STATE)
 
     @override
-    def storable(self, *texts: str | None) -> bool:
+    def is_storable(self, *texts: str | None) -> bool:
         """Return whether texts have neither U+0000 nor lone surrogates (which only a search can have)."""
         return all("\0" not in text and is_unicode(text) for text in filter(None, texts))
 
     @override
-    def among(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    def is_one_of(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
         return column == any_(bindparam(None, [*values], type_=ARRAY(column.type)))
 
     @override
@@ -70,7 +70,7 @@ class PostgresDatabase(Database):
 
     @override
     def now(self) -> ColumnElement[int]:
-        return literal_column(NOW, PLANT.c.added_at.type)
+        return literal_column(NOW_MS, PLANT.c.added_at.type)
 
     @override
     def source_key(self) -> ColumnElement[Any]:
@@ -81,29 +81,29 @@ class PostgresDatabase(Database):
         return StoreState(*runner.run(select(STATE.c.identity, STATE.c.last_seq, STATE.c.last_change)).one())
 
     @override
-    def clear(self, runner: Runner, table: Table) -> None:
+    def prepare_table(self, runner: Runner, table: Table) -> None:
         """Truncate: nothing but the connection itself would ever free the space of deleted rows."""
         runner.run(CreateTable(table, if_not_exists=True))
         execute(runner.driver, f"TRUNCATE {table}")
 
     @override
-    def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
-        sql = f"COPY {self.place_of(table)} ({', '.join(table.columns.keys())}) FROM STDIN".encode()
+    def insert_rows(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
+        sql = f"COPY {self.qualified_name(table)} ({', '.join(table.columns.keys())}) FROM STDIN".encode()
         with runner.driver.cursor() as cursor, cursor.copy(sql) as copy:
             for row in rows:
                 copy.write_row(row)
 
     @override
     def analyze(self, runner: Runner, table: Table) -> None:
-        execute(runner.driver, f"ANALYZE {self.place_of(table)}")
+        execute(runner.driver, f"ANALYZE {self.qualified_name(table)}")
 
     @override
     def check_storable(self, *texts: str | None) -> None:
-        if not self.storable(*texts):
+        if not self.is_storable(*texts):
             raise NulRefusedError
 
     @override
-    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
+    def combined(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
         """Return one statement: they take one round trip."""
         return (second.add_cte(first.cte("first")),)
 
@@ -113,5 +113,5 @@ DATABASE = PostgresDatabase()
 
 
 def runner_of(connection: Connection) -> Runner:
-    """Return what runs statements on a connection."""
+    """Return a Runner for a connection."""
     return DATABASE.runner(connection)

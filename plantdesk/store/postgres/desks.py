@@ -1,8 +1,8 @@
 """The desks of a shared store: the computers that work on it, each by the name that others see in the history.
 
-A desk that listens notes its name and version every 30 s, on the connection that only waits: no change costs more for
-it. Commits name the desk as well, so that commands count. The tables are made here, and updated for all desks when a
-user has agreed. A notification says only that there is something to read, as it may be lost.
+A listening desk records its name and version every 30 s on its LISTEN connection, so writes pay nothing for it. Commits
+name the desk as well: so commands, which do not listen, are listed too. The tables are made here, and updated for all
+desks when a user has agreed. A notification says only that there is something to read, as it may be lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plantdesk import __version__
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import LONG, NOW, Connection, connect, execute
+from plantdesk.store.postgres.connections import LONG_TIMEOUT, NOW_MS, Connection, connect, execute
 from plantdesk.store.postgres.errors import ServerUnreachableError, translate_errors
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, version_of
 
@@ -27,15 +27,15 @@ _log = logging.getLogger(__name__)
 #: The role of the connection that makes or updates the tables.
 _ROLE = "migration"
 #: Milliseconds for which a desk counts, and for which it is at work: it notes itself every 30 s.
-_LATELY = 30 * 86_400_000
-AT_WORK = 60_000
-_NOTE = f"""INSERT INTO desk (name, version, tables, last_seen) VALUES (%s, %s, %s, {NOW})
+_LISTED_MS = 30 * 86_400_000
+ACTIVE_MS = 60_000
+_NOTE = f"""INSERT INTO desk (name, version, tables, last_seen) VALUES (%s, %s, %s, {NOW_MS})
             ON CONFLICT (name) DO UPDATE SET version = excluded.version, tables = excluded.tables,
                                              last_seen = excluded.last_seen"""
 _COMMITTED = f"""SELECT desk AS name, '' AS version, 0 AS tables, max(made_at) AS last_seen FROM commits
-                 WHERE made_at > {NOW} - %(lately)s GROUP BY desk"""
+                 WHERE made_at > {NOW_MS} - %(lately)s GROUP BY desk"""
 _LISTED = f"""SELECT DISTINCT ON (name) name, version, tables, last_seen
-              FROM ({{found}}) AS found WHERE last_seen > {NOW} - %(lately)s ORDER BY name, tables DESC"""
+              FROM ({{found}}) AS found WHERE last_seen > {NOW_MS} - %(lately)s ORDER BY name, tables DESC"""
 _NOTED = "SELECT name, version, tables, last_seen FROM desk"
 #: Seconds after which the store is read without a notification, and between two attempts to connect.
 _POLL_INTERVAL, _RETRY_DELAY = 30, 1
@@ -52,7 +52,7 @@ def note_desk(connection: Connection, name: str) -> None:
             raise
 
 
-def desks(connection: Connection, own: str, lately: int = _LATELY) -> list[Desk]:
+def desks(connection: Connection, own: str, lately: int = _LISTED_MS) -> list[Desk]:
     """Return the desks of the last milliseconds, also of the first version, which notes none. Raises psycopg.Error."""
     has_table = connection.execute("SELECT to_regclass('plantdesk.desk') IS NOT NULL").fetchone() == (True,)
     found = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
@@ -84,7 +84,7 @@ def update_tables(address: Address) -> None:
     If the answer to the commit is lost, the version of the tables shows whether they were updated.
     """
     try:
-        with translate_errors(address), closing(connect(address, _ROLE, LONG)) as connection:
+        with translate_errors(address), closing(connect(address, _ROLE, LONG_TIMEOUT)) as connection:
             migrate(connection)
     except ServerUnreachableError:
         if needed_update(address) is not None:

@@ -114,7 +114,7 @@ _GONE = Text("The tables of the shared store are gone. Nothing was created in th
 #: What makes the errors of users of those of the server and of psycopg. The first that is found decides.
 _BY_CLASS: tuple[tuple[type[psycopg.Error], Callable[[], StoreError]], ...] = (
     (errors.DiskFull, partial(StoreFullError, _FULL)),
-    (errors.DivisionByZero, StoreNewerError),  # of LOCK
+    (errors.DivisionByZero, StoreNewerError),  # of LOCK_STATE
     (errors.ReadOnlySqlTransaction, StandbyError),
     (errors.InsufficientPrivilege, RightsMissingError),
     (errors.InvalidPassword, SignInRefusedError),

@@ -25,7 +25,7 @@ from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
-from plantdesk.store.postgres.desks import AT_WORK, desks
+from plantdesk.store.postgres.desks import ACTIVE_MS, desks
 from plantdesk.store.postgres.errors import translate_errors
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
@@ -180,7 +180,7 @@ class PostgresReader(StoreReader):
 
     @override
     def active_desks(self) -> list[Desk]:
-        return self.ask(lambda runner: desks(runner.driver, self._shared.address.desk, AT_WORK))
+        return self.ask(lambda runner: desks(runner.driver, self._shared.address.desk, ACTIVE_MS))
 
     @override
     def history_summary(self) -> HistorySummary:

@@ -32,7 +32,7 @@ from plantdesk.store.history import prune, prune_commits
 from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
-from plantdesk.store.postgres.connections import LOCK, LONG, NOW, Connection, connect, execute
+from plantdesk.store.postgres.connections import LOCK_STATE, LONG_TIMEOUT, NOW_MS, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.errors import (
     NulRefusedError,
@@ -57,12 +57,12 @@ _FINISH = f"""
         RETURNING position
     )
     INSERT INTO commits (key, position, made_at, desk, seq, change)
-    SELECT %(key)s, position, {NOW}, %(desk)s, %(seq)s, %(change)s FROM next"""
-_SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW}, %(desk)s)
+    SELECT %(key)s, position, {NOW_MS}, %(desk)s, %(seq)s, %(change)s FROM next"""
+_SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW_MS}, %(desk)s)
               ON CONFLICT (key) DO NOTHING RETURNING key"""
 _STATE = f"SELECT position, last_seq, last_change, tokens, {VERSION_COLUMNS} FROM state"
 #: Seconds in which each statement is answered, with what it waits for the lock, but for those of large changes.
-_QUICK = 8
+_QUICK_TIMEOUT = 8
 
 
 class OutcomeUnknownError(ServerUnreachableError):
@@ -77,7 +77,7 @@ class OutcomeUnknownError(ServerUnreachableError):
     )
 
 
-class ServerPosition(NamedTuple):
+class ServerCounters(NamedTuple):
     """A state of the store: the number of commits, the largest `seq`, the last change, and changes of tokens."""
 
     position: int
@@ -110,26 +110,26 @@ class PostgresChangeWriter(ChangeWriter):
     @override
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
         self.last_change = self.number
-        self.grew(extent.growth)
+        self.add_to_plant_count(extent.growth)
         return update(STATE).values(last_id=func.greatest(STATE.c.last_id, largest_id))
 
     @override
-    def choose(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    def materialized(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
         """Join a part of the statement itself, which takes no round trip of its own."""
         return PLANT.c.id == select(PLANT.c.id).where(condition).cte("chosen").c.id
 
     @override
-    def grew(self, plants: int) -> None:
+    def add_to_plant_count(self, plants: int) -> None:
         self.plants += plants
         self.has_changed = True
 
     @override
-    def expect_many(self) -> None:
-        self.connection.limit = LONG
+    def allow_long_statements(self) -> None:
+        self.connection.statement_timeout = LONG_TIMEOUT
 
     @override
     @contextmanager
-    def many(self, plants: int) -> Iterator[None]:
+    def bulk_planning(self, plants: int) -> Iterator[None]:
         """Keep the server, which knows nothing of the rows of this transaction yet, from comparing each with each."""
         if plants > LARGE_CHANGE:
             self.connection.execute("SET LOCAL enable_nestloop = off")
@@ -158,7 +158,7 @@ class Transactions:
         self._unknown = set[int]()
         with translate_errors(address):
             (row,) = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state")
-        self.known = ServerPosition(*row)
+        self.known = ServerCounters(*row)
 
     @property
     def backend(self) -> int:
@@ -171,9 +171,9 @@ class Transactions:
         if self._is_abandoned:
             raise ServerUnreachableError
         if self._connection is None or self._connection.closed:
-            connection = connect(self._address, "writer", LONG)
+            connection = connect(self._address, "writer", LONG_TIMEOUT)
             try:
-                connection.limit = _QUICK
+                connection.statement_timeout = _QUICK_TIMEOUT
                 with translate_errors(self._address):
                     found = check_readable(version_of(connection), self._address.name, self._address.server)
                     rights = missing_rights(connection)
@@ -182,7 +182,8 @@ class Transactions:
                 raise
             self._connection, self.refusal = connection, write_refusal(found)
             self.missing_rights = rights
-        self._connection.limit = LONG if self._is_large else _QUICK  # of the last write it may be another one
+        # The last write may have left another one.
+        self._connection.statement_timeout = LONG_TIMEOUT if self._is_large else _QUICK_TIMEOUT
         return self._connection
 
     def _open_to_write(self) -> Connection:
@@ -203,14 +204,12 @@ class Transactions:
         if self._connection is not None:
             self._connection.close()
 
-    # --- writing ---
-
     def add(self, entries: Sequence[Entry]) -> Outcome:
         """Add plants, each with its own outcome. Raises StoreError if none was added, psycopg.Error for a defect."""
         outcomes: _Known = {
             place: NulRefusedError()
             for place, (plant, _) in enumerate(entries)
-            if not DATABASE.storable(plant.name, plant.tag)
+            if not DATABASE.is_storable(plant.name, plant.tag)
         }
         added, last = list[PlantRow](), None
         deadline, was_lost = time.monotonic() + _SETTLE_TIMEOUT, False
@@ -274,7 +273,7 @@ class Transactions:
 
         It is not repeated if it took as long as a statement may: nobody waits twice as long.
         """
-        deadline = time.monotonic() + _QUICK
+        deadline = time.monotonic() + _QUICK_TIMEOUT
         try:
             return step()
         except OutcomeUnknownError:
@@ -290,7 +289,7 @@ class Transactions:
             with translate_errors(self._address):
                 with connection.pipeline():
                     connection.execute("BEGIN")
-                    state = execute(connection, LOCK)
+                    state = execute(connection, LOCK_STATE)
                 ((_, seq, change, _),) = state
                 writer = PostgresChangeWriter(connection, seq, change, self._address.desk)
                 result = action(writer)
@@ -317,7 +316,7 @@ class Transactions:
             if isinstance(self.missing_rights, OnlyReadsError):
                 raise self.missing_rights
             with connection.transaction(force_rollback=True):
-                execute(connection, LOCK)
+                execute(connection, LOCK_STATE)
 
     def check_may_change(self) -> None:
         """Raise StoreError unless this user can change and remove plants now."""
@@ -331,7 +330,7 @@ class Transactions:
         if self.missing_rights is not None:
             return False
         with translate_errors(self._address), connection.transaction():
-            execute(connection, LOCK)
+            execute(connection, LOCK_STATE)
             has_more_changes = prune(runner_of(connection))
             has_more_commits = prune_commits(runner_of(connection))
             return has_more_changes or has_more_commits
@@ -374,15 +373,13 @@ class Transactions:
         while True:
             try:
                 connection = self.open()
-                connection.limit = _SETTLE_TIMEOUT
+                connection.statement_timeout = _SETTLE_TIMEOUT
                 with translate_errors(self._address):
                     return step(connection)
             except Exception as error:
                 if self._is_abandoned or time.monotonic() >= deadline:
                     raise OutcomeUnknownError from error
             time.sleep(_SETTLE_DELAY)
-
-    # --- what was committed ---
 
     def note_added(self, outcome: Outcome) -> Changes | None:
         """Move on past a commit of this desk. Return its changes for listeners; None if others committed before it."""
@@ -408,7 +405,7 @@ class Transactions:
             _roll_back(connection)
             raise
         *position, version, reads_from = state.fetchone() or (*known, 0, 0)
-        self.known = now = ServerPosition(*position)
+        self.known = now = ServerCounters(*position)
         self.refusal = write_refusal(TablesVersion(version, reads_from))
         return changes._replace(history_changed=now.change > known.change, tokens_changed=now.tokens > known.tokens)
 
@@ -445,15 +442,15 @@ _ADD = f"""
         FROM given LEFT JOIN LATERAL (SELECT * FROM plant WHERE id = given.id LIMIT 1) AS plant ON true
         LEFT JOIN token ON token.id = given.token_id AND token.source_id = given.source_id
             AND token.digest = coalesce(decode(given.digest, 'hex'), token.digest) AND token.revoked_at IS NULL
-            AND (token.expires_at IS NULL OR token.expires_at > {NOW})
+            AND (token.expires_at IS NULL OR token.expires_at > {NOW_MS})
     ), added AS (
         INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
-        SELECT id, name, tag, (SELECT last_seq FROM state) + row_number() OVER (ORDER BY place), {NOW}, source_id,
+        SELECT id, name, tag, (SELECT last_seq FROM state) + row_number() OVER (ORDER BY place), {NOW_MS}, source_id,
                searched_name, searched_tag
         FROM judged WHERE NOT is_taken AND is_valid AND coalesce(nth <= max_plants, true) ORDER BY place
         RETURNING id, seq, added_at, source_id
     ), used AS (
-        UPDATE token SET plants_added = plants_added + new.plants, last_used_at = {NOW}
+        UPDATE token SET plants_added = plants_added + new.plants, last_used_at = {NOW_MS}
         FROM (SELECT source_id, count(*) AS plants FROM added GROUP BY source_id) AS new
         WHERE token.source_id = new.source_id
     ), next AS (
@@ -462,7 +459,7 @@ _ADD = f"""
         RETURNING position, last_seq, last_change
     ), noted AS (
         INSERT INTO commits (key, position, made_at, desk, seq, change)
-        SELECT %(key)s, position, {NOW}, %(desk)s, last_seq, last_change FROM next
+        SELECT %(key)s, position, {NOW_MS}, %(desk)s, last_seq, last_change FROM next
     )
     SELECT added.seq, added.added_at, is_valid, max_plants, is_taken, (SELECT position FROM next),
            judged.id, owner_name, owner_tag, owner_added_at, owner_source, source.kind, source.label, owner_version,
@@ -493,7 +490,7 @@ def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk
     values = {"plants": _as_json(entries), "key": key, "desk": desk}
     with connection.pipeline():
         connection.execute("BEGIN")
-        execute(connection, LOCK)
+        execute(connection, LOCK_STATE)
         cursor = execute(connection, _ADD, values)
         connection.execute("NOTIFY plantdesk")
         commit = connection.execute("COMMIT")

@@ -41,7 +41,7 @@ from plantdesk.store.restoring import difference, exchange, fill_new
 from plantdesk.store.rows import first_new_id, stored_source
 from plantdesk.store.sqlite.changes import SqliteChangeWriter
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
-from plantdesk.store.sqlite.counters import count_commit, position
+from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, unusable
 from plantdesk.store.sqlite.files.disk import is_low
@@ -69,7 +69,7 @@ def all_rows(path: Path) -> Iterator[StoreRows]:
         file.refuse_outdated()
         with snapshot(connection):
             identity, last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
-            now = position(connection)
+            now = read_counters(connection)
             state = identity, now.seq, now.change, last_id
             yield StoreRows(
                 *state, partial(_count, connection), partial(_rows, connection), partial(_with_nul, connection)
@@ -116,7 +116,8 @@ def _fill_rows(connection: sqlite3.Connection, source: StoreRows, progress: Prog
     """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, partial(DATABASE.fill, runner_of(connection)), partial(_rows, connection), progress)
+        insert_rows = partial(DATABASE.insert_rows, runner_of(connection))
+        copied = transfer(source, insert_rows, partial(_rows, connection), progress)
     except sqlite3.IntegrityError as error:
         raise CopyRefusedError from error
     connection.execute("UPDATE store SET last_seq = ?, last_id = ?", (source.last_seq, source.last_id))
@@ -203,7 +204,7 @@ def _position(backup: Path) -> tuple[int, int] | None:
     """Return the last sequence number and change of a backup; None for one that cannot be read."""
     try:
         with closing(connect(backup, immutable=True)) as connection:
-            return position(connection)[:2]
+            return read_counters(connection)[:2]
     except (sqlite3.Error, StoreError, TypeError):
         return None
 

@@ -29,12 +29,12 @@ from plantdesk.store.base import Outcome, WriterThread, outcome_of_taken
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
 from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
-from plantdesk.store.rows import NO_ROOM, rows_by_id
+from plantdesk.store.rows import FIRST_UNCOUNTED_ID, rows_by_id
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.counters import position
+from plantdesk.store.sqlite.counters import read_counters
 from plantdesk.store.sqlite.database import insert_of, runner_of
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.undo import FORMER, VERSION_BEFORE
+from plantdesk.store.undo import UNDONE, VERSION_BEFORE
 
 #: Plants in one statement.
 _AT_ONCE = 500
@@ -60,7 +60,7 @@ def add_group(
     sources = {source for _, source in entries if source.token_id is not None}
     valid = _valid_tokens(connection, sources, now)
     known = _known_plants(connection, {plant.id for plant, _ in entries})
-    first = position(connection).seq + 1
+    first = read_counters(connection).seq + 1
     outcomes: list[PlantRow | PlantDeskError] = []
     added: list[PlantRow] = []
     added_by: Counter[Source] = Counter()
@@ -134,13 +134,13 @@ class SqliteChangeWriter(ChangeWriter):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         runner_of(connection).run(_KEEP_SEQ)  # no `seq` of a plant that the change deletes is used again
-        super().__init__(runner_of(connection), position(connection).change + 1)
+        super().__init__(runner_of(connection), read_counters(connection).change + 1)
         self._connection = connection
 
     @property
     @override
     def last_seq(self) -> int:
-        return position(self._connection).seq
+        return read_counters(self._connection).seq
 
     @override
     def next_seq(self, count: int = 1) -> int:
@@ -148,7 +148,7 @@ class SqliteChangeWriter(ChangeWriter):
 
     @override
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
-        last = func.min(func.max(STORE.c.last_id, func.coalesce(largest_id, 0)), NO_ROOM - 1)
+        last = func.min(func.max(STORE.c.last_id, func.coalesce(largest_id, 0)), FIRST_UNCOUNTED_ID - 1)
         return update(STORE).values(last_id=last)
 
     @override
@@ -159,17 +159,17 @@ class SqliteChangeWriter(ChangeWriter):
         self.runner.run(delete(PLANT) if is_all else delete(PLANT).where(condition))
 
     @override
-    def before_return(self, undone: int, back: Select[Any]) -> None:
+    def prepare_restoring(self, undone: int, back: Select[Any]) -> None:
         """Give plants a new sequence number if theirs is taken, which a restored backup may cause."""
-        taken = back.where(exists().where(PLANT.c.seq == FORMER.c.seq, PLANT.c.id != FORMER.c.plant_id))
+        taken = back.where(exists().where(PLANT.c.seq == UNDONE.c.seq, PLANT.c.id != UNDONE.c.plant_id))
         if not self.runner.run(select(taken.exists())).scalar_one():
             return
-        place = func.row_number().over(order_by=FORMER.c.seq).label("place")
-        moved = taken.with_only_columns(FORMER.c.plant_id, place).subquery()
+        place = func.row_number().over(order_by=UNDONE.c.seq).label("place")
+        moved = taken.with_only_columns(UNDONE.c.plant_id, place).subquery()
         image, at_end = BEFORE_IMAGE.c, update(BEFORE_IMAGE).values(seq=moved.c.place + self.last_seq)
         self.runner.run(at_end.where(image.change == undone, image.plant_id == moved.c.plant_id))
-        is_own = (image.change == self.number) & (image.plant_id == FORMER.c.plant_id)
-        self.runner.run(update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, FORMER.c.change == undone))
+        is_own = (image.change == self.number) & (image.plant_id == UNDONE.c.plant_id)
+        self.runner.run(update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, UNDONE.c.change == undone))
 
 
 class SqliteImport(StoreImport):

@@ -20,33 +20,33 @@ _POSITION = f"""{_LAST_SEQ}, max(0, (SELECT coalesce(max(number), 0) FROM change
 _COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
 
 
-class FilePosition(NamedTuple):
-    """A state of the file as commits change it: the largest `seq` ever, the last change, the number of commits."""
+class FileCounters(NamedTuple):
+    """The counters that commits change: the largest `seq` ever, the last change, the number of the last commit."""
 
     seq: int
     change: int
     commits: int
 
 
-def position(connection: sqlite3.Connection) -> FilePosition:
-    """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
-    return _checked(connection.execute(f"SELECT {_POSITION} FROM store").fetchone())
+def read_counters(connection: sqlite3.Connection) -> FileCounters:
+    """Return the counters that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
+    return _check_counters(connection.execute(f"SELECT {_POSITION} FROM store").fetchone())
 
 
-def count_commit(connection: sqlite3.Connection, number: int | None = None) -> FilePosition:
-    """Count a commit at the end of the caller's transaction, and return the state; the commit may begin a `number`.
+def count_commit(connection: sqlite3.Connection, number: int | None = None) -> FileCounters:
+    """Count a commit at the end of the caller's transaction, and return the counters; the commit may begin a `number`.
 
-    `counted_seq` tells PlantDesk 1.0 that the tokens have counted all plants. Raises as `position` does.
+    `counted_seq` tells PlantDesk 1.0 that the tokens have counted all plants. Raises as `read_counters` does.
     """
     sql = f"""UPDATE store SET other_commits = coalesce(?, other_commits + 1), counted_seq = {_LAST_SEQ}
               RETURNING {_POSITION}"""
-    return _checked(connection.execute(sql, (number,)).fetchone())
+    return _check_counters(connection.execute(sql, (number,)).fetchone())
 
 
-def _checked(row: tuple[int, int, int] | None) -> FilePosition:
+def _check_counters(row: tuple[int, int, int] | None) -> FileCounters:
     if row is None or max(row[:2]) > MAX_NUMBER:
         raise StoreDamagedError
-    return FilePosition(*row)
+    return FileCounters(*row)
 
 
 # --- the number of the last commit: `store.other_commits` ---
@@ -82,11 +82,11 @@ class FileState(NamedTuple):
         return not is_whole and self._replace(number=commits).continues(self) is True
 
 
-def begin_log(connection: sqlite3.Connection, base: FileState) -> FilePosition:
+def begin_log(connection: sqlite3.Connection, base: FileState) -> FileCounters:
     """Count the first commit of a log by a number that says for which state of the file, `base`, the log was begun.
 
     At the end of the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises
-    as `position` does.
+    as `read_counters` does.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version}")

@@ -19,7 +19,7 @@ from plantdesk.domain.folding import SEPARATOR, is_unicode
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, SOURCE, STORE
 from plantdesk.store.sqlite.connections import placeholders
-from plantdesk.store.sqlite.counters import position
+from plantdesk.store.sqlite.counters import read_counters
 
 #: The days of SQLite are a real number, of which a millisecond is no exact part.
 _NOW = cast(func.round((func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)
@@ -37,11 +37,11 @@ class SqliteDatabase(Database):
     last_id = select(STORE.c.last_id.label("id"))
 
     @override
-    def storable(self, *texts: str | None) -> bool:
+    def is_storable(self, *texts: str | None) -> bool:
         return all(text is None or is_unicode(text) for text in texts)
 
     @override
-    def among(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    def is_one_of(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
         return column.in_(select(func.json_each(json.dumps([*values])).table_valued("value").c.value))
 
     @override
@@ -51,7 +51,7 @@ class SqliteDatabase(Database):
     @override
     def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
         """Call Python only for texts with spare blanks, which are few."""
-        columns = ["searched_name", "searched_tag"][: 1 + by_tag]
+        columns = ["searched_name", "searched_tag"] if by_tag else ["searched_name"]
         spare = " OR ".join(f"instr({each}, '  ') OR {each} GLOB ' *' OR {each} GLOB '* '" for each in columns)
         plain = f"searched_name || '{SEPARATOR}' || coalesce(searched_tag, '')" if by_tag else "searched_name"
         return literal_column(f"CASE WHEN {spare} THEN alike_key(name, tag, {int(by_tag)}) ELSE {plain} END")
@@ -72,16 +72,16 @@ class SqliteDatabase(Database):
     @override
     def state(self, runner: Runner) -> StoreState:
         (identity,) = runner.driver.execute("SELECT identity FROM store").fetchone() or ("",)
-        return StoreState(identity, *position(runner.driver)[:2])
+        return StoreState(identity, *read_counters(runner.driver)[:2])
 
     @override
-    def clear(self, runner: Runner, table: Table) -> None:
+    def prepare_table(self, runner: Runner, table: Table) -> None:
         runner.run(CreateTable(table, if_not_exists=True))
         runner.run(delete(table))
 
     @override
-    def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
-        rows, name, columns = iter(rows), self.place_of(table), len(table.c)
+    def insert_rows(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
+        rows, name, columns = iter(rows), self.qualified_name(table), len(table.c)
         while values := [*chain.from_iterable(islice(rows, _AT_ONCE))]:
             runner.driver.execute(insert_of(name, columns, len(values) // columns), values)
 
@@ -91,7 +91,7 @@ DATABASE = SqliteDatabase()
 
 
 def runner_of(connection: sqlite3.Connection) -> Runner:
-    """Return what runs statements on a connection."""
+    """Return a Runner for a connection."""
     return DATABASE.runner(connection)
 
 

@@ -26,7 +26,7 @@ from plantdesk.store.models import PLANT
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
-from plantdesk.store.sqlite.counters import position
+from plantdesk.store.sqlite.counters import read_counters
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.store_file import StoreFile
 
@@ -71,7 +71,7 @@ class Reader(StoreReader):
 
     def _newest_ids(self, runner: Runner, plants: Selection) -> list[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
-        newest = PLANT.c.seq > position(self._connection).seq - _NEWEST
+        newest = PLANT.c.seq > read_counters(self._connection).seq - _NEWEST
         found = self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(FIRST_CHUNK)
         ids = [*runner.run(found).scalars()]
         return ids if len(ids) == FIRST_CHUNK else []

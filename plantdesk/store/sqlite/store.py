@@ -57,8 +57,8 @@ class Writer(WriterThread):
                     self._publish(Changes(self._add_group(self._queue.group(job)).added))
                 elif isinstance(job, WriteJob):
                     self._run_write(job)
-                has_waited = isinstance(job, WriteJob) and not self._queue.is_empty()  # perhaps for seconds
-                if not has_waited:
+                others_wait = isinstance(job, WriteJob) and not self._queue.is_empty()  # perhaps for seconds
+                if not others_wait:
                     self._transactions.checkpoint_if_due()
         finally:
             self._queue.end()
@@ -89,14 +89,14 @@ class Writer(WriterThread):
     def _run_write(self, job: WriteJob) -> None:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
-                known = connection.position
+                known = connection.counters
                 result = job.action(SqliteChangeWriter(connection.sqlite))
                 changes = changes_since(runner_of(connection.sqlite), known.seq, known.change)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
         job.future.set_result(result)
-        has_history = connection.position.change > known.change
+        has_history = connection.counters.change > known.change
         self._publish(changes._replace(history_changed=has_history, tokens_changed=job.changes_tokens))
 
 

@@ -31,7 +31,7 @@ from plantdesk.store.base import Health
 from plantdesk.store.history import is_prunable, prune
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
-from plantdesk.store.sqlite.counters import FileState, begin_log, count_commit, position
+from plantdesk.store.sqlite.counters import FileState, begin_log, count_commit, read_counters
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.disk import max_log_size
@@ -95,7 +95,7 @@ class WriteConnection:
         try:
             self._version, self._schema = self._data_version(), self._schema_version()
             #: The state after the last commit that was read or made.
-            self.position = position(self.sqlite)
+            self.counters = read_counters(self.sqlite)
         except BaseException:
             self.sqlite.close()
             raise
@@ -111,11 +111,9 @@ class WriteConnection:
             yield
             base = state_without_log(self._file.path) if self._begins_log else None  # the lock excludes checkpoints
             now = count_commit(self.sqlite) if base is None else begin_log(self.sqlite, base)
-        self.position, self._begins_log = now, False
+        self.counters, self._begins_log = now, False
         self._base = base or self._base
         self._commits += 1
-
-    # --- commits of others ---
 
     def poll(self) -> Changes:
         """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
@@ -139,9 +137,9 @@ class WriteConnection:
         if (schema := self._schema_version()) != self._schema:  # a trigger of another program would be executed
             check_schema(self.sqlite, *self.sqlite.execute("PRAGMA user_version").fetchone())
             self._schema = schema
-        known, now = self.position, position(self.sqlite)
+        known, now = self.counters, read_counters(self.sqlite)
         changes = changes_since(runner_of(self.sqlite), known.seq, known.change)
-        self._version, self.position = version, now
+        self._version, self.counters = version, now
         self._commits += 1  # whoever wrote it may be gone before its log is due
         # Else by a program that does not count its commits, such as sqlite3, or not yet.
         is_recorded = now.seq > known.seq or now.change > known.change or now.commits != known.commits
@@ -158,8 +156,6 @@ class WriteConnection:
         (version,) = self.sqlite.execute("PRAGMA schema_version").fetchone()
         return int(version)
 
-    # --- the log ---
-
     def is_overwritten(self) -> bool:
         """Return whether another program has written something else into the file, as `cp` does, and note its state.
 
@@ -174,7 +170,7 @@ class WriteConnection:
         base = state_without_log(self._file.path)
         if (base is None and has_store_header(self._file.path)) or self._data_version() != self._version:
             return False  # a checkpoint runs, or others have committed
-        if base is not None and (self._base is None or base.follows(self._base, self.position.commits)):
+        if base is not None and (self._base is None or base.follows(self._base, self.counters.commits)):
             self._checked, self._base = written, base
             return False
         self._foreign = written
@@ -273,8 +269,6 @@ class Transactions:
         finally:
             connection.sqlite.close()
 
-    # --- the file under the name ---
-
     def connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
         if self._open is not None and self._is_usable(self._open):
@@ -349,8 +343,6 @@ class Transactions:
             _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
             self._is_saved = True
 
-    # --- transactions ---
-
     def poll(self) -> None:
         """Publish what others have committed, and open the file that has replaced the present one."""
         try:
@@ -403,8 +395,6 @@ class Transactions:
                 yield
             finally:
                 connection.execute("PRAGMA foreign_keys = ON")
-
-    # --- while nothing is queued ---
 
     def work_idly(self, polls: int, is_idle: Callable[[], bool]) -> None:
         """Do what is due at the poll of this number since the last job; `is_idle` returns whether nothing is queued.

@@ -30,7 +30,7 @@ from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Order, Selection, View
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store.rows import NO_ROOM
+from plantdesk.store.rows import FIRST_UNCOUNTED_ID
 from tests.store.contract.conftest import Open
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
@@ -151,7 +151,7 @@ def test_no_id_is_given_twice(open_store: Open) -> None:
     assert kept == [1, 2]
 
 
-@pytest.mark.parametrize("chosen", [NO_ROOM, 2**63 - 1])
+@pytest.mark.parametrize("chosen", [FIRST_UNCOUNTED_ID, 2**63 - 1])
 def test_ids_that_leave_no_room_move_no_others(store: PlantStore, chosen: int) -> None:
     add(store, 5, "Fern")
     add(store, chosen, "Aloe")
@@ -160,7 +160,7 @@ def test_ids_that_leave_no_room_move_no_others(store: PlantStore, chosen: int) -
 
 
 def test_a_gap_that_is_given_was_never_used(store: PlantStore) -> None:
-    for plant_id in (1, 2, 4, NO_ROOM - 1):
+    for plant_id in (1, 2, 4, FIRST_UNCOUNTED_ID - 1):
         add(store, plant_id, "Fern")
     apply(store, DeleteAll(Selection(ids=[1, 2])))
     assert [as_next(store, "Moss"), as_next(store, "Moss")] == [3, 5]

@@ -20,7 +20,7 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.rows import NO_ROOM
+from plantdesk.store.rows import FIRST_UNCOUNTED_ID
 from tests.support.waiting import SECONDS
 
 ALL = ("id", "name", "tag", "note")
@@ -161,7 +161,7 @@ def test_fields_that_the_file_lacks_are_kept(store_with_fern: PlantStore) -> Non
         assert reader.count_selected(parse_search("farn hall")) == 1
 
 
-@pytest.mark.parametrize("taken", [[NO_ROOM - 3], [NO_ROOM - 3, 3, -8], [LARGEST_ID, 3]])
+@pytest.mark.parametrize("taken", [[FIRST_UNCOUNTED_ID - 3], [FIRST_UNCOUNTED_ID - 3, 3, -8], [LARGEST_ID, 3]])
 def test_ids_after_the_largest_are_the_first_free_ones_together(store: PlantStore, taken: list[int]) -> None:
     for plant_id in taken:
         store.add(new_plant({"id": plant_id, "name": "Old"}), FORM).result(SECONDS)

@@ -13,7 +13,7 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.rows import NO_ROOM
+from plantdesk.store.rows import FIRST_UNCOUNTED_ID
 from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
 
@@ -177,9 +177,9 @@ def test_pages_for_the_screen_hold_no_notes(store: PlantStore, reader: PlantRead
         ([1, 2, 7], 8),
         ([2026001], 2026002),
         ([1, 2, 4, LARGEST_ID], 5),
-        ([NO_ROOM, NO_ROOM + 1], 1),
-        ([1, 2, 4, NO_ROOM - 2], NO_ROOM - 1),
-        ([1, 2, 4, NO_ROOM - 1], 3),
+        ([FIRST_UNCOUNTED_ID, FIRST_UNCOUNTED_ID + 1], 1),
+        ([1, 2, 4, FIRST_UNCOUNTED_ID - 2], FIRST_UNCOUNTED_ID - 1),
+        ([1, 2, 4, FIRST_UNCOUNTED_ID - 1], 3),
     ],
 )
 def test_the_next_free_id(store: PlantStore, taken: list[int], free: int) -> None:

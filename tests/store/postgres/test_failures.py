@@ -273,7 +273,7 @@ def test_a_server_that_is_killed_under_load_loses_nothing_that_was_acknowledged(
 def test_a_server_that_is_silent_is_given_up(
     store: PlantStore, proxy: TcpProxy, location: PostgresLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transactions, "_QUICK", 0.3)
+    monkeypatch.setattr(transactions, "_QUICK_TIMEOUT", 0.3)
     store.add(plant(1), COMMAND).result(SECONDS)
     proxy.freeze()
     assert isinstance(store.add(plant(2), COMMAND).exception(SECONDS), OutcomeUnknownError)

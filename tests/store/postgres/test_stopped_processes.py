@@ -59,7 +59,7 @@ def test_an_edit_fails_whose_process_is_stopped_and_a_closed_store_waits_no_long
 def test_while_a_process_is_stopped_each_write_is_refused_for_now(
     location: PostgresLocation, store: PlantStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transactions, "_QUICK", 1.0)
+    monkeypatch.setattr(transactions, "_QUICK_TIMEOUT", 1.0)
     row = store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     with stopped_while_changing(location, store, edited(row, tag="hall")) as changing:
         assert isinstance(changing.exception(SECONDS), StoreError)
@@ -76,7 +76,7 @@ def test_while_a_process_is_stopped_each_write_is_refused_for_now(
 def test_a_large_change_goes_on_whose_process_is_stopped_for_a_while(
     location: PostgresLocation, store: PlantStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transactions, "_QUICK", 1.0)
+    monkeypatch.setattr(transactions, "_QUICK_TIMEOUT", 1.0)
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     with (
         stopped_while_changing(location, store, SetTag(Selection(since=0), "hall")) as changing,

@@ -52,7 +52,7 @@ from plantdesk.store.sqlite.connections import (
     transaction,
     translate_errors,
 )
-from plantdesk.store.sqlite.counters import count_commit, position
+from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
 from plantdesk.store.sqlite.files.open_checks import (
@@ -238,7 +238,7 @@ class StoreFile:
         with locked(self.path) as lock:
             noted, is_whole = lock.noted, lock.noted.used == opened.identity == identity(self.path)
             with contextlib.suppress(StoreError, sqlite3.Error):
-                commits = position(opened.connection).commits if is_whole else None
+                commits = read_counters(opened.connection).commits if is_whole else None
             opened.connection.close()
             if is_whole:
                 is_kept = os.path.lexists(f"{self.path}-wal")
@@ -375,7 +375,7 @@ def _open_checked(path: Path, expected: FileId | None, *, first_time: bool) -> s
 
 
 def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> None:
-    """Move away what belongs to a replaced file and is beside the new one.
+    """Quarantine the log, or remove the index, that a replaced file has left beside the new one.
 
     A process that has it open continues to use it. SQLite in this process would take the index for unused
     and truncate it while other connections use it.
@@ -411,8 +411,8 @@ def _remove_foreign_log(path: Path, found: FileIdentity, used: FileIdentity) -> 
 def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarantine_log) -> FileIdentity:
     """Replace a file by a copy of it without any log beside it, and return which files are there now.
 
-    If its log was deleted, a stopped process may still write to the file and to that log. A process that has begun a
-    new log since does not know of that one, and nothing in the new log was acknowledged.
+    If its log was deleted, a suspended process may still write to the old file and the old log. A process that has
+    started a new log meanwhile has acknowledged nothing in it, so that log may go.
     """
     with atomic_replacement(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, temporary)
