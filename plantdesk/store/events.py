@@ -59,7 +59,7 @@ _ADDED_AT = text("SELECT added_at FROM plant WHERE seq = :seq")
 _MADE_AT = text("SELECT made_at FROM change WHERE number = :number")
 
 #: Characters of the identity in a position.
-_IDENTITY = 12
+_IDENTITY_LENGTH = 12
 
 
 class _ChangedPlant(NamedTuple):
@@ -83,7 +83,7 @@ def read_events(runner: Runner, since: str | None, limit: int) -> EventPage:
     state = runner.database.state(runner)
     if since is None:
         added_at, made_at = _times(runner, state.seq, state.change)
-        present = EventPosition(state.identity[:_IDENTITY], state.seq, added_at, state.change, made_at)
+        present = EventPosition(state.identity[:_IDENTITY_LENGTH], state.seq, added_at, state.change, made_at)
         return EventPage([], str(present))
     position = EventPosition.parse(since)
     _check(runner, state, position)
@@ -101,7 +101,7 @@ def _check(runner: Runner, state: StoreState, position: EventPosition) -> None:
     """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if later events are removed."""
     added_at, made_at = _times(runner, position.seq, position.change)
     is_known = (
-        position.identity == state.identity[:_IDENTITY]
+        position.identity == state.identity[:_IDENTITY_LENGTH]
         and 0 <= position.seq <= state.seq
         and 0 <= position.change <= state.change
         and made_at == position.made_at
@@ -109,12 +109,14 @@ def _check(runner: Runner, state: StoreState, position: EventPosition) -> None:
     )
     if not is_known:
         raise UnknownPositionError(position=str(position))
-    is_whole = position.plant == LARGEST_ID
-    if runner.run(_IS_PRUNED, number=position.change + is_whole).first() is not None:
+    next_change = position.change + 1 if position.plant == LARGEST_ID else position.change
+    if runner.run(_IS_PRUNED, number=next_change).first() is not None:
         raise OutdatedPositionError(position=str(position))
 
 
 class _Page:
+    """Reads the events of one page, and the position after them."""
+
     def __init__(self, runner: Runner, state: StoreState, position: EventPosition, limit: int) -> None:
         self._runner, self._state, self._limit = runner, state, limit
         self._position = position
@@ -125,7 +127,7 @@ class _Page:
     def read(self) -> EventPage:
         """Return the page."""
         changed, is_last = self._read_changed()
-        marks = [*_marks(changed)]
+        marks = [*_seqs_before(changed)]
         upto = self._state.seq if is_last else max(self._position.seq, marks[-1])
         added = self._query(_ADDED, seq=self._position.seq, upto=upto, since=self._since, limit=self._limit + 1)
         is_all = len(added) <= self._limit
@@ -198,7 +200,7 @@ class _ChangeRow(NamedTuple):
     end: int
 
 
-def _marks(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
+def _seqs_before(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
     """Yield the `seq` up to which plants were added before each change, as far as that is known."""
     mark, number, stored = 0, 0, 0
     for row in changed:

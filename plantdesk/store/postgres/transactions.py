@@ -207,28 +207,32 @@ class Transactions:
     def add(self, entries: Sequence[Entry]) -> Outcome:
         """Add plants, each with its own outcome. Raises StoreError if none was added, psycopg.Error for a defect."""
         outcomes: _Known = {
-            place: NulRefusedError()
-            for place, (plant, _) in enumerate(entries)
+            index: NulRefusedError()
+            for index, (plant, _) in enumerate(entries)
             if not DATABASE.is_storable(plant.name, plant.tag)
         }
         added, last = list[PlantRow](), None
-        deadline, was_lost = time.monotonic() + _SETTLE_TIMEOUT, False
-        while left := [place for place in range(len(entries)) if place not in outcomes]:
-            # the second plant with an id is added after the first one was added or refused
-            places = sorted({entries[place][0].id: place for place in reversed(left)}.values())
+        deadline = time.monotonic() + _SETTLE_TIMEOUT
+        was_lost = False
+        while pending := [index for index in range(len(entries)) if index not in outcomes]:
+            first_of_id: dict[int, int] = {}  # the second plant with an id is added after the first one has its outcome
+            for index in pending:
+                first_of_id.setdefault(entries[index][0].id, index)
+            indexes = [*first_of_id.values()]
             try:
                 if was_lost and time.monotonic() > deadline:
                     raise ServerUnreachableError
-                known, rows, position = self._try_add([entries[place] for place in places])
+                known, rows, position = self._try_add([entries[index] for index in indexes])
             except StoreError as error:
                 if not added:
                     raise
-                outcomes |= dict.fromkeys(left, error)
+                outcomes |= dict.fromkeys(pending, error)
                 break
-            outcomes |= {places[index]: self._accept_late_answer(outcome) for index, outcome in known.items()}
+            outcomes |= {indexes[nth]: self._accept_late_answer(outcome) for nth, outcome in known.items()}
             added += rows
-            last, was_lost = position or last, len(known) < len(places)
-        return Outcome([outcomes[place] for place in range(len(entries))], tuple(added), last)
+            last = position or last
+            was_lost = len(known) < len(indexes)
+        return Outcome([outcomes[index] for index in range(len(entries))], tuple(added), last)
 
     def _try_add(self, entries: Sequence[Entry]) -> tuple[_Known, tuple[PlantRow, ...], int | None]:
         """Add plants of different ids; return what is known of them, the new ones, and the position of their commit.

@@ -200,7 +200,8 @@ class WriteConnection:
                 self.is_overwritten()  # notes the new state
             finally:
                 self.sqlite.execute("ROLLBACK")
-        self._commits, self._rows = 0 if is_whole else 1, self.sqlite.total_changes  # to try again when idle
+        self._commits = 0 if is_whole else 1  # tried again when idle
+        self._rows = self.sqlite.total_changes
         self._begins_log = True
         return is_whole and log_size(self._file.path) > self._max_log
 
