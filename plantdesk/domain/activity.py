@@ -19,7 +19,8 @@ _MAX_ENTRIES = 500
 #: An entry grows no longer when its program has sent nothing like it for this time.
 _RUN_MS = 60_000
 #: Characters that are kept of a name, and of each text of a refused plant.
-_MAX_NAME, _MAX_TEXT = 200, 10_000
+_MAX_NAME = 200
+_MAX_TEXT = 10_000
 _OK = 200
 _FIELDS = ("id", "name", "tag")
 
@@ -81,7 +82,8 @@ class Activity:
     ) -> None:
         """Record a request that was refused; `sent` are the members of its body, as far as it could be parsed."""
         sent = sent or {}
-        texts, plant_id = _plant_texts(sent), sent.get("id")
+        texts = _plant_texts(sent)
+        plant_id = sent.get("id")
         self._record(
             ActivityEntry(
                 at=now_ms(),

@@ -60,7 +60,8 @@ class PlantGroups(NamedTuple):
 
     def with_last(self, groups: Collection[int]) -> PlantGroups:
         """Return the groups with these at the end."""
-        first, last = self.without(groups), self.without({*range(len(self.sizes))}.difference(groups))
+        first = self.without(groups)
+        last = self.without({*range(len(self.sizes))}.difference(groups))
         return PlantGroups(first.ids + last.ids, first.versions + last.versions, first.sizes + last.sizes)
 
     def without(self, groups: Collection[int]) -> PlantGroups:
@@ -84,7 +85,9 @@ def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapp
     rows = _current_rows(groups, read)
     found = set()
     for group, size in enumerate(groups.sizes):
-        names, additions, others = set(), set(), set()
+        names = set()
+        additions = set()
+        others = set()
         is_complete = True
         for row in islice(rows, size):
             if row is None:
@@ -138,7 +141,8 @@ def merge_pages(
         start += size
         if len(deleted) + len(changed) >= _PAGE:
             yield MergedPage(deleted, changed)
-            deleted, changed = array("q"), []
+            deleted = array("q")
+            changed = []
     yield MergedPage(deleted, changed)
 
 
@@ -146,13 +150,15 @@ class _GroupMerge:
     """Merges one group, whose plants are read one by one: there may be a million of them."""
 
     def __init__(self, keep: KeepRule, chosen: Collection[int]) -> None:
-        self._keep, self._chosen = keep, chosen
+        self._keep = keep
+        self._chosen = chosen
         self._notes: dict[str, None] = {}
         self._notes_size = 0
 
     def merge(self, rows: Iterable[PlantRow | None]) -> tuple[PlantRow, str | None] | None:
         """Return the plant that is kept and its note; None if the group stays as it is. Uses up `rows`."""
-        kept, is_complete = None, True
+        kept = None
+        is_complete = True
         for row in rows:
             if row is None:
                 is_complete = False

@@ -16,7 +16,8 @@ from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
 
 #: Characters of a name in a title, and tags that it lists.
-_MAX_NAME, _MAX_TAGS = 40, 10
+_MAX_NAME = 40
+_MAX_TAGS = 10
 #: Characters of a text in parameters; before-images have it whole.
 _MAX_PARAMETER = 100
 #: What identifies a change beside its number.
@@ -82,7 +83,8 @@ class Change(NamedTuple):
         kind, parameters, plants = self.subject
         if kind is ChangeKind.INSERT:
             return title(self.kind, parameters, plants)
-        undo, redo = Text("Undo: {change}"), Text("Redo: {change}")
+        undo = Text("Undo: {change}")
+        redo = Text("Redo: {change}")
         found = {ChangeKind.UNDO: undo, ChangeKind.REDO: redo}.get(self.kind)
         return self.plain_title if found is None else found.filled(change=self.plain_title)
 
@@ -99,7 +101,8 @@ class Change(NamedTuple):
         original = self.parameters.get("of")
         if not isinstance(original, dict):
             original = {}
-        parameters, plants = original.get("parameters"), original.get("plants")
+        parameters = original.get("parameters")
+        plants = original.get("plants")
         return (
             ChangeKind(str(original.get("kind"))),
             parameters if isinstance(parameters, dict) else {},

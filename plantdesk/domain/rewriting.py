@@ -29,8 +29,10 @@ FIELDS = ("name", "note")
 #: Blanks that a name or note has one of instead. Each takes a run of them whole, so that the time is linear.
 _NAME_BLANKS = r"\s\s+|[^\S ]"
 _NOTE_BLANKS = r"[^\S\n]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[^\S\n]+(?=\S)"
-_STRAIGHT, _CURLY = "['\"]", "[‘’‚‛“”„‟]"
-_OPENING_QUOTES, _CLOSING_QUOTES = {"'": "‘", '"': "“"}, {"'": "’", '"': "”"}
+_STRAIGHT = "['\"]"
+_CURLY = "[‘’‚‛“”„‟]"
+_OPENING_QUOTES = {"'": "‘", '"': "“"}
+_CLOSING_QUOTES = {"'": "’", '"': "”"}
 _OPENING = r"[\s(\[{<–—/-]"
 
 
@@ -113,7 +115,9 @@ class RewriteRule:
 def apply_replacements(field: str, text: str, replacements: Iterable[Replacement]) -> str:
     """Return a name or note with replacements, which must be in order. Raises InvalidPlantError."""
     parts: list[str] = []
-    end, size, max_size = 0, len(text), max(len(text), _MAX_CHARACTERS)
+    end = 0
+    size = len(text)
+    max_size = max(len(text), _MAX_CHARACTERS)
     for start, stop, new in replacements:
         size += len(new) - (stop - start)
         if size > max_size:
@@ -161,10 +165,8 @@ def _steps(rule: RewriteRule, field: str) -> list[Step]:
 
 def _find_step(rule: RewriteRule) -> Step:
     if rule.is_pattern:
-        find_all, new_text = (
-            compile_finder(rule.find, ignore_case=rule.ignore_case),
-            compile_template(rule.find, rule.replacement),
-        )
+        find_all = compile_finder(rule.find, ignore_case=rule.ignore_case)
+        new_text = compile_template(rule.find, rule.replacement)
 
         def find(text: str) -> Iterator[Replacement]:
             return (Replacement(*match.span(), new_text(match)) for match in find_all(text))
@@ -198,7 +200,8 @@ def _is_whole_word(text: str, part: Replacement) -> bool:
 
 
 def _tidy_blanks(blanks: str, single: str, text: str) -> Iterator[Replacement]:
-    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    start = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
     if start:
         yield Replacement(0, start, "")
     for found in re.compile(blanks).finditer(text, start, end):

@@ -12,11 +12,14 @@ from plantdesk.domain.selections import Contains, Selection
 
 _Named = TypeVar("_Named")
 #: Letters of a name from which one letter may differ, and from which two may.
-_MIN_FOR_ONE, _MIN_FOR_TWO = 4, 9
+_MIN_FOR_ONE = 4
+_MIN_FOR_TWO = 9
 #: Letters of a piece of a name that an index of trigrams finds, and the most pieces.
-_PIECE, _MAX_PIECES = 3, 6
+_PIECE = 3
+_MAX_PIECES = 6
 #: Letters of the longest name that is compared, and names that a store compares: about 0.1 s.
-_MAX_LETTERS, MAX_COMPARED = 500, 10_000
+_MAX_LETTERS = 500
+MAX_COMPARED = 10_000
 
 
 def max_distance(key: str) -> int | None:

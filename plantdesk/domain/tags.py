@@ -24,7 +24,8 @@ _MAX_OFFERS = 100
 _BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _DIGITS = re.compile(r"[\d\s]+")
 #: Letters of tags that are compared letter by letter: shorter ones differ anyway, longer ones take too much memory.
-_MIN_LETTERS, _MAX_LETTERS = 4, 100
+_MIN_LETTERS = 4
+_MAX_LETTERS = 100
 #: The most plants of a tag that is taken for a misspelling of another one.
 _MAX_MISSPELT = 20
 
@@ -67,7 +68,8 @@ def renamed(tag: str, names: Mapping[str, str]) -> str:
     while branches:
         branch = branches.pop()
         if branch in names:
-            tag, branches = names[branch] + tag[len(branch) :], ancestors(names[branch])
+            tag = names[branch] + tag[len(branch) :]
+            branches = ancestors(names[branch])
     return tag
 
 
@@ -159,7 +161,8 @@ def _similar_groups(tags: Mapping[str, int], options: SimilarityOptions) -> list
     for key in same:
         for part in _keys_without_a_letter(key, options):
             by_part.setdefault(part, []).append(key)
-    groups, taken = [], set[str]()
+    groups = []
+    taken = set[str]()
     for key in sorted(same, key=lambda key: -sum(map(tags.__getitem__, same[key]))):
         others = {other for part in _keys_without_a_letter(key, options) for other in by_part[part]} - taken - {key}
         found = [] if key in taken else _group(key, same, others, options)

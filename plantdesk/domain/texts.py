@@ -20,7 +20,9 @@ class Text:
     values: Mapping[str, str | float | Text]
 
     def __init__(self, template: str, /, *, one: str = "", **values: str | float | Text) -> None:
-        self.template, self.one, self.values = template, one, values
+        self.template = template
+        self.one = one
+        self.values = values
 
     def filled(self, /, **values: str | float | Text) -> Text:
         """Return the text with more values, which may have any names."""

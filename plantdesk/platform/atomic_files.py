@@ -21,7 +21,8 @@ from typing import BinaryIO
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
 #: The same for all files, so that `remove_abandoned` finds those of earlier processes.
-_PREFIX, _SUFFIX = ".plantdesk-", ".new"
+_PREFIX = ".plantdesk-"
+_SUFFIX = ".new"
 #: The pattern of what `mkstemp` puts between prefix and suffix.
 _RANDOM = "[a-z0-9_]" * 8
 #: Seconds. A temporary file that was last written longer ago, or is as far in the future, belongs to no process.

@@ -19,10 +19,13 @@ from plantdesk.domain.texts import Text, without_controls
 
 #: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
 _MAX_OUTPUT = 20_000
-_STDOUT, _STDERR = 1, 2
+_STDOUT = 1
+_STDERR = 2
 #: Whether the captured output can be shown.
 HAS_MESSAGE_BOX = sys.platform == "win32"
-_MB_ICONERROR, _MB_ICONINFORMATION, _MB_SETFOREGROUND = 0x10, 0x40, 0x10000
+_MB_ICONERROR = 0x10
+_MB_ICONINFORMATION = 0x40
+_MB_SETFOREGROUND = 0x10000
 
 
 class OutputError(PlantDeskError):

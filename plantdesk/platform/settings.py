@@ -38,7 +38,8 @@ BACKUP_INTERVALS: Mapping[BackupInterval, float] = {
     "week": 7 * 24 * 3600.0,
     "never": 0.0,
 }
-MIN_TEXT_SCALE, MAX_TEXT_SCALE = 0.5, 3.0
+MIN_TEXT_SCALE = 0.5
+MAX_TEXT_SCALE = 3.0
 #: The largest number of automatic backups to retain.
 MAX_BACKUPS = 999
 #: Seconds for which a change of the settings waits for that of another window.

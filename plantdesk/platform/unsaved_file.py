@@ -21,9 +21,11 @@ from plantdesk.platform.settings import lock_file
 _log = logging.getLogger(__name__)
 
 #: Files beside the settings.
-FILE_NAME, RESERVE_FILE_NAME = "unsaved.jsonl", "unsaved.reserve"
+FILE_NAME = "unsaved.jsonl"
+RESERVE_FILE_NAME = "unsaved.reserve"
 #: What is kept of a store: lists with a line for each item, and contents of forms with one line.
-_LISTS, _FORMS = ("unsaved", "notes"), ("draft", "quick")
+_LISTS = ("unsaved", "notes")
+_FORMS = ("draft", "quick")
 STORED_NAMES = (*_LISTS, *_FORMS)
 #: Bytes that are written in advance, and overwritten if there is no space for the file: some hundred plants.
 _RESERVED = 64 * 1024
@@ -122,7 +124,8 @@ def _parse_line(line: str) -> tuple[str, str, Any] | None:
     try:
         values = json.loads(line)
         (name,) = values.keys() - {"store"}
-        key, value = values["store"], values[name]
+        key = values["store"]
+        value = values[name]
     except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
         return None
     is_valid = isinstance(key, str) and (name in _LISTS or (name in _FORMS and isinstance(value, list)))
