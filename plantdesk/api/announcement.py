@@ -64,7 +64,7 @@ class Announcement:
 
     def publish(self, url: str, identity: ServerIdentity) -> None:
         """Write the runtime file, by which `find_server` finds the server; write it again if it was removed."""
-        path, key = str(self.socket_path) if self._has_socket else "", identity.key.decode()
+        path = str(self.socket_path) if self._has_socket else ""
         with self._log_failure():
             self.write(
                 Runtime(
@@ -75,7 +75,7 @@ class Announcement:
                     started=self._started,
                     database=self._store.url,
                     version=__version__,
-                    key=key,
+                    key=identity.key.decode(),
                 )
             )
 

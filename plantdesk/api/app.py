@@ -49,7 +49,9 @@ class Application:
         limits: ConnectionLimits,
     ) -> None:
         """`checker` and `inserter` belong to the thread that will serve the application."""
-        self._tokens, self._checker, self._activity = store.tokens, checker, activity
+        self._tokens = store.tokens
+        self._checker = checker
+        self._activity = activity
         self._used_at: dict[int, float] = {}
         plants = PlantsEndpoint(inserter, RequestBodies(limits), activity)
         self._routes = Router(

@@ -35,7 +35,8 @@ _MAX_FILE = 65_536
 #: Seconds. A server answers within milliseconds.
 _PROBE_TIMEOUT = 1.0
 #: The request header with 64 random hexadecimal digits, and the response header with the proof.
-NONCE_HEADER, PROOF_HEADER = "PlantDesk-Nonce", "PlantDesk-Proof"
+NONCE_HEADER = "PlantDesk-Nonce"
+PROOF_HEADER = "PlantDesk-Proof"
 #: Bytes read of a response, which another program may send; PlantDesk's headers take about a hundred.
 _MAX_HEADERS = 65_536
 _PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
@@ -166,7 +167,9 @@ def proof_for(identity: ServerIdentity, nonce: bytes) -> bytes:
 
 def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     """Return whether the server on 127.0.0.1 proves, about within `timeout` seconds, that it has the key."""
-    nonce, deadline, received = os.urandom(32).hex(), time.monotonic() + timeout, b""
+    nonce = os.urandom(32).hex()
+    deadline = time.monotonic() + timeout
+    received = b""
     request = f"HEAD /openapi.json HTTP/1.0\r\nHost: localhost\r\n{NONCE_HEADER}: {nonce}\r\n\r\n"
     address = "127.0.0.1", identity.port
     with contextlib.suppress(OSError), socket.create_connection(address, timeout) as connection:

@@ -111,8 +111,10 @@ class BatchInserter:
             self._resolve(number, [error] * len(waiting))
 
     def _submit(self) -> None:
-        batch, waiting = self._batch, self._waiting
-        self._batch, self._waiting = [], []
+        batch = self._batch
+        waiting = self._waiting
+        self._batch = []
+        self._waiting = []
         number = next(self._numbers)
         self._submitted[number] = waiting
 

@@ -67,7 +67,8 @@ class HttpProtocol(HttpToolsProtocol):
         super().__init__(config, state, {}, loop)
         self.access_log = False
         self.timeout_keep_alive = limits.keep_alive_timeout  # type: ignore[assignment]  # uvicorn has whole seconds
-        self._limits, self._activity = limits, activity
+        self._limits = limits
+        self._activity = activity
         #: When the connection was made, or its last response was sent.
         self.idle_since = time.monotonic()
         self._is_receiving = False  # a request has begun and is not complete
@@ -93,7 +94,8 @@ class HttpProtocol(HttpToolsProtocol):
         # Without uvicorn's method, which asks the system for addresses that nobody uses.
         self._raw_transport = transport
         self.transport = LingeringTransport(transport, self._on_linger)
-        self.flow, self.scheme = FlowControl(transport), "http"
+        self.flow = FlowControl(transport)
+        self.scheme = "http"
         self.connections.add(self)
         self._set_timer(self._limits.request_timeout)
         if len(self.connections) > self._limits.connections:
@@ -133,7 +135,8 @@ class HttpProtocol(HttpToolsProtocol):
             self._raw_transport.close()
 
     def _on_linger(self) -> None:
-        self._ignores_input, self._is_receiving = True, False
+        self._ignores_input = True
+        self._is_receiving = False
         self.flow.resume_reading()
         self._restart_timer()
 
@@ -226,7 +229,9 @@ class HttpProtocol(HttpToolsProtocol):
             self._ignores_input = True
             raise httptools.HttpParserError("a request before the response to another")
         super().on_message_begin()
-        self._is_receiving, self._offers_upgrade, self._overhead = True, False, 0
+        self._is_receiving = True
+        self._offers_upgrade = False
+        self._overhead = 0
         self._restart_timer()
 
     @override

@@ -27,7 +27,8 @@ from plantdesk.domain.texts import printable
 from plantdesk.domain.validation import check_name, plant_note, plant_to_add
 
 #: Plants, tags or changes that one call returns by default, and at most.
-_PAGE, _MAX_PAGE = 50, 200
+_PAGE = 50
+_MAX_PAGE = 200
 #: Characters of a text in a list; `get_plants` returns it whole.
 _MAX_TEXT = 200
 #: Plants that a preview shows.
@@ -124,7 +125,8 @@ class Tools:
         self, store: PlantStore, max_plants: int, *, may_write: bool = False, may_delete: bool = False
     ) -> None:
         """Let one call change at most `max_plants` plants."""
-        self._store, self._max_plants = store, max_plants
+        self._store = store
+        self._max_plants = max_plants
         self._may_delete = may_delete
         #: The tools that read.
         self.reading: list[Callable[..., object]]

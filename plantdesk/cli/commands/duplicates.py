@@ -23,7 +23,9 @@ from plantdesk.platform import output
 Member = tuple[int, PlantRow]
 
 #: Plants that are read together; groups that a dry run prints, and ids of each.
-_PAGE, _MAX_SHOWN, _MAX_IDS = 500, 20, 10
+_PAGE = 500
+_MAX_SHOWN = 20
+_MAX_IDS = 10
 
 
 def duplicates(options: argparse.Namespace) -> int:
@@ -70,7 +72,8 @@ def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespa
 
 def merge(options: argparse.Namespace) -> int:
     """Merge plants into another one. Raises InvalidPlantError, UnknownPlantError, other PlantDeskErrors."""
-    into, ids = parse_id(options.into), set(map(parse_id, options.ids))
+    into = parse_id(options.into)
+    ids = set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
     with open_reader(options.database) as reader:
@@ -126,7 +129,8 @@ def _report_unmerged(count: int) -> None:
 def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     """Print what the first groups would become, and report how many plants would go; return that number."""
     first = edit._replace(groups=edit.groups.without(range(_MAX_SHOWN, len(edit.groups.sizes))))
-    going, notes = set[int](), dict[int, str | None]()
+    going = set[int]()
+    notes = dict[int, str | None]()
     for page in merge_pages(*first, reader.rows):
         going.update(page.deleted)
         notes.update((plant_id, note) for plant_id, _, _, note in page.changed)

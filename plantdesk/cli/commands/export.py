@@ -22,7 +22,8 @@ def export_plants(options: argparse.Namespace) -> int:
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
-    file, requested = options.file, requested_filter(options)
+    file = options.file
+    requested = requested_filter(options)
     file_format = format_of(file, requested_format(options), EXPORT_FORMATS)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
     with interruptible(outcome), open_reader(options.database) as reader:

@@ -42,7 +42,8 @@ def serve(options: argparse.Namespace) -> int:
         tools = Tools(store, options.limit, may_write=options.write, may_delete=options.delete)
         offered = []
         for function in [*tools.reading, *tools.writing]:
-            is_reading, is_harmless = function in tools.reading, function in (*tools.reading, tools.add_plants)
+            is_reading = function in tools.reading
+            is_harmless = function in (*tools.reading, tools.add_plants)
             hints = ToolAnnotations(read_only_hint=is_reading, destructive_hint=not is_harmless, open_world_hint=False)
             offered.append(_without_others(Tool.from_function(function, annotations=hints)))
         texts = "plantdesk", "PlantDesk", None, _INSTRUCTIONS

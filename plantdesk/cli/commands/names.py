@@ -20,7 +20,8 @@ _MAX_SOURCE = 100
 
 def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
-    source, known = input_file(options.file), _known_names(options.database)
+    source = input_file(options.file)
+    known = _known_names(options.database)
     with (
         interruptible("The list stays as it was."),
         show_progress("Reading the names") as show,
@@ -38,8 +39,10 @@ def info(options: argparse.Namespace) -> int:
     known = _known_names(options.database)
     if options.json:
         about = known.about()
-        names, source, made_at = (0, None, None) if about is None else (about.names, about.source, about.made_at)
-        print_json({"names": names, "source": source, "made_at": iso_time(made_at)})
+        found: dict[str, object] = {"names": 0, "source": None, "made_at": None}
+        if about is not None:
+            found = {"names": about.names, "source": about.source, "made_at": iso_time(about.made_at)}
+        print_json(found)
     else:
         made = _existing_list(known)
         output.write(f"{_title(made)}, {local_time(made.made_at)}")

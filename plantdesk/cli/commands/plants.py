@@ -224,7 +224,8 @@ def delete(options: argparse.Namespace) -> int:
         edits: list[Edit]
         if options.ids:
             rows = find_plants(reader, options.ids)
-            edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
+            edits = [Delete(row.id, row.version, row.name) for row in rows]
+            count = len(rows)
         else:
             selection = build_selection(reader, requested)
             count = reader.count_selected(selection)
@@ -306,7 +307,8 @@ def batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
 
 def plant_json(row: PlantRow) -> dict[str, object]:
     """Return a plant as a JSON object, also for CSV."""
-    kind, label = str(row.source.kind), row.source.label or None
+    kind = str(row.source.kind)
+    label = row.source.label or None
     values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
     return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))
 

@@ -57,7 +57,8 @@ def selfcheck(_options: argparse.Namespace) -> int:
     from plantdesk.ui.qt import qt_diagnostics
     from plantdesk.ui.translation import words_for_cancel
 
-    qt, words = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg"), words_for_cancel()
+    qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
+    words = words_for_cancel()
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
     problems += [f"the texts of {each} are not complete" for each in words if len({*words[each]}) > 1]
     output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict(), "cancel": words}, indent=2))

@@ -16,7 +16,8 @@ from plantdesk.store import location_of
 
 def copy(options: argparse.Namespace) -> int:
     """Copy a store to a new or empty one and print what was copied. Raises StoreError, NulInStoreError."""
-    source, target = location_of(options.source), location_of(options.target)
+    source = location_of(options.source)
+    target = location_of(options.target)
     with (
         interruptible("Nothing was copied."),
         show_progress(f"Copying to {target.name}") as progress,

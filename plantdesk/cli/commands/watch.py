@@ -40,7 +40,8 @@ def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) ->
 
     Raises StoreError, UnknownPositionError and OutdatedPositionError.
     """
-    has_changed, health = threading.Event(), _HealthReporter()
+    has_changed = threading.Event()
+    health = _HealthReporter()
     store.subscribe(lambda _changes: has_changed.set())
     page = reader.events(since)
     while True:
@@ -55,7 +56,8 @@ def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) ->
         except StoreError as error:
             if error.retry_after is None:
                 raise
-            page, problem = page._replace(events=[]), error
+            page = page._replace(events=[])
+            problem = error
             has_changed.wait(_CHECK_INTERVAL)
         health.report(problem)
 
