@@ -190,7 +190,8 @@ def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tup
 
     Parts are preferred where the species repeats the genus, since a whole scientific name may have authors.
     """
-    names, name = layout.names, layout.fields.get("name")
+    names = layout.names
+    name = layout.fields.get("name")
     parts = find_name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
     if not parts or (name is not None and is_whole_name(names[name])):
         return _with_cultivar(layout, name)
@@ -208,7 +209,8 @@ def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
 
 def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
     """Return the layout of rows that follow `titles` rows above the header."""
-    first, others = rows[0], rows[1:SAMPLE_ROWS]
+    first = rows[0]
+    others = rows[1:SAMPLE_ROWS]
     if len(first) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
         raise PlantDeskError(text, count=len(first), most=MAX_COLUMNS)

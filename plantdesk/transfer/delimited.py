@@ -25,7 +25,8 @@ ONE_COLUMN = "\x1f"
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
 #: Characters of a record of several lines, four times those of a plant that the API takes; and the number of lines that
 #: are kept separate, as a short string takes 80 bytes.
-_LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
+_LONGEST_RECORD = 4_194_304
+_MAX_LINES = 10_000
 _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
@@ -67,19 +68,17 @@ class DelimitedTable:
         self.dialect = _detect_dialect(sample, delimiter, quote)
         if is_list and delimiter is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
-        delimiter, self._quote, skips_blanks = self.dialect
+        self._quote = self.dialect.quote
         #: Then "" is a missing text. Else only texts are in quotes, as PlantDesk exports them, and "" is an empty text.
         self._all_quoted = bool(self._quote) and sample[0].startswith(self._quote)
-        self._text, self._line, self._has_header = text, 0, False
+        self._text = text
+        self._line = 0
+        self._has_header = False
         #: The lines of the current record so far, and the number of their characters.
         self._raw: list[str] = []
         self._size = 0
         self._reader = _reader(self._fed(), self.dialect)
-        quote, blanks = self._quote or "\0", " *" if skips_blanks else ""
-        #: There may be blanks after the closing quote, which spreadsheets read as well.
-        quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
-        delimiter = re.escape(delimiter)
-        self._cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
+        self._cell = _cell_pattern(self.dialect)
 
     def _first_lines(self) -> list[str]:
         """Return the first lines without their ends; they stay those that come first."""
@@ -126,7 +125,8 @@ class DelimitedTable:
     def _cells(self, record: str) -> tuple[list[str | None], int]:
         """Return the cells of a record, None for those without text and quotes, and the number of a faulty one or 0."""
         cells: list[str | None] = []
-        at, end = 0, "begin"
+        at = 0
+        end = "begin"
         while end:
             found = self._cell.match(record, at)
             if found is None:
@@ -169,6 +169,16 @@ def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list
     return csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=skips_blanks, strict=True)
 
 
+def _cell_pattern(dialect: Dialect) -> re.Pattern[str]:
+    """Return the pattern of a cell and the delimiter after it; its groups are quoted text, plain text and delimiter."""
+    quote = dialect.quote or "\0"
+    blanks = " *" if dialect.skips_blanks else ""
+    # Spreadsheets also read blanks after the closing quote.
+    quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
+    delimiter = re.escape(dialect.delimiter)
+    return re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
+
+
 def _reason(error: csv.Error, column: int) -> Text:
     if "unexpected end" in str(error):
         return _UNCLOSED.filled(column=column)
@@ -200,7 +210,9 @@ def _detect_dialect(lines: list[str], delimiter: str | None, quote: str | None) 
     if quote is None:
         plain = [each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each))]
         quote = "'" if lines[0].lstrip().startswith("'") else '"'
-        delimiter, quote = (plain[0], "") if plain else (delimiter, quote)
+        if plain:
+            delimiter = plain[0]
+            quote = ""
     if delimiter is None:
         possible = [each for each in _DELIMITERS if each in lines[0]]
         delimiter = max(possible, key=lambda each: _score(lines, Dialect(each, quote)), default=ONE_COLUMN)

@@ -59,7 +59,8 @@ class InputFile(NamedTuple):
 
     def fraction_reporter(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
         """Return a function that gets the bytes of each read, and reports the fraction read, if it is known."""
-        read, size = 0, self.size
+        read = 0
+        size = self.size
 
         def add(count: int) -> None:
             nonlocal read

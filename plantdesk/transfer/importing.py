@@ -100,7 +100,9 @@ class FileImport:
         """
         if options.tag is not None:
             plant_fields({"name": "-", "tag": options.tag})
-        self._options, self._progress, self._max_listed = options, progress, listed
+        self._options = options
+        self._progress = progress
+        self._max_listed = listed
         #: How the files were read.
         self.readers: list[RowReader] = []
         self._rows = self._bytes = self._size = self._invalid = 0

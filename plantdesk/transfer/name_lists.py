@@ -84,7 +84,9 @@ def read_names(
 def _names(
     source: InputFile, reading: ReadOptions, progress: Callable[[int], None], left_out: Callable[[int], None]
 ) -> Iterator[str]:
-    columns, count, has_names = None, 0, False
+    columns = None
+    count = 0
+    has_names = False
     with open_input(source, reading, progress) as file:
         for batch in file.table.batches():
             rows = batch.rows
@@ -116,7 +118,8 @@ class _NameColumns:
         if "name" not in layout.fields:
             raise NoColumnError(layout.names)
         self._layout = layout
-        self._authors, self._kingdom = _first_position(headers, _AUTHOR_HEADERS), _first_position(headers, ("kingdom",))
+        self._authors = _first_position(headers, _AUTHOR_HEADERS)
+        self._kingdom = _first_position(headers, ("kingdom",))
         status = _first_position(headers, _STATUS_HEADERS)
         known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED_STATUSES | _OTHER_STATUSES)
         #: None also if the column has other values, such as the state of plants in a garden.

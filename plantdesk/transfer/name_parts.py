@@ -186,9 +186,11 @@ def _without_repeated(name: str, text: str, part: Part | None) -> str:
 
     A cultivar may begin with the genus, as ‘Rosa Mundi’; then only a quoted rest is without it.
     """
-    begun, words = _words(name), _words(text)
+    begun = _words(name)
+    words = _words(text)
     if begun and words[:1] == [f"{begun[0][0]}."]:  # A. palmatum, below Acer
-        words, text = [begun[0], *words[1:]], " ".join([begun[0], *text.split()[1:]])
+        words = [begun[0], *words[1:]]
+        text = " ".join([begun[0], *text.split()[1:]])
     if not begun or words[: len(begun)] != begun or (words == begun and text != name):
         return text
     rest = _words_after(text, len(begun))
@@ -212,7 +214,8 @@ def _written_part(text: str, part: Part | None, rank: str, name: str, *, is_whol
     if part in {None, Part.GENUS, Part.SPECIES, Part.RANK}:
         return text if part in {None, Part.RANK} else _LETTER_X.sub("× ", text)
     first, _, rest = text.partition(" ")
-    rank_word, own_rank = _plain_rank(rank), _RANK_WORDS.get(_plain_rank(first))
+    rank_word = _plain_rank(rank)
+    own_rank = _RANK_WORDS.get(_plain_rank(first))
     is_cultivar = part is Part.CULTIVAR or rank_word in _CULTIVARS
     if is_cultivar or (part is Part.VARIETY and own_rank is None and not text[0].islower()):
         return _cultivar(text, name, is_whole=is_whole)

@@ -59,7 +59,10 @@ class RowReader:
     """
 
     def __init__(self, file: OpenInput, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
-        self.file, self._number, self._columns, self._refused = file, number, columns, refused
+        self.file = file
+        self._number = number
+        self._columns = columns
+        self._refused = refused
         #: The header or member of each field, such as `Genus+Species` for a joined name.
         self.columns: dict[str, str] = {}
         #: Headers of columns that are not read, up to a limit, in their order.
@@ -123,8 +126,10 @@ class RowReader:
 
     def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
         """Yield the plants in rows, and report others."""
-        header, read = self._repeated_header(layout), {*layout.fields.values(), *layout.name_parts}
-        positions, is_sheet = [layout.fields.get(field) for field in IMPORTED_FIELDS], self.file.table.is_sheet
+        header = self._repeated_header(layout)
+        read = {*layout.fields.values(), *layout.name_parts}
+        positions = [layout.fields.get(field) for field in IMPORTED_FIELDS]
+        is_sheet = self.file.table.is_sheet
         names = layout.row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
         for row, name in zip(rows, names, strict=True):
             cells = row.cells
@@ -226,7 +231,8 @@ def _fields_of_values(unfit: Mapping[int, object], texts: Sequence[str | None], 
             values["id"] = strict_json.parse_number(value)
         elif value is not None and (field == "id" or not isinstance(value, strict_json.NumberText | UnfitNumber)):
             values[field] = value
-    note, plant_id = values.pop("note", ""), values.pop("id", None)
+    note = values.pop("note", "")
+    plant_id = values.pop("id", None)
     if not isinstance(note, str):
         raise PlantDeskError(Text("The note must be text, or a number."))
     if isinstance(plant_id, str):  # as every id in CSV

@@ -15,7 +15,8 @@ from plantdesk.transfer.columns import IMPORTED_FIELDS, Columns, Layout, find_la
 from plantdesk.transfer.json_items import Item
 
 #: A batch ends after this number of rows, or when their sizes reach this.
-_MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
+_MAX_ROWS = 1000
+_MAX_BATCH = 1_000_000
 
 
 class Row(NamedTuple):
@@ -56,13 +57,15 @@ class Batch(NamedTuple):
 
 def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
     """Yield rows, given with their sizes, in batches."""
-    batch, total = list[Row](), 0
+    batch = list[Row]()
+    total = 0
     for row, size in rows:
         batch.append(row)
         total += size
         if len(batch) == _MAX_ROWS or total >= _MAX_BATCH:
             yield Batch(batch)
-            batch, total = [], 0
+            batch = []
+            total = 0
     if batch:
         yield Batch(batch)
 
@@ -103,7 +106,8 @@ class ObjectTable:
     other_tables = 0
 
     def __init__(self, items: Iterator[Item], *, is_array: bool) -> None:
-        self._items, self._is_array = items, is_array
+        self._items = items
+        self._is_array = is_array
 
     def batches(self) -> Iterator[Batch]:
         """Yield all objects, and errors for other values; an empty batch at the end. Raises FileError and OSError."""
@@ -115,7 +119,9 @@ class ObjectTable:
 
     def _next(self, numbers: Iterator[int]) -> Batch:
         """Return the next batch. Members that are new in later objects are missing in the rows before."""
-        names, rows, size = dict[str, None](), list[Row](), 0
+        names = dict[str, None]()
+        rows = list[Row]()
+        size = 0
         for item in self._items:
             names |= dict.fromkeys(item.members)
             rows.append(_row_of(item, names, next(numbers)))

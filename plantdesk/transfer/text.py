@@ -18,7 +18,8 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, joined
 
 #: The encodings that are expected of texts that are not in Unicode; the second one if lines end with CR alone.
-DEFAULT_ENCODING, _MACINTOSH = "cp1252", "mac-roman"
+DEFAULT_ENCODING = "cp1252"
+_MACINTOSH = "mac-roman"
 _WESTERN = (
     *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "ãáàâçéêíóôõúüªº", "àèéìíòóùúªº", "æøåéèêüöäòóôâ", "åäöéàüšž"),
     *("áðéíóúýþæö", "éèëïóöüáíê", "àçèéíïòóúü", "äöõüšž"),
@@ -48,7 +49,8 @@ _WIDE = {
     "euc_kr": range(0xB0, 0xC9),
 }
 #: The last bytes of ASCII, and of those that begin no letter of EUC.
-_ASCII, _LATIN = 0x7F, 0xA0
+_ASCII = 0x7F
+_LATIN = 0xA0
 _RUN = re.compile(r"[^\x00-\x7f]+")
 #: A letter beyond ASCII next to one of ASCII.
 _MIXED = re.compile(r"[a-zA-Z][^\x00-\x7f]|[^\x00-\x7f][a-zA-Z]")
@@ -209,7 +211,8 @@ class TextFile:
 
         Raises FileError and OSError.
         """
-        number, rest = 1, list[str]()
+        number = 1
+        rest = list[str]()
         for piece in itertools.chain(filter(None, self.pieces()), [""]):
             rest.append(piece)
             if piece and "\n" not in piece:

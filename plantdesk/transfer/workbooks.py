@@ -27,16 +27,23 @@ from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError
 
 #: Unpacked bytes of a part other than a sheet and the shared texts, and of all parts, and the number of parts.
-_MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000
+_MAX_PART = 16 * 1024 * 1024
+_MAX_ALL = 4 * 1024**3
+_MAX_PARTS = 10_000
 #: A file with more unpacked bytes must not be packed better than by this ratio, which no table reaches.
-_MIN_BOMB, _MAX_RATIO = 64 * 1024 * 1024, 150
+_MIN_BOMB = 64 * 1024 * 1024
+_MAX_RATIO = 150
 #: Unpacked bytes of a row or shared text, and the depth of elements.
-_MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
+_MAX_ITEM = 2 * 1024 * 1024
+_MAX_DEPTH = 100
 _PIECE = 65_536
 #: Number and characters of the shared texts, which are kept in memory.
-_MAX_TEXTS, _MAX_SIZE = 4_000_000, 128 * 1024 * 1024
+_MAX_TEXTS = 4_000_000
+_MAX_SIZE = 128 * 1024 * 1024
 #: Number of formats, and characters of a format and of a number.
-_MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 100_000, 255, 50
+_MAX_FORMATS = 100_000
+_MAX_CODE = 255
+_MAX_NUMBER = 50
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _ZEROS = re.compile("0+")
 #: The built-in formats of dates and times by number; a file does not have their codes.
@@ -54,7 +61,8 @@ _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
 #: Rows and columns of an Excel sheet.
-_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
+_MAX_ROWS = 1_048_576
+_MAX_COLUMNS = 16_384
 #: Size of a cell, in characters, for the size of a batch.
 _CELL = 10
 #: The exceptions that reading a damaged workbook, or another file, may raise.
@@ -70,7 +78,8 @@ _MALFORMED = (
     RuntimeError,  # a password
 )
 #: The first bytes of a workbook, and of an old or encrypted one.
-_ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_ZIP = b"PK\x03\x04"
+_OLD = b"\xd0\xcf\x11\xe0"
 _DIGITS = "0123456789"
 
 
@@ -79,10 +88,12 @@ class _Parts:
 
     def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
         """Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
-        self._name, self._progress = name, progress
+        self._name = name
+        self._progress = progress
         self._archive = zipfile.ZipFile(stream)
         infos = self._archive.infolist()
-        unpacked, packed = sum(each.file_size for each in infos), sum(each.compress_size for each in infos)
+        unpacked = sum(each.file_size for each in infos)
+        packed = sum(each.compress_size for each in infos)
         is_bomb = unpacked > _MIN_BOMB and unpacked > _MAX_RATIO * max(packed, 1)
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
@@ -115,14 +126,17 @@ class _Parts:
         info = self._infos[part.lower()]
         if info.file_size > _MAX_PART and not is_table:
             raise FileError(self._name, Text("Its part {part} is too large.", part=info.filename))
-        builder, parser = TreeBuilder(), expat.ParserCreate()
+        builder = TreeBuilder()
+        parser = expat.ParserCreate()
         top = builder.start("", {})
         parser.buffer_text = True
         # All three are written in C: no Python is executed before a row is complete.
-        parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+        parser.StartElementHandler = builder.start
+        parser.EndElementHandler = builder.end
         parser.CharacterDataHandler = builder.data
         parser.StartDoctypeDeclHandler = self._refuse
-        size, data = 0, b" "
+        size = 0
+        data = b" "
         with self._archive.open(info) as stream:
             while data:
                 data = stream.read(_PIECE)
@@ -253,7 +267,8 @@ class WorkbookTable:
         """Read all but the sheets. `progress` is called with bytes. Raises FileError and OSError."""
         #: The number of other sheets with a text, which are not read; known after `batches`.
         self.other_tables = 0
-        self._name, self._skipped = name, skipped
+        self._name = name
+        self._skipped = skipped
         _check_begin(stream, name)
         with _malformed(name):
             self._parts = parts = _Parts(stream, name, size, progress)
@@ -284,7 +299,8 @@ class WorkbookTable:
 
     def _read_book(self, part: str) -> list[str]:
         """Return the ids of the sheets, and note from which year dates count."""
-        ids, has_1904 = list[str](), False
+        ids = list[str]()
+        has_1904 = False
         for element in self._parts.elements(part, 3):
             if element.tag == "workbookPr":
                 has_1904 = element.get("date1904") in {"1", "true"}
@@ -297,7 +313,8 @@ class WorkbookTable:
 
     def _shared_texts(self, part: str) -> list[str]:
         """Return the shared texts, to which cells refer by number."""
-        texts, size = list[str](), 0
+        texts = list[str]()
+        size = 0
         for item in self._parts.elements(part, 2, is_table=True):
             if item.tag == "si":
                 texts.append(_text_of(item))
@@ -329,7 +346,9 @@ class WorkbookTable:
 
     def _row(self, number: int, element: Element) -> Row:
         """Return a row. A formula without a value is an unfit cell."""
-        cells, formulas, column = list[str | None](), dict[int, Text](), -1
+        cells = list[str | None]()
+        formulas = dict[int, Text]()
+        column = -1
         for cell in element.findall("c"):
             reference = cell.get("r")
             column = column + 1 if reference is None else _column_of(reference.rstrip(_DIGITS))

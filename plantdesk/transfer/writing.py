@@ -31,7 +31,9 @@ from plantdesk.transfer.formats import EXPORTED_FIELDS, FORMULA_STARTS, STANDARD
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 #: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
-_MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
+_MAX_ROWS = 1_048_576
+_MAX_TEXT = 32_767
+_MAX_DIGITS = 15
 #: The most bytes of a part without ZIP64; Excel warns of ZIP64.
 _MAX_SIZE = 2**31 - 2**20
 #: Characters that XML cannot hold, and what would be read as one of them; Excel escapes both.
@@ -142,7 +144,8 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[PlantRow]]) -> 
             archive.writestr(name, _XML + content)
         with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
             sheet.write((_BEGIN + _row(1, EXPORTED_FIELDS)).encode())
-            number, size = 1, 0
+            number = 1
+            size = 0
             for batch in batches:
                 if number + len(batch) > _MAX_ROWS:
                     raise WorkbookLimitError(Text("An Excel sheet has room for {count:,} plants.", count=_MAX_ROWS - 1))
