@@ -64,7 +64,8 @@ def edit_distance(one: str, other: str, limit: int) -> int | None:
     for number, letter in enumerate(one, start=1):
         before, row = row, [number]
         for at, each in enumerate(other):
-            row.append(min(before[at] + (letter != each), before[at + 1] + 1, row[at] + 1))
+            replaced = before[at] if letter == each else before[at] + 1
+            row.append(min(replaced, before[at + 1] + 1, row[at] + 1))
         if min(row) > limit:
             return None
     return row[-1] if row[-1] <= limit else None

@@ -154,7 +154,12 @@ def run_without_console(command: Callable[[], int], show: Callable[[str, int], N
     try:
         code = command()
     except SystemExit as exiting:  # argparse: help and wrong usage
-        code = exiting.code if isinstance(exiting.code, int) else int(exiting.code is not None)
+        if isinstance(exiting.code, int):
+            code = exiting.code
+        elif exiting.code is None:
+            code = 0
+        else:
+            code = 1
     finally:
         sys.stdout, sys.stderr = before
     text = captured.getvalue().strip()

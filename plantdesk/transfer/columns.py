@@ -267,7 +267,7 @@ def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
 
 def may_repeat_as_header(header: Sequence[str | None]) -> bool:
     """Return whether a later row that equals this header repeats it, and is no plant: it has several fields."""
-    return sum(field_of_header(cell or "") is not None for cell in header) > 1
+    return sum(1 for cell in header if field_of_header(cell or "") is not None) > 1
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:

@@ -226,7 +226,7 @@ def _score(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
     except csv.Error:
         rows = [lines[0].split(dialect.delimiter)]
     widths = set(map(len, rows))
-    known = sum(field_of_header(cell) is not None for cell in rows[0]) if rows else 0
+    known = sum(1 for cell in rows[0] if field_of_header(cell) is not None) if rows else 0
     return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
 

@@ -133,7 +133,7 @@ def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) 
     """Return whether most species begin with the genus; they are in the first two columns of the name."""
     cells = ([row[at] if at < len(row) else None for at in columns[:2]] for row in rows)
     pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
-    return 2 * sum(species.startswith(genus) for genus, species in pairs) > len(pairs)
+    return 2 * sum(1 for genus, species in pairs if species.startswith(genus)) > len(pairs)
 
 
 def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
@@ -171,7 +171,9 @@ def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> st
             sign = "" if text.casefold() in _NO else "× "
         else:
             written = _written_part(text, part, rank, name, is_whole=None in parts[:1])
-            name = f"{name} {sign * (part is Part.SPECIES)}{written}".strip().replace("× ×", "×")
+            if part is Part.SPECIES:
+                written = sign + written
+            name = f"{name} {written}".strip().replace("× ×", "×")
     return name or None
 
 

@@ -169,7 +169,8 @@ class RowReader:
             self._refuse(row, error.text, texts, row.source or (_csv_line(cells) if has_more else ""))
             return None
         plant_id = values[0]
-        self.leading_zeros += plant_id is not None and _ZEROS.match(plant_id) is not None
+        if plant_id is not None and _ZEROS.match(plant_id):
+            self.leading_zeros += 1
         return ImportRow(self._number, row.line, *fields)
 
     def _refuse(self, row: Row, reason: Text, texts: dict[str, str], source: str) -> None:

@@ -104,7 +104,7 @@ def likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> list[st
 
 def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
     guess = sample.decode(expected, "replace")
-    beyond_ascii = sum(each > _ASCII for each in sample)
+    beyond_ascii = sum(1 for each in sample if each > _ASCII)
     texts = {name: sample.decode(name, "replace") for name in _LETTERS}
     differing = {name: sum(map(operator.ne, guess, text)) for name, text in texts.items()}
     distinct = [name for name, count in differing.items() if name == expected or 3 * count >= beyond_ascii]
@@ -132,7 +132,8 @@ def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
     runs = _RUN.findall(text)
     mixed = len(_MIXED.findall(text))
     letters = [each.encode(encoding) for each in "".join(runs)]
-    count = sum(each[0] in usual and (each[1] > _LATIN or usual.start < _LATIN) for each in letters if len(each) > 1)
+    wide = [each for each in letters if len(each) > 1]
+    count = sum(1 for each in wide if each[0] in usual and (each[1] > _LATIN or usual.start < _LATIN))
     return 2 * count > len(letters) and 4 * mixed <= len(runs)
 
 
@@ -226,7 +227,8 @@ class TextFile:
             for line in lines:
                 if number > self._skipped and line != "\x1a":  # the end of a file of DOS
                     yield number, line
-                number += line.endswith("\n")
+                if line.endswith("\n"):
+                    number += 1
 
     def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
         try:

@@ -54,8 +54,9 @@ _BUILT_IN = {
 }
 #: What is no placeholder in a format: quoted texts, escapes, padding, colours and conditions.
 _LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
-#: Day 0 of dates, by whether the workbook counts from 1904. The others have a 29 February 1900.
-_EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # noqa: DTZ001 - Excel knows no time zone
+#: Day 0 of dates in a workbook that counts from 1900, with a 29 February 1900, and in one that counts from 1904.
+_EPOCH_1900 = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - Excel knows no time zone
+_EPOCH_1904 = dt.datetime(1904, 1, 1)  # noqa: DTZ001
 _LEAP_DAY = 60
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
@@ -168,13 +169,14 @@ class _Parts:
 def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
     """Yield and remove the children that have ended, down to a depth; the last child has not while `is_open`."""
     children = parent[:]
+    ended = children[:-1] if is_open else children
     for child in children:
         is_last = is_open and child is children[-1]
         if depth > 1:
             yield from _ended(child, depth - 1, is_open=is_last)
         if not is_last:
             yield child
-    del parent[: len(children) - is_open]
+    del parent[: len(ended)]
 
 
 class _Formats:
@@ -218,7 +220,7 @@ class _Formats:
             return f"{hours}:{seconds // 60:02}:{seconds % 60:02}"
         if 0 < days < _LEAP_DAY and not self._has_1904:
             time += dt.timedelta(days=1)
-        moment = _EPOCHS[self._has_1904] + time
+        moment = (_EPOCH_1904 if self._has_1904 else _EPOCH_1900) + time
         text = moment.isoformat(" ").removesuffix(" 00:00:00")
         return text if days >= 1 or self._has_1904 else moment.time().isoformat()
 
