@@ -233,25 +233,26 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}
     del counts["owners"]
-    files = [
-        {
-            "file": reader.file.name,
-            "format": reader.file.file_format,
-            "encoding": reader.file.encoding,
-            "encoding_guessed": reader.file.doubtful_cell is not None,
-            "doubtful_cell": reader.file.doubtful_cell,
-            "delimiter": reader.file.delimiter,
-            "columns": reader.columns,
-            "ignored": [*reader.ignored],
-            "other_tables": reader.file.table.other_tables,
-            "title_rows": reader.layout.title_rows,
-            "leading_zeros": reader.leading_zeros,
-            "codes": None if codes is None else {"column": codes.column, "example": codes.example},
-        }
-        for reader in files_import.readers
-        for codes in [reader.layout.codes]
-    ]
+    files = [_file_json(reader) for reader in files_import.readers]
     print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
+
+
+def _file_json(reader: RowReader) -> dict[str, object]:
+    codes = reader.layout.codes
+    return {
+        "file": reader.file.name,
+        "format": reader.file.file_format,
+        "encoding": reader.file.encoding,
+        "encoding_guessed": reader.file.doubtful_cell is not None,
+        "doubtful_cell": reader.file.doubtful_cell,
+        "delimiter": reader.file.delimiter,
+        "columns": reader.columns,
+        "ignored": [*reader.ignored],
+        "other_tables": reader.file.table.other_tables,
+        "title_rows": reader.layout.title_rows,
+        "leading_zeros": reader.leading_zeros,
+        "codes": None if codes is None else {"column": codes.column, "example": codes.example},
+    }
 
 
 def _show_progress(line: TerminalLine, rows: int, done: int, size: int) -> None:
