@@ -117,7 +117,7 @@ def run(arguments: Sequence[str]) -> int:
         return command(options)
     except PlantDeskError as error:
         if "database" in options.takes and not options.database.is_own:
-            from plantdesk.cli.commands.stores import add_database_option
+            from plantdesk.cli.stores import add_database_option
 
             error.text = add_database_option(error.text, options.database)
         raise

@@ -6,8 +6,8 @@ import argparse
 from math import ceil
 from pathlib import Path
 
-from plantdesk.cli.commands.stores import command_line
-from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import command_line
+from plantdesk.cli.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND

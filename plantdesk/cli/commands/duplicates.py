@@ -9,8 +9,8 @@ from itertools import chain, groupby, islice, repeat
 from operator import itemgetter
 
 from plantdesk.cli.commands.plants import batched, find_plant, plant_json, plant_line, quoted, report_change
-from plantdesk.cli.commands.stores import open_existing_store, open_reader
-from plantdesk.cli.commands.terminal import confirm
+from plantdesk.cli.stores import open_existing_store, open_reader
+from plantdesk.cli.terminal import confirm
 from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError

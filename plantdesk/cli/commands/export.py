@@ -6,8 +6,8 @@ import argparse
 import os
 
 from plantdesk.cli.commands.plants import find_plants
-from plantdesk.cli.commands.stores import Filter, build_selection, open_reader, requested_filter
-from plantdesk.cli.commands.terminal import interruptible
+from plantdesk.cli.stores import Filter, build_selection, open_reader, requested_filter
+from plantdesk.cli.terminal import interruptible
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text

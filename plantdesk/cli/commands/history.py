@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from plantdesk.cli.commands.stores import command_line, open_existing_store, open_reader
-from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import command_line, open_existing_store, open_reader
+from plantdesk.cli.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, UndoConflictError
 from plantdesk.domain.history import Change

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.cli.commands.stores import open_existing_store, open_store
+from plantdesk.cli.stores import open_existing_store, open_store
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
 

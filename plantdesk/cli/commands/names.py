@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from plantdesk.cli.commands.export import requested_format
-from plantdesk.cli.commands.stores import show_progress
-from plantdesk.cli.commands.terminal import interruptible, iso_time, local_time, print_json
+from plantdesk.cli.stores import show_progress
+from plantdesk.cli.terminal import interruptible, iso_time, local_time, print_json
 from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import Text, shortened

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TypeVar
 
-from plantdesk.cli.commands.stores import (
+from plantdesk.cli.stores import (
     Filter,
     build_selection,
     command_line,
@@ -19,7 +19,7 @@ from plantdesk.cli.commands.stores import (
     open_store,
     requested_filter,
 )
-from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
+from plantdesk.cli.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import Applied, Delete, DeleteAll, Edit, Insert, Rewrite, edited
 from plantdesk.domain.errors import UnknownPlantError
 from plantdesk.domain.locations import StoreLocation

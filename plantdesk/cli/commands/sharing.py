@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 
-from plantdesk.cli.commands.stores import open_reader, show_progress
-from plantdesk.cli.commands.terminal import confirm, interruptible, local_time, print_json, print_table
+from plantdesk.cli.stores import open_reader, show_progress
+from plantdesk.cli.terminal import confirm, interruptible, local_time, print_json, print_table
 from plantdesk.domain.locations import StoreLocation, copy_store, update_store
 from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.domain.texts import Text

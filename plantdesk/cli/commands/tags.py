@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import open_existing_store, open_reader
-from plantdesk.cli.commands.terminal import print_json, print_table
+from plantdesk.cli.stores import open_existing_store, open_reader
+from plantdesk.cli.terminal import print_json, print_table
 from plantdesk.domain.edits import Applied, MergeTags, RenameTag
 from plantdesk.domain.errors import PlantDeskError, UnknownTagError
 from plantdesk.domain.locations import StoreLocation

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import command_line, open_existing_store, open_store
-from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import command_line, open_existing_store, open_store
+from plantdesk.cli.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND, TokenRow
 from plantdesk.domain.texts import Text

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import open_store
-from plantdesk.cli.commands.terminal import TerminalLine, cleaned_up_when_terminated, interruptible, print_json
+from plantdesk.cli.stores import open_store
+from plantdesk.cli.terminal import TerminalLine, cleaned_up_when_terminated, interruptible, print_json
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportConflictError, OnConflict

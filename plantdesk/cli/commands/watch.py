@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 
-from plantdesk.cli.commands.stores import open_existing_store
-from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
+from plantdesk.cli.stores import open_existing_store
+from plantdesk.cli.terminal import cleaned_up_when_terminated
 from plantdesk.domain.errors import StoreError, StoreFullError, StoreReadOnlyError
 from plantdesk.domain.events import PlantEvent
 from plantdesk.domain.protocols import PlantReader, PlantStore
