@@ -1,8 +1,8 @@
-"""The last requests to the API and what was answered, in memory only: never on the disk, and without tokens.
+"""A log of the latest API requests and their answers, in memory only and without tokens.
 
-Plants that a program adds one after the other are one entry with their number, as are its requests that are refused
-for the same reason. Refused requests are counted by themselves, so that a fast script does not displace failures.
-The event loop writes, other threads read a copy, which is a single operation on a dict and needs no lock.
+Consecutive additions of one program make one entry with their number; so do its requests refused for the same reason.
+Refused requests have a limit of their own, so that a fast script does not displace failures.
+The event loop writes; other threads read a copy of a dict, which is made by a single operation and needs no lock.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.domain.validation import UnfitNumber
 
-#: Runs of added plants, and refused requests.
+#: The most entries of added plants, and as many of refused requests.
 _MAX_ENTRIES = 500
-#: An entry grows no longer when its program has sent nothing like it for this time.
+#: Milliseconds without a similar request, after which the next one makes a new entry.
 _RUN_MS = 60_000
-#: Characters that are kept of a name, and of each text of a refused plant.
+#: Characters that are kept of a name.
 _MAX_NAME = 200
+#: Characters that are kept of each text of a refused plant.
 _MAX_TEXT = 10_000
 _OK = 200
 _FIELDS = ("id", "name", "tag")
@@ -27,11 +28,11 @@ _FIELDS = ("id", "name", "tag")
 
 @dataclass(frozen=True, kw_only=True)
 class ActivityEntry:
-    """A request and its answer: the latest of several `requests` that added plants, or were refused, alike.
+    """The latest of one or more similar `requests`, and its answer.
 
     `key` identifies the entry while `requests` grows. `at` is in milliseconds since 1970, UTC. `source` is that of the
     token, None without a valid one. `sent` has id, name and tag as texts, as far as they were sent. `number` and
-    `reason` say why the request was refused; `number` is None if it was not. `is_new`: the plant was not there already.
+    `reason` say why the request was refused; `number` is None if it was not. `is_new`: the plant did not exist yet.
     """
 
     key: int = 0
@@ -55,7 +56,7 @@ class Activity:
     """Records requests. `listener` gets each as an entry, on the thread of the event loop, and must return at once."""
 
     def __init__(self, listener: Callable[[ActivityEntry], object] | None = None) -> None:
-        #: The entries by their keys; the one with the latest request is the last.
+        #: The entries by their keys, in the order of their latest requests.
         self._entries: dict[int, ActivityEntry] = {}
         self._listener = listener
         #: The number of requests that were answered since the start.
@@ -112,10 +113,10 @@ class Activity:
             self._listener(entry)
 
     def _entry_to_extend(self, new: ActivityEntry) -> ActivityEntry | None:
-        """Return the entry to which a request is added, None if it becomes an entry of its own.
+        """Return the entry that a request extends; None if it needs a new one.
 
-        It is the last refused request if both have the same reason, or the last plant that the same program has added,
-        unless the program was refused anything since.
+        A refused request extends the latest refused one if the reasons are equal. An added plant extends the latest
+        addition of its program, unless a request of the program was refused since.
         """
         key = new.source, new.number, new.reason, new.is_new
         for each in reversed(self._entries.values()):
@@ -135,7 +136,7 @@ def _plant_texts(sent: Mapping[str, object]) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    """Return a member as text, as the form takes it; an empty one for what is neither text nor number."""
+    """Return a text or number as text for the form; an empty text for other values."""
     if isinstance(value, UnfitNumber):
         return value.text[:_MAX_TEXT]
     is_text = isinstance(value, str | int) and not isinstance(value, bool)

@@ -65,7 +65,7 @@ def is_unicode(text: str) -> bool:
 
 
 def searched_all(texts: Sequence[str | None]) -> list[str | None]:
-    """Return many texts folded; in one call, which takes a quarter of the time, if none has line breaks."""
+    """Return many texts folded. If none has line breaks, one call folds them all in a quarter of the time."""
     present = [each for each in texts if each is not None]
     joined = "\n".join(present)
     has_no_breaks = joined.count("\n") == len(present) - 1
@@ -88,14 +88,14 @@ def without_confusables(text: str) -> str:
 
 
 def search_words(text: str) -> list[str]:
-    """Return the words to search in folded texts for `text`; empty for accents alone."""
+    """Return the words of `text`, folded, to search for in folded texts; empty if it has only accents."""
     return searched(text).split()
 
 
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
     """Return a key that is equal for plants that differ only in case, accents, confusables and spare blanks.
 
-    It is empty for a name of only such characters, which is like no other.
+    A name of only such characters has an empty key, and is like no other name.
     """
     name = _squeezed(name)
     return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name

@@ -1,6 +1,6 @@
-"""The history: what a change of plants did, as a kind and parameters, and the title that is made of these.
+"""The history: changes of plants, each stored as a kind and parameters, from which its title is made.
 
-A store keeps kind and parameters, never a title.
+A store never keeps a title.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
 
-#: Characters of a name in a title, and tags that it lists.
+#: Characters of a name in a title.
 _MAX_NAME = 40
+#: Tags that a title lists.
 _MAX_TAGS = 10
-#: Characters of a text in parameters; before-images have it whole.
+#: Characters of a text in parameters; before-images have the whole text.
 _MAX_PARAMETER = 100
-#: What identifies a change beside its number.
+#: The fields that identify a change beside its number.
 _CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 
 
@@ -54,12 +55,12 @@ class Change(NamedTuple):
     member may be missing or of another type, since other programs may write to the store:
 
     - `name`: the name of the plant, if there is only one. `new_name`: its name after a rename.
-    - `tag`: the tag that plants have afterwards, null for none. `tags`: those that were renamed, merged or removed.
+    - `tag`: the tag that plants have afterwards, null for none. `tags`: the renamed, merged or removed tags.
     - `merged`: the number of plants that others took in, with their notes.
-    - `find`, `replacement`: what was replaced with what.
-    - `file`, `backup`, `token`: what was imported, restored, or whose plants were deleted.
+    - `find`, `replacement`: the replaced text and its replacement.
+    - `file`, `backup`, `token`: the imported file, the restored backup, the token whose plants were deleted.
     - `of`: for an undo or redo, `kind`, `parameters` and `plants` of the original change.
-    - `title`: what an earlier PlantDesk has written and nothing understands.
+    - `title`: a text of an earlier PlantDesk that cannot be parsed.
 
     `desk` is the desk of a shared store that made it; empty if it is not known. `undoes` is the number of the change
     that this one undid; None for the undo of an addition, which has no number. `can_undo`: the state before is still
@@ -203,7 +204,7 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
 
 
 def parameter(text: str) -> str:
-    """Return a text as parameters of a change have it: shortened, as before-images have it whole."""
+    """Return a text shortened for the parameters of a change; before-images keep it whole."""
     return shortened(text, _MAX_PARAMETER)
 
 

@@ -17,16 +17,16 @@ from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, p
 
 Step: TypeAlias = Callable[[str], Iterable["Replacement"]]
 
-#: Characters of a text in which something was replaced: more than the API takes of a plant.
+#: The most characters of a text after replacing: more than the API accepts.
 _MAX_CHARACTERS = 1_000_000
 _TOO_LONG = {
     "name": Text("The name is too long. It may have {characters:,} characters.", characters=_MAX_CHARACTERS),
     "note": NOTE_TOO_LONG,
 }
-#: The fields that a rule can change text by text.
+#: The fields in which a rule can replace texts.
 FIELDS = ("name", "note")
 
-#: Blanks that a name or note has one of instead. Each takes a run of them whole, so that the time is linear.
+#: Blanks that tidying replaces by one. A match takes a whole run of them, so that the time is linear.
 _NAME_BLANKS = r"\s\s+|[^\S ]"
 _NOTE_BLANKS = r"[^\S\n]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[^\S\n]+(?=\S)"
 _STRAIGHT = "['\"]"
@@ -99,7 +99,7 @@ class RewriteRule:
         return after
 
     def replacements(self, field: str, text: str) -> list[Replacement]:
-        """Return what changes in a name or note, in order. Raises InvalidPlantError and InvalidPatternError."""
+        """Return the replacements in a name or note, in order. Raises InvalidPlantError and InvalidPatternError."""
         steps = _steps(self, field)
         if len(steps) == 1:
             return [each for each in steps[0](text) if text[each.start : each.end] != each.new]
@@ -146,7 +146,7 @@ def rewritten_plants(
 
 @lru_cache(maxsize=64)
 def _steps(rule: RewriteRule, field: str) -> list[Step]:
-    """Return what a rule does to a field, one after the other."""
+    """Return the steps of a rule for a field, in order."""
     steps: list[Step] = []
     if field in rule.fields:
         if rule.find:

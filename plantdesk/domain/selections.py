@@ -16,7 +16,8 @@ from plantdesk.domain.records import Source, SourceKind
 class Contains:
     """Name or tag contains a text, regardless of case, accents and confusables (`folding`).
 
-    `is_word`: or the id begins with it. `in_note`: instead the note contains it; an empty text selects any note.
+    With `is_word`, the id may also begin with it. With `in_note`, the note contains it instead; an empty text matches
+    any note.
     """
 
     text: str
@@ -26,7 +27,7 @@ class Contains:
 
 @dataclass(frozen=True)
 class HasTag:
-    """The plant has this tag, or none (None); unless `is_exact`, regardless of case, accents and confusables.
+    """The plant has this tag, or none (None). Unless `is_exact`, case, accents and confusables do not count.
 
     A tag that ends with a slash stands for a branch: “garden/” for “garden” and all tags that begin with “garden/”.
     """
@@ -98,7 +99,9 @@ Term = Condition | Not
 
 
 class Selection(NamedTuple):
-    """A set of plants: those that match one term of each group, all without groups.
+    """A set of plants.
+
+    A plant belongs to it if it matches at least one term of every group; without groups, every plant does.
 
     `since` selects by the time of adding, in milliseconds since 1970, UTC; `ids` by the ids, which need not exist.
     """
@@ -116,7 +119,7 @@ class Selection(NamedTuple):
         return cls(tuple(map(tuple, groups.values())))
 
     def among(self, ids: set[int]) -> Selection:
-        """Return the plants of the set with one of `ids`."""
+        """Return the plants of the set whose ids are in `ids`."""
         return self._replace(ids=sorted(ids if self.ids is None else ids.intersection(self.ids)))
 
     @property

@@ -17,7 +17,7 @@ from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.domain.validation import UnfitNumber
 
-#: Repeated members that the message names.
+#: The most repeated members that the message names.
 _MAX_NAMED = 5
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _EXAMPLE = Text('Send one plant as {{"id": 1, "name": "Fern"}}.')
@@ -99,7 +99,7 @@ def parse_value(text: str) -> object:
 
 
 def scan_value(text: str, at: int) -> tuple[object, int]:
-    """Return the value that begins at a position, and where it ends; see `unique_members` for objects.
+    """Return the value at a position, and the position of its end; see `unique_members` for objects.
 
     A number with a fraction or an exponent is a NumberText. Raises json.JSONDecodeError, NotJsonError, RecursionError.
     """

@@ -16,9 +16,9 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.spelling import edit_distance
 from plantdesk.domain.texts import Text
 
-#: Levels that are told apart; further slashes belong to the last one, as a tag may have thousands.
+#: The most levels of a tag; further slashes belong to the last one, as a tag may have thousands.
 _MAX_LEVELS = 20
-#: Completions that are offered: nobody reads more.
+#: The most completions: nobody reads more.
 _MAX_OFFERS = 100
 #: Blanks, unless they keep two numbers apart.
 _BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
@@ -87,7 +87,7 @@ def tag_completions(tags: Sequence[str], typed: str) -> list[str]:
 
 
 class SimilarityOptions(NamedTuple):
-    """In what similar tags may differ: in case and accents, in blanks, in one letter."""
+    """The differences that similar tags may have: case and accents, blanks, one letter."""
 
     ignore_case: bool = True
     ignore_blanks: bool = True
@@ -107,7 +107,7 @@ class SimilarityOptions(NamedTuple):
 class SimilarTag(NamedTuple):
     """A tag that looks like another one. `plants` counts those of the tags below it, too.
 
-    `differs` says in what they differ. `is_intended`: it is probably no mistake.
+    `differs` has the kinds of difference. `is_intended`: it is probably no mistake.
     """
 
     tag: str

@@ -1,4 +1,4 @@
-"""Texts for users, which the window translates, and strings of others made fit for one line of them."""
+"""Texts for users, which the window translates, and functions that make foreign strings fit into one line of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import reduce
 class Text:
     """A text for users as a template in English and the values of its fields; `str()` is the English text.
 
-    Both templates are literals, for tools that collect them. `one` is that for a `count` of 1. What users or the system
-    have written is a value, and so is another Text; numbers stay numbers, formatted when the text is shown.
+    Both templates are literals, for tools that collect them. `one` is for a `count` of 1. Texts of users or of the
+    system are values, and so is another Text; numbers stay numbers, formatted when the text is shown.
     """
 
     template: str
@@ -51,7 +51,7 @@ def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
 
 
 def comma_list(items: Sequence[Text | int], limit: int, count: int | None = None) -> Text:
-    """Return the first `limit` items with commas between them, and “…” if there are more; `count` is that of all."""
+    """Return the first `limit` items with commas between them, and “…” if there are more; `count` counts all items."""
     shown = [each if isinstance(each, Text) else Text("{number}", number=each) for each in items[:limit]]
     has_more = len(shown) < (len(items) if count is None else count)
     return joined([*shown, Text("…")] if has_more else shown, LISTED)
