@@ -19,7 +19,7 @@ _NAME = re.compile("[a-z]{2,3}(_[A-Za-z]{2,4})?")
 
 
 class Catalogue:
-    """The translations into one language; without a file English, which needs none. For any thread."""
+    """The translations into one language. Without a file it is English, which needs none. For any thread."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Read a catalogue of the program, whose texts `dev.py texts` has checked. Raises OSError."""
@@ -35,7 +35,7 @@ class Catalogue:
         return self._translations is None
 
     def text(self, source: str, context: str = "") -> str | None:
-        """Return the translation of a text, None if it is none or the same; `context` separates equal English texts."""
+        """Return the translation of a text, None without a different one. `context` separates equal English texts."""
         if self._translations is None or not source:
             return None
         found = self._translations.pgettext(context, source) if context else self._translations.gettext(source)
@@ -66,7 +66,7 @@ def catalogue_of(language: str) -> Catalogue:
 
 
 def available() -> list[str]:
-    """Return the languages that there are, such as `de` or `pt_BR`, with English."""
+    """Return the available languages, such as `de` or `pt_BR`, English included."""
     files = [file for file in folder().glob("*.mo") if _NAME.fullmatch(file.stem) and file.is_file()]
     return sorted({_SOURCE, *(file.stem for file in files)})
 

@@ -17,7 +17,7 @@ from typing import TextIO
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, without_controls
 
-#: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
+#: The most characters of output to keep: more than a message box can show. `serve` may run for months.
 _MAX_OUTPUT = 20_000
 _STDOUT = 1
 _STDERR = 2
@@ -42,7 +42,7 @@ class BrokenPipeOutputError(OutputError):
 
 
 def report(text: str) -> None:
-    """Print `text` on standard error. A failure is ignored: what the text reports is done all the same."""
+    """Print `text` on standard error. Ignores failures: the work that the text reports is done either way."""
     try:
         print(without_controls(text), file=sys.stderr)
     except OSError:
@@ -84,7 +84,7 @@ def has_reader() -> bool:
 
 
 def write_data(data: str | bytes) -> None:
-    """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError.
+    """Write a piece of a file: text is UTF-8 with its own line breaks on every system. Raises OutputError.
 
     On a terminal, spaces replace characters that could control it.
     """
@@ -130,7 +130,7 @@ class CapturedOutput(io.StringIO):
 
 
 class ClosedOutput(CapturedOutput):
-    """Standard output that nobody reads. As with a file on a full disk, the failure is known when it is flushed."""
+    """Standard output that nobody reads. As with a full disk, flushing shows the failure."""
 
     def flush(self) -> None:
         """Raise OSError if anything was written since the last flush."""
@@ -140,7 +140,7 @@ class ClosedOutput(CapturedOutput):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
     def fileno(self) -> int:
-        """Return the descriptor, which leads to nothing."""
+        """Return a descriptor that leads to nothing."""
         return _STDOUT
 
 

@@ -78,7 +78,7 @@ def data_folder() -> Path:
 
 
 def path_or_none(path: Callable[[], Path]) -> Path | None:
-    """Return what one of the functions here returns; None if it raises, as the window opens even without a folder."""
+    """Return the result of a function of this module; None if it raises: the window opens even without a folder."""
     try:
         return path()
     except PlantDeskError:

@@ -42,9 +42,9 @@ MIN_TEXT_SCALE = 0.5
 MAX_TEXT_SCALE = 3.0
 #: The largest number of automatic backups to retain.
 MAX_BACKUPS = 999
-#: Seconds for which a change of the settings waits for that of another window.
+#: Seconds to wait for another window's write.
 _LOCK_TIMEOUT = 1.0
-#: Other stores whose values are remembered.
+#: The most stores whose values are remembered, besides the one in use.
 _MAX_STORES = 50
 
 
@@ -115,7 +115,7 @@ class Settings(_KeptSettings):
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
     shared_store: _Path = ""
     opens_shared_store: bool = False
-    #: What the histories of shared stores call this computer; empty: as the system does.
+    #: The name of this computer in the histories of shared stores; empty: that of the system.
     computer_name: str = ""
     #: Files and addresses, the newest first.
     recent_stores: list[_Path] = []
@@ -123,13 +123,13 @@ class Settings(_KeptSettings):
     tray_answered: bool = False  # whether the user has answered the question about that
     offers_known_names: bool = True  # of the list that the user has imported
     enter_goes_to_tag: bool = False  # Enter in Name, instead of adding the plant
-    #: Where automatic backups and those of the user are kept; empty: beside the database.
+    #: The folder of automatic backups and of the user's; empty: the one beside the database.
     backup_folder: _Path = ""
     backup_every: BackupInterval = "hour"
     backup_count: int = Field(50, ge=1, le=MAX_BACKUPS)
     label_sheet: int = Field(0, ge=0, le=1000)  # its position in the list of sheets
     label_line: str = ""
-    #: What is remembered for each store, by the path of its file; the one used last is the last.
+    #: The values that are remembered for each store, by the path of its file, in the order of their last use.
     layouts: Mapping[_Path, Any] = {}
     window: WindowSettings = WindowSettings()
 
@@ -195,7 +195,7 @@ def read_saved() -> Settings:
 
 
 def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
-    """Change, atomically, the settings that are in the file now: other windows change them as well.
+    """Change the current content of the file atomically, since other windows change it as well.
 
     `known` replaces missing or invalid settings. Raises OSError.
     """
@@ -216,7 +216,7 @@ def save(settings: Settings, file: Path) -> None:
 
 @contextlib.contextmanager
 def lock_file(file: Path) -> Iterator[None]:
-    """Hold the lock of a file that several windows change. Raises OSError, also if another holds it for long."""
+    """Hold the lock of a file that several windows change. Raises OSError, also after waiting too long."""
     handle = paths.open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
     try:
         if not lock(handle, _LOCK_TIMEOUT):

@@ -44,7 +44,7 @@ def is_due(asked_at: int, now: float) -> bool:
 
 
 def newer_release(address: str = LATEST_RELEASE_URL, current: str = __version__) -> Release | None:
-    """Return the newest release if it is newer than `current`; None otherwise, or on a failure, which is logged.
+    """Return the newest release if it is newer than `current`; None otherwise, or after a failure, which it logs.
 
     Uses the system's proxy.
     """
