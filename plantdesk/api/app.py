@@ -30,7 +30,7 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import ServedStore, TokenEndedError, TokenLookup
 from plantdesk.domain.records import Source
 
-#: Seconds between two records of the same token: each is a write of its own.
+#: Seconds between two records of the use of a token: each is a write of its own.
 _RECORD_INTERVAL = 60.0
 _NONCE = re.compile(rb"[0-9a-f]{64}")
 
@@ -74,7 +74,7 @@ class Application:
             await send_response(send, refusal.status, refusal.headers, refusal.body)
 
     def _refusal(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
-        """Record and return the response to an error; `source` and `sent` are None if they are not known."""
+        """Record a refused request, and return its response; `source` and `sent` are None if they are not known."""
         if source is not None and not isinstance(error, StoreError):
             self._record_use(source)
         if isinstance(error, TokenEndedError):

@@ -1,4 +1,4 @@
-"""`POST /plants`: reads the body, and passes the plant to the store with all that arrive in the same turn of the loop.
+"""`POST /plants`: reads the body, and passes all plants that arrive in one turn of the event loop to the store.
 
 A plant of 1 MiB takes about 10 MB while it is read, stored and answered, so two hundred at once would fill the memory.
 Large bodies take turns; each must be sent quickly, since others wait for it.
@@ -89,7 +89,7 @@ class BatchInserter:
         self._loop = loop
         self._batch: list[tuple[NewPlant, Source]] = []
         self._waiting: list[asyncio.Future[Outcome]] = []
-        #: The futures of the batches that the store has, by the numbers of the batches.
+        #: The futures of each batch that was passed to the store, by its number.
         self._submitted: dict[int, list[asyncio.Future[Outcome]]] = {}
         self._numbers = itertools.count()
 
@@ -126,7 +126,7 @@ class BatchInserter:
 
     def _resolve(self, number: int, outcomes: list[Outcome]) -> None:
         waiting = self._submitted.pop(number, None)
-        if waiting is not None:  # else `fail_waiting` has resolved them
+        if waiting is not None:  # else `fail_waiting` has resolved its futures
             for future, outcome in zip(waiting, outcomes, strict=True):
                 if not future.done():  # else its request was cancelled
                     future.set_result(outcome)

@@ -1,10 +1,10 @@
-"""HTTP/1.1 on one connection: uvicorn's httptools protocol, with what the API's contract demands beyond it.
+"""HTTP/1.1 on one connection: uvicorn's httptools protocol, extended by the other demands of the API's contract.
 
 It adds error bodies for malformed requests, limits of size and time, half-closed connections, and targets in absolute
 form. It ignores offers of an upgrade. It takes one request at a time: `Connection: close` in a response says that
 requests sent before it are not read.
 
-It uses what uvicorn 0.54 does not document, so the requirement names this version. It runs on the event loop's thread.
+It uses undocumented parts of uvicorn 0.54, so the requirement names this version. It runs on the event loop's thread.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _SECURITY_HEADERS = [
 _PIECE = 16_384
 #: Bytes of the smallest chunk that is no overhead: parsing one takes about a microsecond.
 _MIN_CHUNK = 64
-#: Seconds per open connection between two reads from a client that sends all it can.
+#: Seconds between two reads from a client that sends all it can, times the number of open connections.
 _READ_PAUSE = 0.002
 
 
 class HttpProtocol(HttpToolsProtocol):
     """Receives requests and sends responses on one connection.
 
-    uvicorn's timer for idle connections, `timeout_keep_alive_task`, is the timer of all that a client must do in time.
-    What a callback of the parser raises is the `__context__` of the HttpParserError that `feed_data` raises.
+    uvicorn's timer for idle connections, `timeout_keep_alive_task`, is the timer for all time limits of a client.
+    An exception of a parser's callback is the `__context__` of the HttpParserError that `feed_data` raises.
     """
 
     transport: LingeringTransport
@@ -76,12 +76,12 @@ class HttpProtocol(HttpToolsProtocol):
         self._keep_alive = False  # whether the connection stays open after the response
         self._overhead = 0  # bytes of the request that are not its body
         self._ignores_input = False
-        #: Is done when the connection is.
+        #: Is done when the connection has ended.
         self.lost: asyncio.Future[None] = loop.create_future()
 
     @property
     def _is_responding(self) -> bool:
-        """Whether the response to a request, which may not be complete, is due."""
+        """Whether the response to a request is due, even to an incomplete one."""
         return bool(self.cycle) and not (self.cycle.response_complete or self.cycle.disconnected)
 
     @property
@@ -91,7 +91,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        # Without uvicorn's method, which asks the system for addresses that nobody uses.
+        # Replaces uvicorn's method: it asks the system for addresses that nobody uses.
         self._raw_transport = transport
         self.transport = LingeringTransport(transport, self._on_linger)
         self.flow = FlowControl(transport)
@@ -102,7 +102,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._abort_most_idle()
 
     def _abort_most_idle(self) -> None:
-        """Among the connections for which no response is due, abort the one that has had none for longest."""
+        """Abort the connection that has been idle for longest; one with a response due is not idle."""
         idle = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_busy]
         aborted = min(idle, key=lambda each: each.idle_since, default=self)
         self.connections.discard(aborted)
@@ -157,7 +157,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def timeout_keep_alive_handler(self) -> None:
-        """End what has taken the client too long."""
+        """End a request or connection whose client has taken too long."""
         is_input_awaited = not (self.is_busy or self.flow.read_paused)  # else the delay is PlantDesk's
         if self.transport.is_lingering or self.flow.write_paused:
             self.transport.abort()
@@ -288,7 +288,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 def _refusal_of(error: httptools.HttpParserError) -> Exception:
-    """Return the error to answer with: what a callback raised, if it was foreseen, or the parser's."""
+    """Return the error to answer with: a foreseen one that a callback raised, otherwise the parser's."""
     cause = error.__context__
     if isinstance(cause, PlantDeskError | MemoryError):
         return cause

@@ -200,7 +200,7 @@ class _Run:
 
 
 def _failure(error: Exception) -> ServerError:
-    """Return the error to show, and log an unforeseen one."""
+    """Return the error to show. Logs an unforeseen one."""
     if isinstance(error, ServerError):
         return error
     if isinstance(error, PlantDeskError):

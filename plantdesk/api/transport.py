@@ -1,4 +1,4 @@
-"""The transport of a connection, which lets the client read the last response before the connection ends."""
+"""The transport of a connection: it lets the client read the last response before the connection ends."""
 
 from __future__ import annotations
 
