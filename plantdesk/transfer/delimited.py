@@ -19,19 +19,19 @@ _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
 #: The first line of an export of Anki.
 _ANKI = re.compile("#(?:separator|html|tags|columns|notetype|deck|guid)[^:]*:", re.IGNORECASE)
 _DELIMITERS = (",", ";", "\t", "|")
-#: The delimiter of files with one column: an ASCII separator, which no text has.
+#: The delimiter of files with one column: an ASCII separator that no text has.
 ONE_COLUMN = "\x1f"
 #: Headers of files in which quotes are text: Darwin Core by GBIF, the Catalogue of Life, Kew's WCVP.
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
-#: Characters of a record of several lines, four times those of a plant that the API takes; and the number of lines that
-#: are kept separate, as a short string takes 80 bytes.
+#: The most characters of a record of several lines: four times the plant that the API accepts.
 _LONGEST_RECORD = 4_194_304
+#: The most lines that are kept separate: a short string takes 80 bytes.
 _MAX_LINES = 10_000
 _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
 class Dialect(NamedTuple):
-    """How a delimited file is written. `quote` is empty if none is used. `skips_blanks`: before a quoted cell."""
+    """How a delimited file is written. `quote` is empty if none is used. `skips_blanks`: blanks may precede quotes."""
 
     delimiter: str
     quote: str
@@ -69,7 +69,7 @@ class DelimitedTable:
         if is_list and delimiter is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
         self._quote = self.dialect.quote
-        #: Then "" is a missing text. Else only texts are in quotes, as PlantDesk exports them, and "" is an empty text.
+        #: Whether all cells are in quotes: then "" is a missing text, otherwise an empty one, as PlantDesk exports it.
         self._all_quoted = bool(self._quote) and sample[0].startswith(self._quote)
         self._text = text
         self._line = 0
@@ -81,7 +81,7 @@ class DelimitedTable:
         self._cell = _cell_pattern(self.dialect)
 
     def _first_lines(self) -> list[str]:
-        """Return the first lines without their ends; they stay those that come first."""
+        """Return the first lines without their ends, and keep them to be read."""
         first = [*islice(self._lines, SAMPLE_ROWS)]
         self._lines = chain(first, self._lines)
         return [line.rstrip("\r\n") for _, line in first]
@@ -158,7 +158,7 @@ class DelimitedTable:
 
 
 def _without_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Return the lines from the first one on that is not blank."""
+    """Return the lines without blank ones at the start."""
     return dropwhile(lambda line: line[1].isspace(), lines)
 
 

@@ -19,7 +19,7 @@ from plantdesk.store import is_database
 from plantdesk.transfer.formats import STANDARD_STREAM
 from plantdesk.transfer.text import FileError
 
-#: The files that belong to a database of this name.
+#: The names of files that belong to a database; a group has the name of the database.
 _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 
@@ -32,7 +32,7 @@ class InputFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of bytes, 0 if that is not known. Raises OSError."""
+        """The number of bytes, 0 if unknown. Raises OSError."""
         if self.path is None:
             return len(self.text.encode("utf-8", "replace"))
         return self.path.stat().st_size if self.path.is_file() else 0
@@ -58,7 +58,7 @@ class InputFile(NamedTuple):
                 raise FileError(self.name, Text("It changed while it was read."))
 
     def fraction_reporter(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
-        """Return a function that gets the bytes of each read, and reports the fraction read, if it is known."""
+        """Return a function that takes the bytes of each read, and reports the fraction read if the size is known."""
         read = 0
         size = self.size
 
@@ -104,7 +104,7 @@ def is_replaced(file: Path) -> bool:
 
 
 def open_target(file: Path) -> AbstractContextManager[BinaryIO]:
-    """Open a file that is replaced when the block ends without an error, or a pipe or device, which is written to.
+    """Open a file, to be replaced when the block ends without an error; a pipe or device is written to directly.
 
     Raises PlantDeskError for a database, and OSError.
     """

@@ -26,10 +26,10 @@ from plantdesk.transfer.files import InputFile, open_target
 from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.reading import Refused, RowReader
 
-#: Is called with the numbers of rows and bytes read so far, and of all bytes, 0 if unknown.
+#: Called with the numbers of rows and bytes read so far, and of all bytes (0 if unknown).
 Progress = Callable[[int, int, int], None]
 
-#: Refused rows that a preview lists.
+#: The most refused rows that a preview lists.
 MAX_LISTED = 20
 _COLUMNS = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
 
@@ -58,7 +58,7 @@ class Preview(NamedTuple):
 
 
 def reading_differences(readers: Iterable[RowReader]) -> Iterator[Text]:
-    """Yield a text for each kind of content that is not read, or not as it is in the files."""
+    """Yield a text for each kind of content that is left out, or changed by reading."""
     texts = (
         Text("{count:,} other tables are not read", one="1 other table is not read"),
         Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
@@ -134,7 +134,7 @@ class FileImport:
                 self.readers.append(reader)
 
     def compare(self, on_conflict: OnConflict) -> Preview:
-        """Compare what was read with the store, any number of times. Raises StoreError, InterruptedError."""
+        """Compare the plants read with the store, any number of times. Raises StoreError, InterruptedError."""
         self._on_conflict = on_conflict
         tags = set() if self._options.tag is None else {"tag"}
         fields = [reader.fields | tags for reader in self.readers]
@@ -146,7 +146,7 @@ class FileImport:
         return Preview(counts, self._invalid, blank, list(self._first_invalid), clashing, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
-        """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
+        """Add the compared plants as one change; `progress` gets rows so far and all rows, on another thread.
 
         Raises InvalidRowsError, ImportConflictError, StoreError, InterruptedError.
         """

@@ -22,14 +22,14 @@ from plantdesk.transfer.name_parts import joined_names
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
 from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, FileError, TextFile
 
-#: Characters of a cell.
+#: The most characters of a cell.
 _MAX_CELL = 200
-#: A bullet or number of a list, as word processors and web pages paste it.
+#: A bullet or number of a pasted list, as in word processors and web pages.
 _LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
 class ReadOptions(NamedTuple):
-    """How files are read. None: detected."""
+    """Options of reading. None: detected."""
 
     file_format: Format | None = None
     encoding: str | None = None

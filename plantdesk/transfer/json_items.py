@@ -17,14 +17,15 @@ from plantdesk.domain.strict_json import (
 )
 from plantdesk.domain.texts import Text, joined
 
-#: Characters before and after an error that a message shows.
+#: Characters before an error that a message shows.
 _BEFORE = 30
+#: Characters after it.
 _AFTER = 10
 _TOO_DEEP = Text("An object is nested too deeply.")
 
 
 class Item(NamedTuple):
-    """An item of a file that begins on `line`, its `text` there, its members, or why it is not an object.
+    """An item of a file: the `line` where it begins, its `text`, and its members, or why it is not an object.
 
     Numbers with a fraction or an exponent are NumberText.
     """
@@ -100,14 +101,14 @@ class _Buffer:
         self.at = 0
         self._line = 1
         self._counted = 0
-        #: Items so far.
+        #: The number of items so far.
         self.items = 0
 
     def error(self, reason: Text) -> FileSyntaxError:
         return FileSyntaxError(reason, self.line())
 
     def line(self) -> int:
-        """Return the line of the present position."""
+        """Return the line of the current position."""
         self._line += self.text.count("\n", self._counted, self.at)
         self._counted = self.at
         return self._line
@@ -153,7 +154,7 @@ class _Buffer:
         return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
 
     def _more(self) -> bool:
-        """Read at least as much again, so that a long item is not parsed often; False at the end."""
+        """At least double the text, so that a long item is not parsed often; return False at the end."""
         self.line()
         parts = [self.text[self.at :]]
         size = 0

@@ -19,9 +19,11 @@ from plantdesk.transfer.name_parts import normalized_header
 from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError
 
-#: Headers of the column that says which names are in use, its values for these, and for others.
+#: Headers of the column that says which names are in use.
 _STATUS_HEADERS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")
+#: Values of that column for names in use.
 _ACCEPTED_STATUSES = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
+#: Values of that column for other names.
 _OTHER_STATUSES = {
     "synonym",
     "unchecked",
@@ -31,10 +33,11 @@ _OTHER_STATUSES = {
     "homotypic synonym",
     "heterotypic synonym",
 }
-#: Values of a column of kingdoms for plants, fungi, and brown algae and others among the Chromista.
+#: Kingdoms of offered names: plants, fungi, and Chromista, such as brown algae.
 _KINGDOMS = {"", "plantae", "fungi", "chromista"}
-#: Headers of a whole name beside columns of its parts, and of the authors at its end.
+#: Headers of a whole name beside columns of its parts.
 _WHOLE_NAME_HEADERS = ("scientificname", "scientific name", "taxon name", "canonicalname")
+#: Headers of the authors at the end of a name.
 _AUTHOR_HEADERS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
 
 
@@ -60,10 +63,10 @@ def read_names(
     file_format: Format | None = None,
     left_out: Callable[[int], None] = lambda _count: None,
 ) -> Iterator[str]:
-    """Yield the names in a file, only accepted ones if a column says which, and only those in `_KINGDOMS` if it does.
+    """Yield the names in a file, without those of another status or kingdom if it has such columns.
 
     `progress` gets the bytes of each read, `left_out` the number of names left out so far. The default format is that
-    of the file's name, or text for a pipe. If a text is found not to be UTF-8 late, all names are yielded once more.
+    of the file's name, or text for a pipe. If a text proves not to be UTF-8 late, all names are yielded again.
     Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
@@ -107,7 +110,7 @@ def _names(
 
 
 class _NameColumns:
-    """The columns of a table that say which names it offers."""
+    """The columns that determine the names of a table."""
 
     def __init__(self, layout: Layout, rows: Sequence[Row]) -> None:
         """Raises NoColumnError."""
@@ -122,7 +125,7 @@ class _NameColumns:
         self._kingdom = _first_position(headers, ("kingdom",))
         status = _first_position(headers, _STATUS_HEADERS)
         known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED_STATUSES | _OTHER_STATUSES)
-        #: None also if the column has other values, such as the state of plants in a garden.
+        #: The column of the status. None if it has other values, such as the state of plants in a garden.
         self._status = status if known else None
 
     def names(self, rows: Sequence[Row]) -> Iterator[str | None]:

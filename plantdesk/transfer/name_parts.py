@@ -1,4 +1,4 @@
-"""Joins a name from columns such as Genus, Species and Cultivar, which lists of botanical gardens have."""
+"""Joins a name from columns such as Genus, Species and Cultivar, as in lists of botanical gardens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import IntEnum, auto
 
-#: Characters of a header that are compared.
+#: The most characters of a header that are compared.
 _LONGEST = 100
 #: Headers of vernacular names. A name joined from parts is preferred, as it distinguishes plants.
 _VERNACULAR = (
@@ -16,7 +16,7 @@ _VERNACULAR = (
 )
 #: Headers of the epithet of a species, or, beside a column of the species, of an epithet below it.
 _EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
-#: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
+#: Words for ranks, Darwin Core's taxonRank included, and their abbreviations before an epithet.
 _RANK_WORDS = {
     **dict.fromkeys(("subspecies", "subsp", "ssp", "unterart", "sous-espece", "sous-espèce", "subespecie"), "subsp."),
     **dict.fromkeys(("variety", "varietas", "var", "varietät", "variete", "variété", "variedad"), "var."),
@@ -26,15 +26,16 @@ _RANK_WORDS = {
     **dict.fromkeys(("infraspecific name", "infraspecific_name", "unranked", "sp", "species", "genus", "family"), ""),
     **dict.fromkeys(("hybrid", "nothospecies", "section", "series", "subgenus", "tribe", "order", "class"), ""),
 }
-#: Words for the rank of a cultivar, which is written in quotes.
+#: Words for the rank of a cultivar. Cultivars are written in quotes.
 _CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
 #: Words in a column of ranks that mean nothing without an epithet; others, such as “agg.”, belong to the name.
 _RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
-#: Texts of cells that mean an empty cell, and that mean no hybrid.
+#: Texts of cells that mean an empty cell.
 _NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
+#: Texts of cells that mean no hybrid.
 _NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
 _SIGNS = frozenset("x×")
-#: The letter x instead of the sign of a hybrid before a name.
+#: The letter x before a name, instead of the sign of a hybrid.
 _LETTER_X = re.compile("^[xX] ")
 _CV = re.compile(r"^cv\.? ", re.IGNORECASE)
 _QUOTES = "'\"‘’“”„‚´`«»"
@@ -74,7 +75,7 @@ _HEADERS = {
     Part.FORM: "forma",
     Part.CULTIVAR: "cultivar|cultivar name|cultivar epithet|cv|kultivar|sorte|sorten|sortenname|nom du cultivar",
 }
-#: What is written before an epithet if only the header says its rank.
+#: The ranks written before an epithet if only its header says them.
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 
 
@@ -99,7 +100,7 @@ def header_key(header: str) -> str:
 
 
 def parts_of(headers: Sequence[str]) -> list[Part | None]:
-    """Return the part of a name that each of these headers means, or None."""
+    """Return the part of a name, or None, for each of these headers."""
     words = [*map(header_key, headers)]
     parts = [*map(_PART_OF.get, words)]
     if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
@@ -110,7 +111,7 @@ def parts_of(headers: Sequence[str]) -> list[Part | None]:
 
 
 def is_whole_name(header: str) -> bool:
-    """Return whether a header of a name is that of the whole botanical name."""
+    """Return whether a header of a name means the whole botanical name."""
     return header_key(header) not in _NO_WHOLE_NAME
 
 

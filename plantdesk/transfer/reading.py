@@ -30,9 +30,9 @@ from plantdesk.transfer.tables import Batch, Row
 Fields = tuple[int | None, str, str | None, str | None]
 
 _NAME = IMPORTED_FIELDS.index("name")
-#: Columns that are not read, of which the names are collected.
+#: The most names of columns that are collected as not read.
 _MAX_IGNORED = 100
-#: With one or two zeros: 1.000 is a thousand in German.
+#: A whole number with at most two zeros as decimals: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros.
 _ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
@@ -53,9 +53,9 @@ class Refused(NamedTuple):
 
 
 class RowReader:
-    """Reads the plants of one file of an import; `number` is the number of the file, from 1.
+    """Reads the plants of one file of an import; `number` counts the files from 1.
 
-    `refused` is called with the rows that are no plants. The attributes say how the file was read, after `plants`.
+    `refused` is called with rows that are no plants. After `plants`, the attributes say how the file was read.
     """
 
     def __init__(self, file: OpenInput, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
@@ -75,7 +75,7 @@ class RowReader:
         self.leading_zeros = 0
         #: The layout of the table, or of the first JSON objects.
         self.layout = Layout((), has_header=True, fields={})
-        #: The fields that some plant has.
+        #: The fields that at least one plant has.
         self.fields: set[str] = set()
 
     def plants(self) -> Iterator[list[ImportRow]]:

@@ -14,16 +14,17 @@ from plantdesk.domain.validation import UnfitNumber
 from plantdesk.transfer.columns import IMPORTED_FIELDS, Columns, Layout, find_layout
 from plantdesk.transfer.json_items import Item
 
-#: A batch ends after this number of rows, or when their sizes reach this.
+#: The number of rows after which a batch ends.
 _MAX_ROWS = 1000
+#: The size of rows at which a batch ends.
 _MAX_BATCH = 1_000_000
 
 
 class Row(NamedTuple):
-    """A row of a table, which begins on `line`. A missing cell is None. `error` says why the row could not be read.
+    """A row of a table. It begins on `line`. A missing cell is None. `error` says why the row could not be read.
 
     `unfit` has, by column, cells that are no text: the value of a JSON member, or a Text that says why there is none.
-    `source` is the row as it is in the file, if the cells differ from that. `item` is the number of an object in its
+    `source` is the row as in the file, if the cells differ. `item` is the number of an object in its
     array, or 0.
     """
 
@@ -41,7 +42,7 @@ class Row(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rows of a table. `names` are the names of the columns if the format has them; then no row is a header."""
+    """Rows of a table. `names` are the columns' names of formats that have them; then no row is a header."""
 
     rows: Sequence[Row]
     names: Sequence[str] | None = None

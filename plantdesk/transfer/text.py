@@ -17,8 +17,9 @@ from typing import IO
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, joined
 
-#: The encodings that are expected of texts that are not in Unicode; the second one if lines end with CR alone.
+#: The expected encoding of texts that are not in Unicode.
 DEFAULT_ENCODING = "cp1252"
+#: The expected encoding if, besides, lines end with CR alone.
 _MACINTOSH = "mac-roman"
 _WESTERN = (
     *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "ãáàâçéêíóôõúüªº", "àèéìíòóùúªº", "æøåéèêüöäòóôâ", "åäöéàüšž"),
@@ -27,7 +28,7 @@ _WESTERN = (
 _CENTRAL = (*("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ", "äöüß"),)
 _CYRILLIC = ("абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґў",)
 _GREEK = ("αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋΐΰ",)
-#: For each encoding, the most usual first, the letters beyond ASCII of the languages that are written in it.
+#: The encodings, the most usual first, each with the letters beyond ASCII of its languages.
 _LETTERS = {
     DEFAULT_ENCODING: _WESTERN,
     "cp1250": _CENTRAL,
@@ -41,25 +42,26 @@ _LETTERS = {
     _MACINTOSH: _WESTERN,
     "cp852": _CENTRAL,
 }
-#: Encodings of two bytes a letter, and the first bytes of their usual letters.
+#: Encodings with two bytes per letter, and the first bytes of their usual letters.
 _WIDE = {
     "shift_jis": range(0x81, 0x99),
     "gb18030": range(0xB0, 0xD8),
     "big5": range(0xA4, 0xC7),
     "euc_kr": range(0xB0, 0xC9),
 }
-#: The last bytes of ASCII, and of those that begin no letter of EUC.
+#: The last byte of ASCII.
 _ASCII = 0x7F
+#: The last byte that begins no letter of EUC.
 _LATIN = 0xA0
 _RUN = re.compile(r"[^\x00-\x7f]+")
-#: A letter beyond ASCII next to one of ASCII.
+#: A letter beyond ASCII next to an ASCII letter.
 _MIXED = re.compile(r"[a-zA-Z][^\x00-\x7f]|[^\x00-\x7f][a-zA-Z]")
 #: A capital after a small letter, and a sign in a word; apostrophes and the 3 of m³ are not odd.
 _ODD = re.compile(
     r"[a-zß-öø-ÿа-яё](?=[À-ÖØ-ÞŠŒŽŸА-ЯЁ])|[^\W\d_][^\w\s\x00-\x7f‘’–—·×](?=[^\W\d_])"
     r"|[^\W\d_m][¹²³¼½¾¿£¯]|[£¯¹²³](?=[^\W\d_])|[‚ƒ†‡ˆ‰¤¦¨¬¯¸]"
 )
-#: Characters of one plant in a file: the largest that the API takes, all escaped, with a note.
+#: The most characters of a plant in a file: the largest that the API accepts, all escaped, with a note.
 MAX_PLANT_CHARACTERS = 16_777_216
 #: Bytes read at once; they limit each call of C code, during which other threads wait.
 _PIECE = 65_536
@@ -85,16 +87,16 @@ _OTHER_FILES = {
 }
 _DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
-#: If more of every other byte are NUL, the text is UTF-16.
+#: The share of NUL in every other byte above which a text is UTF-16.
 _MIN_NUL_SHARE = 0.4
 #: Characters that are shown of a cell before and after its first letter beyond ASCII.
 _MAX_SHOWN_AROUND = 40
-#: Encodings that a message names.
+#: The most encodings that a message names.
 _MAX_NAMED = 3
 
 
 def likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> list[str]:
-    """Return the encodings that fit the first bytes of a text best, the usual ones first; none if no one fits well.
+    """Return the encodings that best fit the first bytes of a text, usual ones first; none if no encoding fits well.
 
     Encodings that decode to nearly the same text as the `expected` one are left out.
     """
@@ -177,7 +179,7 @@ class TextFile:
     ) -> None:
         """Read a stream. An `encoding` of None is detected. `lines` skips the first `skipped_lines`."""
         self.name = name
-        #: Known after the first piece.
+        #: The encoding; known after the first piece if it is detected.
         self.encoding = encoding
         #: The first cell that another encoding would change; None if the encoding is certain.
         self.doubtful_cell: str | None = None

@@ -1,7 +1,7 @@
-"""Excel workbooks (.xlsx, .xlsm): the first sheet is read row by row, and only the texts that cells share are kept.
+"""Reads Excel workbooks (.xlsx, .xlsm): the first sheet row by row; only the texts that cells share are kept.
 
-The XML of the ZIP file is parsed piece by piece, with limits on all that a file can claim. Cells are read as they are
-shown, as far as a plant may need it.
+The XML of the ZIP file is parsed piece by piece, with limits on all that a file can claim. Cells are read as shown, as
+far as a plant may need it.
 """
 
 from __future__ import annotations
@@ -26,23 +26,29 @@ from plantdesk.transfer.columns import column_letters
 from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError
 
-#: Unpacked bytes of a part other than a sheet and the shared texts, and of all parts, and the number of parts.
+#: Unpacked bytes of a part other than a sheet and the shared texts.
 _MAX_PART = 16 * 1024 * 1024
+#: Unpacked bytes of all parts.
 _MAX_ALL = 4 * 1024**3
 _MAX_PARTS = 10_000
-#: A file with more unpacked bytes must not be packed better than by this ratio, which no table reaches.
+#: Unpacked bytes above which the ratio of packing is limited.
 _MIN_BOMB = 64 * 1024 * 1024
+#: A ratio of packing that no table reaches.
 _MAX_RATIO = 150
-#: Unpacked bytes of a row or shared text, and the depth of elements.
+#: Unpacked bytes of a row or shared text.
 _MAX_ITEM = 2 * 1024 * 1024
+#: Levels of elements.
 _MAX_DEPTH = 100
 _PIECE = 65_536
-#: Number and characters of the shared texts, which are kept in memory.
+#: Shared texts, which are kept in memory.
 _MAX_TEXTS = 4_000_000
+#: Characters of all shared texts.
 _MAX_SIZE = 128 * 1024 * 1024
-#: Number of formats, and characters of a format and of a number.
+#: Number formats.
 _MAX_FORMATS = 100_000
+#: Characters of a number format.
 _MAX_CODE = 255
+#: Characters of a number.
 _MAX_NUMBER = 50
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _ZEROS = re.compile("0+")
@@ -52,7 +58,7 @@ _BUILT_IN = {
     **dict.fromkeys([*range(18, 22), 45, 47], "h:mm"),
     46: "[h]:mm",
 }
-#: What is no placeholder in a format: quoted texts, escapes, padding, colours and conditions.
+#: The parts of a format without placeholders: quoted texts, escapes, padding, colours and conditions.
 _LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
 #: Day 0 of dates in a workbook that counts from 1900, with a 29 February 1900, and in one that counts from 1904.
 _EPOCH_1900 = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - Excel knows no time zone
@@ -64,7 +70,7 @@ _NO_VALUE = Text(
 #: Rows and columns of an Excel sheet.
 _MAX_ROWS = 1_048_576
 _MAX_COLUMNS = 16_384
-#: Size of a cell, in characters, for the size of a batch.
+#: Characters that a cell adds to the size of a batch.
 _CELL = 10
 #: The exceptions that reading a damaged workbook, or another file, may raise.
 _MALFORMED = (
@@ -78,8 +84,9 @@ _MALFORMED = (
     NotImplementedError,  # a compression that the standard library lacks
     RuntimeError,  # a password
 )
-#: The first bytes of a workbook, and of an old or encrypted one.
+#: The first bytes of a workbook.
 _ZIP = b"PK\x03\x04"
+#: The first bytes of an old or encrypted workbook.
 _OLD = b"\xd0\xcf\x11\xe0"
 _DIGITS = "0123456789"
 
@@ -167,7 +174,7 @@ class _Parts:
 
 
 def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
-    """Yield and remove the children that have ended, down to a depth; the last child has not while `is_open`."""
+    """Yield and remove the ended children, down to a depth; if `is_open`, the last child has not ended."""
     children = parent[:]
     ended = children[:-1] if is_open else children
     for child in children:
@@ -203,7 +210,7 @@ class _Formats:
                 raise FileError(name, Text("It has more formats than a table would need."))
 
     def text(self, value: str, style: str) -> str:
-        """Return a number as text, as its style shows it."""
+        """Return a number as the text that its style shows."""
         at = int(style) if style.isdigit() else 0
         code = self._codes[at] if at < len(self._codes) else ""
         if len(value) > _MAX_NUMBER:
