@@ -60,7 +60,7 @@ PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
 2 wrong usage; 3 the API is not running (info); 130 interrupted.
 """
-#: What shells complete for the argument of a command, or of an option; else it is files.
+#: The names that shells complete for the argument of a command or an option; for others, files.
 COMPLETIONS = {
     ("restore",): "backups",
     ("token", "revoke"): "tokens",
@@ -71,10 +71,10 @@ COMPLETIONS = {
     ("--tag",): "tags",
     ("--tagged",): "tags",
 }
-#: The hidden command by which completions get those names.
+#: The hidden command that prints those names.
 COMPLETE = "__complete"
-#: Objects that are created before Python collects garbage: more than a command imports. With Python's own threshold of
-#: 700, and its collection at the exit, garbage collection takes 80 ms of a command.
+#: The number of new objects at which Python collects garbage: more than a command imports. With Python's own threshold
+#: of 700, and its collection at the exit, garbage collection takes 80 ms of a command.
 _MIN_COLLECTED = 100_000
 #: The options that are also allowed before the command.
 _GLOBAL = ("database", "port", "background")

@@ -1,4 +1,4 @@
-"""What commands do with a store: open it, show progress, suggest commands for it, and select plants by options."""
+"""Functions of commands for a store: they open it, show progress, suggest commands, and select plants by options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands share at the terminal: tables, JSON, times and progress; questions; signals that end them."""
+"""Functions of commands for the terminal: tables, JSON, times and progress; questions; signals that end a command."""
 
 from __future__ import annotations
 

@@ -22,9 +22,11 @@ from plantdesk.platform import output
 #: A plant, and the number of its group.
 Member = tuple[int, PlantRow]
 
-#: Plants that are read together; groups that a dry run prints, and ids of each.
+#: The number of plants that are read together.
 _PAGE = 500
+#: The most groups that a dry run prints.
 _MAX_SHOWN = 20
+#: The most ids that it prints of each.
 _MAX_IDS = 10
 
 

@@ -17,7 +17,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shortened
 from plantdesk.platform import output
 
-#: Ids of skipped plants that are printed.
+#: The most ids of skipped plants that are printed.
 _MAX_IDS = 10
 
 
@@ -76,7 +76,7 @@ def _report_undo(undone: Undone, of: str = "") -> None:
 
 
 def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
-    """Report an undo without a number, also when the change was made, and which plants were added since and stay."""
+    """Report an undo without a number: also the time of the change, and plants added since then, which stay."""
     change = undone.change
     with closing(store.reader()) as reader:
         latest = max((each.number for each in reader.history(1)), default=0)  # others may have changed something since

@@ -1,4 +1,4 @@
-"""`plantdesk names`: makes the list of known names of a file, shows what it was made of, and removes it."""
+"""`plantdesk names`: makes the list of known names from a file, shows its origin, and removes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_SOURCE = 100
 
 
 def import_names(options: argparse.Namespace) -> int:
-    """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
+    """Make the list from a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
     source = input_file(options.file)
     known = _known_names(options.database)
     with (
@@ -35,7 +35,7 @@ def import_names(options: argparse.Namespace) -> int:
 
 
 def info(options: argparse.Namespace) -> int:
-    """Print what the list was made of. Raises StoreError, and PlantDeskError if there is no list for a text."""
+    """Print the origin of the list. Raises StoreError, and PlantDeskError if there is no list for a text."""
     known = _known_names(options.database)
     if options.json:
         about = known.about()

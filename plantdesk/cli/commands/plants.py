@@ -33,10 +33,10 @@ from plantdesk.domain.validation import check_name, new_plant, plant_fields, pla
 from plantdesk.platform import output
 
 _Item = TypeVar("_Item")
-#: Plants that are printed together.
+#: The number of plants that are printed together.
 _BATCH = 500
 _MAX_NAME = 60
-#: Changes that a dry run prints.
+#: The most changes that a dry run prints.
 _MAX_PREVIEWED = 20
 _MAX_TITLE = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
@@ -206,7 +206,7 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule)
 
 
 def quoted(text: str | None) -> str:
-    """Return a text, or that there is none, as a dry run prints it."""
+    """Return a text in quotes, or “nothing” for None, for a dry run."""
     return "nothing" if text is None else f"“{_shortened(text)}”"
 
 

@@ -20,7 +20,7 @@ from plantdesk.domain.texts import Text
 from plantdesk.platform import output
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
-#: The list marks tokens that were not used for this time.
+#: The time without use after which the list marks a token.
 _UNUSED = timedelta(days=90)
 
 

@@ -38,7 +38,7 @@ from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.text import UnknownEncodingError
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-#: The most names that are printed of columns that are not read.
+#: The most columns that are listed as not read.
 _MAX_NAMED = 10
 
 
@@ -70,7 +70,7 @@ def import_plants(options: argparse.Namespace) -> int:
 
 
 def _apply(preview: Preview, files_import: FileImport, options: argparse.Namespace) -> Applied | None:
-    """Import what was compared, unless for a dry run, and print the result as JSON, if requested, in any case."""
+    """Import the compared plants, except in a dry run. Print JSON if it is requested, even after a failure."""
     applied = None
     try:
         if not options.dry_run:
@@ -217,7 +217,7 @@ def _quoted(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _codes_text(reader: RowReader) -> Iterator[str]:
-    """Yield what becomes of codes that stand where IDs should be, and which option keeps them."""
+    """Yield a text about codes in the column of the IDs, with the option that keeps them."""
     if reader.layout.codes:
         column, _, example = reader.layout.codes
         note = reader.columns.get("note")
@@ -256,5 +256,5 @@ def _file_json(reader: RowReader) -> dict[str, object]:
 
 
 def _show_progress(line: TerminalLine, rows: int, done: int, size: int) -> None:
-    """Show how far the files are read; of a pipe the size is not known."""
+    """Show the fraction of the files that is read, or for a pipe of unknown size the number of rows."""
     line.show(f"Reading: {min(done / size, 1):.0%}" if size else f"Reading: {rows:,} rows")

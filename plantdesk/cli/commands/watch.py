@@ -1,4 +1,4 @@
-"""`plantdesk watch`: prints what happens to plants, whoever does it, until it is interrupted."""
+"""`plantdesk watch`: prints the events of a store, whichever program causes them, until it is interrupted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def watch(options: argparse.Namespace) -> int:
 
 
 def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
-    """Yield events as they happen; nothing at times. A store that does not answer is read again when it does.
+    """Yield events as they happen, and at times empty lists. A store that does not answer is tried again.
 
     Raises StoreError, UnknownPositionError and OutdatedPositionError.
     """
@@ -63,7 +63,7 @@ def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) ->
 
 
 class _HealthReporter:
-    """Prints once that the store does not answer, and that it does again."""
+    """Reports once that the store does not answer, and once that it answers again."""
 
     def __init__(self) -> None:
         self._problem: str | None = None
