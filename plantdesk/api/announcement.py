@@ -1,4 +1,4 @@
-"""Announces a running server: writes the runtime file by which `discovery` finds it, and makes its Unix domain socket.
+"""Announces a running server: writes its runtime file for `discovery`, and makes its Unix domain socket.
 
 The server works without them: if the folder is not writable, it only logs a warning.
 """
@@ -63,7 +63,7 @@ class Announcement:
                 self._path.parent.rmdir()
 
     def publish(self, url: str, identity: ServerIdentity) -> None:
-        """Write the runtime file, by which `find_server` finds the server; write it again if it was removed."""
+        """Write the runtime file for `find_server`, also again after it was removed."""
         path = str(self.socket_path) if self._has_socket else ""
         with self._log_failure():
             self.write(

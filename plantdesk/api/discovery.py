@@ -1,8 +1,8 @@
-"""Runtime files, by which scripts find the running servers of a store and verify their identity.
+"""Runtime files: scripts find the running servers of a store by them, and verify their identity.
 
 Each server has its own file, `<store>-<server>.json`, so that a store may have several; `<store>` is a hash of the key
-of its location. Its Unix domain socket is beside it. A server holds a lock on its file, which ends with its process:
-a file without a lock is stale. The file holds the server's key, but never a token. `announcement` writes it.
+of its location. Its Unix domain socket is beside it. A server locks its file until its process ends: a file
+without a lock is stale. The file holds the server's key, but never a token. `announcement` writes it.
 
 A server proves by a challenge that a runtime file describes it. The key is in that file, which only its owner can
 read, and is never sent. The proof covers the port, so that a program that took over a server's port cannot

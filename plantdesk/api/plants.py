@@ -45,7 +45,7 @@ class RequestBodies:
 
     @contextlib.asynccontextmanager
     async def received(self, headers: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
-        """Receive a complete body. A large one waits for its turn, which ends with the block.
+        """Receive a complete body. A large one waits for its turn; the turn ends with the block.
 
         Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
         """
@@ -126,9 +126,9 @@ class BatchInserter:
 
     def _resolve(self, number: int, outcomes: list[Outcome]) -> None:
         waiting = self._submitted.pop(number, None)
-        if waiting is not None:  # else `fail_waiting` has resolved its futures
+        if waiting is not None:  # otherwise, `fail_waiting` has resolved its futures
             for future, outcome in zip(waiting, outcomes, strict=True):
-                if not future.done():  # else its request was cancelled
+                if not future.done():  # otherwise, its request was cancelled
                     future.set_result(outcome)
 
 
@@ -149,7 +149,7 @@ class PlantsEndpoint:
             raise TokenMissingError
         _check_content_type(client.headers)
         async with self._bodies.received(client.headers, receive) as body:
-            # A megabyte of nested lists takes 0.2 s, which other requests must not wait for.
+            # A megabyte of nested lists takes 0.2 s: other requests must not wait for it.
             sent = await asyncio.to_thread(parse_object, body) if len(body) > SMALL_BODY else parse_object(body)
             scope["sent"] = sent
             row = await self._inserter.add(new_plant(sent), client.source)

@@ -147,7 +147,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.timeout_keep_alive_task = None if seconds is None else self.loop.call_later(seconds, handler)
 
     def _restart_timer(self) -> None:
-        """Set the time for what the client must do next; none while it waits for a response."""
+        """Set the time limit of the client's next step; none while it waits for a response."""
         if self._is_receiving or self.flow.write_paused:
             self._set_timer(self._limits.request_timeout)
         elif self.transport.is_lingering:
@@ -158,7 +158,7 @@ class HttpProtocol(HttpToolsProtocol):
     @override
     def timeout_keep_alive_handler(self) -> None:
         """End a request or connection whose client has taken too long."""
-        is_input_awaited = not (self.is_busy or self.flow.read_paused)  # else the delay is PlantDesk's
+        is_input_awaited = not (self.is_busy or self.flow.read_paused)  # otherwise, the delay is PlantDesk's
         if self.transport.is_lingering or self.flow.write_paused:
             self.transport.abort()
         elif not (self._is_receiving or self._is_responding):

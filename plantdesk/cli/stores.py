@@ -20,7 +20,7 @@ from plantdesk.domain.texts import Text, shortened
 
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300
-#: A command in a message, to which --database is added.
+#: A command in a message; --database is added to it.
 _SUGGESTED = r"`plantdesk [^`]+|: plantdesk [^).]+"
 
 
@@ -111,7 +111,7 @@ def build_selection(reader: PlantReader, requested: Filter) -> Selection:
 
 
 def _source_conditions(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
-    """Return the conditions for a kind of source, else for the sources with this label. Raises PlantDeskError."""
+    """Return the conditions for a kind of source, otherwise for the sources with this label. Raises PlantDeskError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)
     kinds = {source.kind for source in reader.sources() if source.label == name}

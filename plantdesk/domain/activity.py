@@ -2,7 +2,7 @@
 
 Consecutive additions of one program make one entry with their number; so do its requests refused for the same reason.
 Refused requests have a limit of their own, so that a fast script does not displace failures.
-The event loop writes; other threads read a copy of a dict, which is made by a single operation and needs no lock.
+The event loop writes; other threads read a copy. Copying a dict is a single operation and needs no lock.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Activity:
 
 
 def _plant_texts(sent: Mapping[str, object]) -> dict[str, str]:
-    """Return the fields of a plant as texts, without those that were not sent or are empty."""
+    """Return the fields of a plant as texts, except missing and empty ones."""
     texts = {key: _text(value) for key, value in sent.items() if key in _FIELDS}
     return {key: text for key, text in texts.items() if text}
 

@@ -38,7 +38,7 @@ class BackupKind(StrEnum):
 class Backup(NamedTuple):
     """An existing backup. `made_at` is in milliseconds since 1970, UTC; `size` in bytes.
 
-    `number` counts the backups of a store, independent of the clock; it is 0 in those of PlantDesk 0.1.0.
+    `number` counts the backups of a store, independent of the clock; it is 0 in backups of PlantDesk 0.1.0.
     """
 
     path: Path
@@ -83,7 +83,7 @@ class PlantGroup(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How the plants of a store change when those of a backup replace them."""
+    """The changes of a store when the plants of a backup replace its own."""
 
     returning: PlantGroup
     leaving: PlantGroup
@@ -95,7 +95,7 @@ class Difference(NamedTuple):
 
 
 class RestorePreview(NamedTuple):
-    """What restoring a backup would do. `difference` is None if the current file is damaged or missing.
+    """The effect of restoring a backup. `difference` is None if the current file is damaged or missing.
 
     `is_partial`: the backup is damaged, and only `plants` of its plants can be read. `has_foreign_log`: the log beside
     it belongs to another file and is not read.
@@ -108,7 +108,7 @@ class RestorePreview(NamedTuple):
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether the plants of the backup are those of the store."""
+        """Whether backup and store have the same plants."""
         return self.difference is not None and not self.difference
 
 
@@ -118,12 +118,12 @@ class Restored(NamedTuple):
     preview: RestorePreview
     saved: Path | None
     tokens_retained: bool
-    #: The change of the history, which can be undone; None in a new store.
+    #: The change in the history, to undo the restore; None in a new store.
     change: Change | None = None
 
 
 def preview_text(preview: RestorePreview, file_name: str) -> Text:
-    """Return what restoring the backup `file_name` would change, one line per kind of change."""
+    """Return the effect of restoring the backup `file_name`, with a line for each kind of change."""
     file = shortened(file_name)
     summary = Text("“{file}” holds {plants}.")
     if preview.is_partial:
@@ -179,10 +179,10 @@ class StoreBackups(Protocol):
         """Copy the store to a new file, in which no token is valid. Raises StoreError."""
 
     def preview(self, backup: Path) -> RestorePreview:
-        """Return what restoring a backup would do, and change nothing. Raises BackupUnusableError and StoreError."""
+        """Return the effect of restoring a backup, and change nothing. Raises BackupUnusableError and StoreError."""
 
     def restore(self, backup: Path, source: Source) -> Restored:
-        """Replace the plants of the store with those of a backup, after a backup of the current state.
+        """Back up the store, and replace its plants with those of a backup.
 
         The history records it as a change of `source`, unless a new store has to be made. Other programs may have
         the store open. Raises BackupUnusableError and StoreError; then nothing has changed.

@@ -54,7 +54,7 @@ class Update(NamedTuple):
 
     @property
     def kind(self) -> ChangeKind:
-        """What it changes: name, tag or note, or several of them."""
+        """The kind of the change: of name, tag or note, or of several of them."""
         fields = {"name": ChangeKind.RENAME, "tag": ChangeKind.TAG, "note": ChangeKind.NOTE}
         changed = [kind for name, kind in fields.items() if getattr(self, name) != getattr(self.seen, name)]
         return changed[0] if len(changed) == 1 else ChangeKind.EDIT

@@ -87,7 +87,7 @@ class OutOfMemoryError(PlantDeskError):
 
 @dataclass(frozen=True)
 class InvalidField:
-    """An invalid field of a plant; `text` says what is wrong with it."""
+    """An invalid field of a plant; `text` describes the problem."""
 
     field: str
     text: Text
@@ -264,7 +264,7 @@ class StoreInUseError(StoreBusyError):
 
 
 class StoreFullError(StoreError):
-    """There is no space for what is to be stored."""
+    """There is no space for new data."""
 
     number = ErrorNumber.STORE_FULL
     text = Text("The disk is full. Free some space on it.")

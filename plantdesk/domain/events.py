@@ -17,7 +17,7 @@ _FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER
 
 
 class EventKind(StrEnum):
-    """What happened to a plant."""
+    """The kinds of events of a plant."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -25,7 +25,7 @@ class EventKind(StrEnum):
 
 
 class PlantEvent(NamedTuple):
-    """What one commit did to one plant.
+    """The change of one plant by one commit.
 
     `position` is the position after it, from which the next event is read. `plant` is None after a deletion.
     `change` is the number in the history, None for a plant added by form, command or API.

@@ -26,7 +26,7 @@ _CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 
 
 class ChangeKind(StrEnum):
-    """What a change of the history did."""
+    """The kinds of changes in the history."""
 
     EDIT = "edit"
     RENAME = "rename"
@@ -80,7 +80,7 @@ class Change(NamedTuple):
 
     @property
     def title(self) -> Text:
-        """What the change did."""
+        """The title of the change."""
         kind, parameters, plants = self.subject
         if kind is ChangeKind.INSERT:
             return title(self.kind, parameters, plants)
@@ -91,7 +91,7 @@ class Change(NamedTuple):
 
     @property
     def plain_title(self) -> Text:
-        """What the change did; for an undo or redo, what the original change did."""
+        """The title of the change; for an undo or redo, the title of the original change."""
         return title(*self.subject)
 
     @property
@@ -184,7 +184,7 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
 
 
 def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
-    """Return what a change did. Whatever is in `parameters`, there is a title."""
+    """Return the title of a change. There is one whatever is in `parameters`."""
     stored_title = parameters.get("title")
     if isinstance(stored_title, str):
         return Text("{text}", text=stored_title)

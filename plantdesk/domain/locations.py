@@ -25,7 +25,7 @@ _MAX_NAMED = 20
 
 
 class StoreLocation(Protocol):
-    """Where a store is: one class for each kind of store. All methods may be called from any thread."""
+    """The location of a store; each kind of store has a class. All methods may be called from any thread."""
 
     @property
     def url(self) -> str:
@@ -75,10 +75,10 @@ class StoreLocation(Protocol):
         """
 
     def open_reader(self) -> PlantReader:
-        """Open the store only for reading, which is quicker than `open`; the caller closes it. Raises StoreError."""
+        """Open the store only for reading, more quickly than `open`; the caller closes it. Raises StoreError."""
 
     def quick_names(self) -> tuple[list[str], list[str]]:
-        """Return the tags and the names of the valid tokens for shell completion, which must not wait.
+        """Return the tags and the names of the valid tokens for shell completion, without waiting.
 
         Changes nothing. Raises StoreError and OSError.
         """
@@ -155,7 +155,7 @@ class CopyDiffersError(StoreError):
 
 
 class NulInStoreError(PlantDeskError):
-    """Plants, or changes of the history, have U+0000, which the target cannot store."""
+    """Plants, or changes of the history, have U+0000, and the target cannot store it."""
 
     def __init__(self, plants: Sequence[int], changes: Sequence[int]) -> None:
         found = []

@@ -84,7 +84,7 @@ class PlantReader(Protocol):
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
-        """Return the plants of `ids` by id; those that do not exist are left out."""
+        """Return the existing plants of `ids`, by id."""
 
     def shortened_rows(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
         """Return the plants of `ids` as `rows` does, without notes, and with texts cut to `longest` characters."""
@@ -162,7 +162,7 @@ class PlantReader(Protocol):
         """Return a summary of all changes other than undos and redos."""
 
     def plant_history(self, plant_id: int, limit: int = ...) -> list[PlantChange]:
-        """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.
+        """Return at most `limit` changes that led to the current state of a plant, newest first, if still stored.
 
         An undone change and its undo are not among them.
         """
@@ -204,7 +204,7 @@ class TokenLookup(Protocol):
 
 
 class ServedTokens(Protocol):
-    """What the API needs of the tokens of a store. All methods may be called from any thread."""
+    """The tokens of a store, as far as the API needs them. All methods may be called from any thread."""
 
     def record_use(self, source: Source) -> Future[None]:
         """Record that the token of `source` was used now without adding a plant."""
@@ -269,7 +269,7 @@ class PlantImport(Protocol):
 
 
 class ServedStore(Protocol):
-    """What the API needs of a store: a PlantStore, or a substitute while none is open. For any thread."""
+    """A store, as far as the API needs it: a PlantStore, or a substitute while none is open. For any thread."""
 
     @property
     def tokens(self) -> ServedTokens:
@@ -336,7 +336,7 @@ class PlantStore(ServedStore, Protocol):
         """Begin an import; the caller closes it. Raises StoreError."""
 
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
-        """Call `listener` on the writer thread after each durable change, also those of other processes.
+        """Call `listener` on the writer thread after each durable change, also by other processes.
 
         Returns the function that ends the subscription. A listener must be quick and must not raise.
         """

@@ -54,7 +54,7 @@ class Replacement(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RewriteRule:
-    r"""How the texts of a plant are changed, in this order. An empty text, or None, changes nothing.
+    r"""Changes of the texts of a plant, made in this order. An empty text, or None, changes nothing.
 
     `name` and `note` replace those of the plant, as does `tag` if `sets_tag`. In each of `fields`, “name” or “note”,
     `find` is replaced: with `whole_words` only where it is not part of a longer word. With `is_pattern` it is a pattern
@@ -113,7 +113,7 @@ class RewriteRule:
 
 
 def apply_replacements(field: str, text: str, replacements: Iterable[Replacement]) -> str:
-    """Return a name or note with replacements, which must be in order. Raises InvalidPlantError."""
+    """Return a name or note with replacements; these must be in order. Raises InvalidPlantError."""
     parts: list[str] = []
     end = 0
     size = len(text)
@@ -205,7 +205,7 @@ def _tidy_blanks(blanks: str, single: str, text: str) -> Iterator[Replacement]:
     if start:
         yield Replacement(0, start, "")
     for found in re.compile(blanks).finditer(text, start, end):
-        if single == " " or found[0].splitlines() != [found[0]]:  # else blanks within a line of a note
+        if single == " " or found[0].splitlines() != [found[0]]:  # otherwise, blanks within a line of a note
             yield Replacement(*found.span(), single)
     if start < end < len(text):
         yield Replacement(end, len(text), "")

@@ -61,7 +61,7 @@ class AddedBy:
 class AddedOn:
     """The plant was added on a day from `first` to `last`: dates, or numbers of days before today.
 
-    Days are those of the local time zone, from midnight to midnight, even if a clock change makes them shorter.
+    Days are in the local time zone, from midnight to midnight, even if a clock change makes them shorter.
     """
 
     first: date | int
@@ -69,7 +69,7 @@ class AddedOn:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the days depend on which day is today."""
+        """Whether the days are relative to today."""
         return isinstance(self.first, int)
 
     def milliseconds(self) -> range:

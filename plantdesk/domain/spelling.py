@@ -74,7 +74,7 @@ def edit_distance(one: str, other: str, limit: int) -> int | None:
 
 
 def _without_common_ends(one: str, other: str) -> tuple[str, str]:
-    """Return two texts without the letters with which both begin and end."""
+    """Return two texts without their common beginning and end."""
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
     start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

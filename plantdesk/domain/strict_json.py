@@ -90,7 +90,7 @@ def _parsed(text: str) -> object:
 
 
 def parse_value(text: str) -> object:
-    """Return the one value in a text, as `scan_value` returns it. Raises what that raises."""
+    """Return the only value in a text as `scan_value` does, with the same exceptions."""
     value, end = scan_value(text, skip_blanks(text, 0))
     end = skip_blanks(text, end)
     if end < len(text):
@@ -119,7 +119,7 @@ def _syntax_message(error: json.JSONDecodeError) -> Text:
     return template.filled(reason=error.msg, line=error.lineno, column=error.colno)
 
 
-# The decoder creates both in C: a body of 1 MiB may have 300,000 of them, which block the event loop.
+# The decoder creates both in C: 300,000 of them in a body of 1 MiB would block the event loop.
 
 
 class _Object(tuple[tuple[str, object], ...]):

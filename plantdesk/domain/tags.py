@@ -51,7 +51,7 @@ def tag_from_input(text: str) -> str:
 
 
 def is_in_branch(tag: str, top: str) -> bool:
-    """Return whether a tag is the one at the top of a branch, or below it."""
+    """Return whether a tag is the top of a branch, or below it."""
     return tag == top or tag.startswith(f"{top}/")
 
 
@@ -105,7 +105,7 @@ class SimilarityOptions(NamedTuple):
 
 
 class SimilarTag(NamedTuple):
-    """A tag that looks like another one. `plants` counts those of the tags below it, too.
+    """A tag that looks like another one. `plants` includes the plants of the tags below it.
 
     `differs` has the kinds of difference. `is_intended`: it is probably no mistake.
     """

@@ -31,7 +31,7 @@ class Text:
         return text
 
     def mapped(self, change: Callable[[str], str]) -> Text:
-        """Return the text with its templates, and those of the texts in it, changed: no longer to be translated."""
+        """Return the text with changed templates, also in the texts in it; it can no longer be translated."""
         values = {name: each.mapped(change) if isinstance(each, Text) else each for name, each in self.values.items()}
         return type(self)(change(self.template), one=change(self.one)).filled(**values)
 

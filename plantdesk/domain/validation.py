@@ -46,7 +46,7 @@ NO_NAME = Text("The name is missing.")
 def new_plant(values: Mapping[str, object]) -> NewPlant:
     """Return the plant that `values` describe; keys other than id, name and tag are ignored.
 
-    Raises InvalidPlantError, which names all invalid fields.
+    Raises InvalidPlantError with all invalid fields.
     """
     return _validated(NewPlant, values)
 
@@ -67,7 +67,7 @@ def is_blank(text: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Raise InvalidPlantError for a blank name, which only the API accepts."""
+    """Raise InvalidPlantError for a blank name; only the API accepts one."""
     if is_blank(name):
         raise InvalidPlantError([InvalidField("name", NO_NAME)])
 

@@ -1,4 +1,4 @@
-"""Exclusive locks of open files, which end when the file is closed, or with the process."""
+"""Exclusive locks of open files. A lock ends when the file is closed, or with the process."""
 
 from __future__ import annotations
 

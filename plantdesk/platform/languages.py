@@ -72,7 +72,7 @@ def available() -> list[str]:
 
 
 def choose(setting: str, of_system: Iterable[str], known: Collection[str]) -> str:
-    """Return the language to use: that of the setting, else the first known one of the system, else English.
+    """Return the language to use: the setting, otherwise the first known one of the system, otherwise English.
 
     Languages of the system are BCP 47 tags, such as `de-AT`, in the order of the user's preference.
     """

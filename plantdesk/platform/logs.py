@@ -51,7 +51,7 @@ class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
             super().handleError(record)
 
     def close(self) -> None:
-        """Close the file; drop what cannot be flushed."""
+        """Close the file; drop records that cannot be flushed."""
         with contextlib.suppress(OSError):
             super().close()
 

@@ -121,7 +121,7 @@ def _failure(error: OSError) -> OutputError:
 
 
 class CapturedOutput(io.StringIO):
-    """A stream that keeps the start of what is written to it."""
+    """A stream that keeps the start of its output."""
 
     def write(self, text: str) -> int:
         """Keep `text` up to the limit."""
@@ -178,7 +178,7 @@ def message_box(text: str, code: int) -> None:
 
 
 def _occupy_standard_descriptors() -> None:
-    """Keep files from being opened as descriptor 2, to which libraries write messages."""
+    """Keep files from being opened as descriptor 2: libraries write messages to it."""
     if os.name == "posix":
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
             pass

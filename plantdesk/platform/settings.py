@@ -79,7 +79,7 @@ class _KeptSettings(BaseModel):
     @field_validator("*", mode="wrap")
     @classmethod
     def _keep_known(cls, value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
-        """Replace an invalid value by that of the `Settings` in the validation context, if there is one."""
+        """Replace an invalid value by the one of the `Settings` in the validation context, if there are any."""
         try:
             return validate(value)
         except ValidationError:
@@ -176,7 +176,7 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
 
 
 def read(file: Path, known: Settings | None = None) -> Settings:
-    """Return the settings in a regular file. An invalid one is replaced by that of `known`, or the default.
+    """Return the settings in a regular file. An invalid one is replaced by the one in `known`, or the default.
 
     Raises OSError, and ValueError or RecursionError if the file is no JSON object.
     """

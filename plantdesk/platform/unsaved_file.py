@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 #: Files beside the settings.
 FILE_NAME = "unsaved.jsonl"
 RESERVE_FILE_NAME = "unsaved.reserve"
-#: The names of lists, which have a line for each item.
+#: The names of lists. They have a line for each item.
 _LISTS = ("unsaved", "notes")
-#: The names of forms, whose content is one line.
+#: The names of forms. Their content is one line.
 _FORMS = ("draft", "quick")
 STORED_NAMES = (*_LISTS, *_FORMS)
 #: Bytes that are written in advance, and overwritten if there is no space for the file: some hundred plants.
@@ -69,7 +69,7 @@ class UnsavedFile:
                 write_private(self._reserve, "\n" * _RESERVED)
 
     def _lines(self) -> list[str]:
-        """Return the lines of the reserved file, if it is in use, else those of the file; damaged ones as well."""
+        """Return the lines of the reserved file if it is in use, otherwise of the file, damaged ones included."""
         for file in (self._reserve, self._file):
             try:
                 is_there = file is not None and file.is_file()  # not a pipe
@@ -121,7 +121,7 @@ def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
 
 
 def _parse_line(line: str) -> tuple[str, str, Any] | None:
-    """Return the store, the name and the value of a line; None for a damaged one, which stays in the file."""
+    """Return the store, the name and the value of a line; None for a damaged one. It stays in the file."""
     try:
         values = json.loads(line)
         (name,) = values.keys() - {"store"}

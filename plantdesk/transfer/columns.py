@@ -121,7 +121,7 @@ def field_of_header(header: str) -> str | None:
 def map_columns(
     columns: Sequence[str], requested: Mapping[str, Column], *, only_chosen: bool = False
 ) -> dict[str, int]:
-    """Return the position of each field's column: the `requested` one, else one with its name or a known header.
+    """Return the position of each field's column: the `requested` one, otherwise one with its name or a known header.
 
     With `only_chosen` only the requested ones. Raises NoColumnError for a missing column, and PlantDeskError for
     several columns of a field other than the name.

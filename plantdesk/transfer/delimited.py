@@ -31,7 +31,7 @@ _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
 class Dialect(NamedTuple):
-    """How a delimited file is written. `quote` is empty if none is used. `skips_blanks`: blanks may precede quotes."""
+    """The format of a delimited file. `quote` is empty if none is used. `skips_blanks`: blanks may precede quotes."""
 
     delimiter: str
     quote: str
@@ -39,7 +39,7 @@ class Dialect(NamedTuple):
 
 
 class DelimitedTable:
-    """The records of a file, of one line or of several in quotes; those that are not CSV get an error.
+    """The records of a file, of one line or of several in quotes; others get an error.
 
     `dialect` is as given or, where it was None, detected.
     """
@@ -137,7 +137,7 @@ class DelimitedTable:
         return cells, 0
 
     def _fed(self) -> Iterator[str]:
-        """Yield the lines for the CSV reader, and keep those of the current record."""
+        """Yield the lines for the CSV reader, and keep the lines of the current record."""
         for number, line in self._lines:
             if not self._raw:
                 self._line = number

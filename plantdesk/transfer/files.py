@@ -97,8 +97,8 @@ def check_target(file: Path) -> Path:
 def is_replaced(file: Path) -> bool:
     """Return whether a finished file replaces `file`: a regular file, or none yet.
 
-    False for standard output, a pipe or a device, which are written to: replacing one would leave its readers without
-    data, and destroy `/dev/null` for the whole machine.
+    False for standard output, a pipe or a device: replacing one would leave its readers without data, and destroy
+    `/dev/null` for the whole machine.
     """
     return str(file) != STANDARD_STREAM and (file.is_file() or not file.exists())
 

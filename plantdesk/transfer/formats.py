@@ -70,7 +70,7 @@ class UnknownFormatError(PlantDeskError):
 
 
 def format_of(file: Path, given: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
-    """Return the format `given`, or that of the suffix of `file`. Raises UnknownFormatError."""
+    """Return the format `given`, or the one of the suffix of `file`. Raises UnknownFormatError."""
     found = given or SUFFIXES.get(file.suffix.lower())
     if found is None or found not in possible:
         raise UnknownFormatError("-" if str(file) == STANDARD_STREAM else file.name, possible)

@@ -1,4 +1,4 @@
-"""The headers by which an import knows the columns of a file, in many languages, separated by `|`."""
+"""The headers of columns that an import knows, in many languages, separated by `|`."""
 
 #: Headers in English, German, French and Spanish, and the usual ones in Italian, Portuguese, Dutch, Swedish, Danish,
 #: Norwegian, Finnish, Polish, Czech, Hungarian, Russian, Japanese and Chinese, without case and accents (タク is タグ).

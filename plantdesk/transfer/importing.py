@@ -35,7 +35,7 @@ _COLUMNS = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
 
 
 class ImportOptions(NamedTuple):
-    """How files are imported. Plants without a tag get `tag`."""
+    """The options of an import. Plants without a tag get `tag`."""
 
     reading: ReadOptions = ReadOptions()
     on_conflict: OnConflict = OnConflict.REFUSE
@@ -46,7 +46,7 @@ class ImportOptions(NamedTuple):
 class Preview(NamedTuple):
     """The result of comparing an import: numbers of rows, the first invalid and conflicting ones, and the readers.
 
-    `blank` is the number of rows without any text, which are left out.
+    `blank` is the number of rows without any text; they are left out.
     """
 
     counts: ImportCounts
@@ -160,7 +160,7 @@ class FileImport:
     def write_refused(self, file: Path) -> None:
         """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError.
 
-        The column `text` is that of Refused. Half a surrogate pair is written as a JSON escape.
+        The column `text` has the `text` of Refused. Half a surrogate pair is written as a JSON escape.
         """
         with open_target(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")

@@ -52,7 +52,7 @@ class OpenInput(NamedTuple):
 
     @property
     def has_objects(self) -> bool:
-        """Whether the rows are JSON objects, which may have different members."""
+        """Whether the rows are JSON objects; their members may differ."""
         return self.file_format in {Format.JSON, Format.JSON_LINES}
 
     @property
@@ -174,7 +174,7 @@ def pasted_file(name: str, text: str) -> InputFile:
 
 
 def pasted_read_options(text: str) -> ReadOptions:
-    """Return the options for pasted text: a table if it has tabs, else perhaps a list of names."""
+    """Return the options for pasted text: a table if it has tabs, otherwise perhaps a list of names."""
     return ReadOptions(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
 
 

@@ -1,4 +1,4 @@
-"""Reads a list of names: one on each line, or a table with a column of names, such as that of World Flora Online.
+"""Reads a list of names: one on each line, or a table with a column of names, such as World Flora Online.
 
 Names that a table says are not in use, and authors at the end of names, are left out.
 """

@@ -116,7 +116,7 @@ def is_whole_name(header: str) -> bool:
 
 
 def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
-    """Return the positions of a genus and at least one other part, in the order of the name, else none."""
+    """Return the positions of a genus and at least one other part, in the order of the name, or none."""
     found: dict[Part, int] = {}
     for at, part in enumerate(parts_of(headers)):
         if part is not None and at not in taken:
@@ -138,7 +138,7 @@ def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) 
 
 
 def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
-    """Return the positions in the order of the name, if all headers are known, else unchanged."""
+    """Return the positions in the order of the name, if all headers are known; otherwise unchanged."""
     meant = parts_of(headers)
     parts = {at: part for at in columns if (part := meant[at]) is not None}
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns

@@ -69,9 +69,9 @@ class RowReader:
         self.ignored: dict[str, None] = {}
         #: The headers of the columns of a joined name.
         self.name_columns: tuple[str, ...] = ()
-        #: The number of rows without any text, which are left out.
+        #: The number of rows without any text; they are left out.
         self.blank = 0
-        #: The number of IDs with leading zeros, which are lost.
+        #: The number of IDs that lost leading zeros.
         self.leading_zeros = 0
         #: The layout of the table, or of the first JSON objects.
         self.layout = Layout((), has_header=True, fields={})
@@ -145,7 +145,7 @@ class RowReader:
                 yield plant
 
     def _repeated_header(self, layout: Layout) -> list[str] | None:
-        """Return the header if later rows equal to it are no plants, as in joined files; else None."""
+        """Return the header if later rows equal to it are no plants, as in joined files; otherwise None."""
         is_repeated = layout.has_header and not self.file.has_objects and may_repeat_as_header(layout.names)
         return [*layout.names] if is_repeated else None
 
@@ -210,7 +210,7 @@ def _parse_cell_id(text: str) -> int | None:
 
 
 def _fields_of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
-    """Return the fields of a plant by the rules of `new_plant`, for decoded texts, which have no surrogates."""
+    """Return the fields of a plant by the rules of `new_plant`; decoded texts have no surrogates."""
     number = None if plant_id is None else _parse_cell_id(plant_id)
     if name is None or is_blank(name):
         raise PlantDeskError(NO_NAME)

@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
     @property
     def fit_cells(self) -> Sequence[str | None]:
-        """The cells, with None for those that are unfit."""
+        """The cells, with None for unfit ones."""
         return [None if at in self.unfit else cell for at, cell in enumerate(self.cells)] if self.unfit else self.cells
 
 
@@ -144,7 +144,7 @@ def _is_fit(value: object) -> bool:
 
 
 def _text_of(value: object) -> str | None:
-    """Return a JSON value as text, a number as it is written; None for null, a list or an object."""
+    """Return a JSON value as text, a number as in the file; None for null, a list or an object."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, UnfitNumber):

@@ -1,6 +1,6 @@
 """Detects the encodings of text files, and reads them in pieces, so that memory does not grow with file or line.
 
-An encoding is likely if the letters are those of one language. The README says why no library is used.
+An encoding is likely if all letters belong to one language. The README says why no library is used.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _MAX_ITEM = 2 * 1024 * 1024
 #: Levels of elements.
 _MAX_DEPTH = 100
 _PIECE = 65_536
-#: Shared texts, which are kept in memory.
+#: Shared texts; they are kept in memory.
 _MAX_TEXTS = 4_000_000
 #: Characters of all shared texts.
 _MAX_SIZE = 128 * 1024 * 1024
@@ -187,7 +187,7 @@ def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
 
 
 class _Formats:
-    """The number formats of a workbook, which say which numbers are dates."""
+    """The number formats of a workbook: they tell dates from numbers."""
 
     def __init__(self, *, has_1904: bool) -> None:
         self._has_1904 = has_1904
@@ -274,7 +274,7 @@ class WorkbookTable:
         self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], skipped: int = 0
     ) -> None:
         """Read all but the sheets. `progress` is called with bytes. Raises FileError and OSError."""
-        #: The number of other sheets with a text, which are not read; known after `batches`.
+        #: The number of other sheets with a text; they are not read. Known after `batches`.
         self.other_tables = 0
         self._name = name
         self._skipped = skipped
@@ -321,7 +321,7 @@ class WorkbookTable:
         return ids
 
     def _shared_texts(self, part: str) -> list[str]:
-        """Return the shared texts, to which cells refer by number."""
+        """Return the shared texts; cells refer to them by number."""
         texts = list[str]()
         size = 0
         for item in self._parts.elements(part, 2, is_table=True):

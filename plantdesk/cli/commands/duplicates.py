@@ -66,7 +66,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespace) -> None:
-    """Merge the groups except those that are `kept`."""
+    """Merge the groups except the `kept` ones."""
     if len(kept) < len(groups.sizes):
         _merge(MergePlants(groups.without(kept), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
     _report_intentional(sum(groups.sizes[each] for each in kept), len(kept))
@@ -129,7 +129,7 @@ def _report_unmerged(count: int) -> None:
 
 
 def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
-    """Print what the first groups would become, and report how many plants would go; return that number."""
+    """Print the first groups after the merge, and report how many plants would go; return that number."""
     first = edit._replace(groups=edit.groups.without(range(_MAX_SHOWN, len(edit.groups.sizes))))
     going = set[int]()
     notes = dict[int, str | None]()

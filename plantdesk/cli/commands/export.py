@@ -38,7 +38,7 @@ def requested_format(options: argparse.Namespace) -> Format | None:
 
 
 def labels(options: argparse.Namespace) -> int:
-    """Write labels of plants, which the window prints as well, to a PDF file; one that exists is replaced.
+    """Write labels of plants, as the window prints them, to a PDF file; replace an existing one.
 
     Raises UnknownPlantError, MissingLibrariesError, other PlantDeskErrors, OSError.
     """

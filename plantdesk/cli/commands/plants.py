@@ -109,7 +109,7 @@ def get(options: argparse.Namespace) -> int:
 
 
 def edit(options: argparse.Namespace) -> int:
-    """Change a plant, or those that a filter selects, after a question if they are several.
+    """Change a plant or, after a question if there are several, the plants that a filter selects.
 
     Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, EditConflictError, StoreError; PlantDeskError for
     an unknown source, or if the user does not confirm.

@@ -24,7 +24,7 @@ _EXTRA = "mcp"
 
 
 def show_help(options: argparse.Namespace) -> int:
-    """Print a page of the manual, or the help of a command with what the manual says about it. Raises OSError."""
+    """Print a page of the manual, or the help of a command with its section of the manual. Raises OSError."""
     from plantdesk.platform import manual
 
     words = options.command

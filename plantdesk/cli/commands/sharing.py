@@ -15,7 +15,7 @@ from plantdesk.store import location_of
 
 
 def copy(options: argparse.Namespace) -> int:
-    """Copy a store to a new or empty one and print what was copied. Raises StoreError, NulInStoreError."""
+    """Copy a store to a new or empty one, and print the numbers of rows. Raises StoreError, NulInStoreError."""
     source = location_of(options.source)
     target = location_of(options.target)
     with (

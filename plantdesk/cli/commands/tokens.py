@@ -1,4 +1,4 @@
-"""`plantdesk token`: creates, lists and revokes the tokens with which programs add plants."""
+"""`plantdesk token`: creates, lists and revokes the tokens of programs that add plants."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def _encoding_and_delimiter(file: OpenInput) -> Iterator[str]:
 
 
 def _columns_text(reader: RowReader) -> str:
-    """Return the columns of the fields, and those that are not read."""
+    """Return the columns of the fields, and the ignored ones."""
     fields = [field for field, name in reader.columns.items() if name == field]
     others = {field: f"from {_quoted([name])}" for field, name in reader.columns.items() if name != field}
     if reader.name_columns:
