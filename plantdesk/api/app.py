@@ -96,7 +96,8 @@ class _ExactRoute(Route):
 
     @override
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        return Match.FULL if scope["path"] == self.path else Match.NONE, {}
+        match = Match.FULL if scope["path"] == self.path else Match.NONE
+        return match, {}
 
 
 async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:

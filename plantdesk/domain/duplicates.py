@@ -33,7 +33,8 @@ class KeepRule(StrEnum):
 
         def rank(row: PlantRow) -> tuple[bool, int, int]:
             ranks = {KeepRule.NEWEST: row.added_at, KeepRule.LONGEST_NOTE: len(row.note or "")}
-            return row.id in chosen, ranks.get(self, 0), row.id if self is KeepRule.NEWEST else -row.id
+            id_rank = row.id if self is KeepRule.NEWEST else -row.id
+            return row.id in chosen, ranks.get(self, 0), id_rank
 
         return max(rows, key=rank)
 
@@ -180,7 +181,8 @@ def _current_rows(
 ) -> Iterator[PlantRow | None]:
     """Yield the plants of all groups; None for one that has changed or is gone."""
     for start in range(0, len(groups.ids), _PAGE):
-        ids, versions = (each[start : start + _PAGE] for each in (groups.ids, groups.versions))
+        ids = groups.ids[start : start + _PAGE]
+        versions = groups.versions[start : start + _PAGE]
         found = read(ids)
         for plant_id, version in zip(ids, versions, strict=True):
             row = found.get(plant_id)

@@ -52,7 +52,9 @@ def searched(text: str) -> str:
 
 def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple[str, str | None, str | None]:
     """Return the columns `searched_name`, `searched_tag` and `searched_note` of a plant."""
-    return searched(name), None if tag is None else searched(tag), None if note is None else searched(note)
+    searched_tag = None if tag is None else searched(tag)
+    searched_note = None if note is None else searched(note)
+    return searched(name), searched_tag, searched_note
 
 
 def is_unicode(text: str) -> bool:

@@ -122,7 +122,8 @@ class Change(NamedTuple):
             raise NothingToUndoError(redo if is_redo else undo, title=self.plain_title)
         kind, parameters, plants = self.subject
         original = {"kind": str(kind), "parameters": parameters, "plants": plants}
-        return ChangeKind.REDO if is_redo else ChangeKind.UNDO, {"of": original}
+        inverse_kind = ChangeKind.REDO if is_redo else ChangeKind.UNDO
+        return inverse_kind, {"of": original}
 
     def check_same(self, stored: Change) -> None:
         """Raise NothingToUndoError if the store has another change under the number: it was replaced since."""

@@ -79,7 +79,8 @@ def tag_completions(tags: Sequence[str], typed: str) -> list[str]:
     The levels below a tag that is typed whole come first.
     """
     text = re.escape(typed)
-    containing, below = (re.compile(f"{text}{rest}[^/]*", re.IGNORECASE) for rest in ("", "/"))
+    containing = re.compile(f"{text}[^/]*", re.IGNORECASE)
+    below = re.compile(f"{text}/[^/]*", re.IGNORECASE)
     offers = dict.fromkeys(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
     if any(offer.casefold() == typed.casefold() for offer in offers):
         offers = dict.fromkeys(found[0] for tag in tags if (found := below.match(tag))) | offers

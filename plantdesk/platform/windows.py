@@ -71,7 +71,8 @@ if sys.platform == "win32":
                     value, kind = winreg.QueryValueEx(key, _VARIABLE)
             except FileNotFoundError:
                 return [], winreg.REG_EXPAND_SZ
-            return str(value).split(";") if value else [], kind
+            folders = str(value).split(";") if value else []
+            return folders, kind
 
         def _write(self, folders: list[str], kind: int) -> None:
             with winreg.CreateKey(winreg.HKEY_CURRENT_USER, self._key) as key:

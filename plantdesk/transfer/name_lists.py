@@ -139,8 +139,8 @@ class _NameColumns:
 
     def _is_offered(self, row: Row) -> bool:
         """Return whether a name is accepted, and is of a plant or fungus."""
-        status, kingdom = (_cell(row, at).casefold() for at in (self._status, self._kingdom))
-        return (self._status is None or status in _ACCEPTED_STATUSES) and kingdom in _KINGDOMS
+        is_accepted = self._status is None or _cell(row, self._status).casefold() in _ACCEPTED_STATUSES
+        return is_accepted and _cell(row, self._kingdom).casefold() in _KINGDOMS
 
 
 def _cell(row: Row, at: int | None) -> str:
