@@ -105,7 +105,7 @@ class Announcement:
         """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
         folder = self._path.parent
         paths.create_folder(folder)
-        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
+        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # another user's, as root may find it
             raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
         remove_abandoned(folder)
         for file in folder.glob("*.json"):

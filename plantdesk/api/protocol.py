@@ -202,7 +202,7 @@ class HttpProtocol(HttpToolsProtocol):
         """
         line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         self.parser = httptools.HttpRequestParser(self)
-        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn's
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
         headers = [(name, value) for name, value in self.headers if name != b"upgrade"]
         return line + _lines(headers) + b"\r\n" + rest
 
@@ -212,7 +212,7 @@ class HttpProtocol(HttpToolsProtocol):
             raise MalformedHttpError(Text("its headers are too long, or its chunks are too small"))
 
     def _refuse(self, error: Exception) -> None:
-        """Answer the request that is received with an error, and ignore further input."""
+        """Answer the current request with an error, and ignore further input."""
         if self._is_responding:  # the application waits for its body
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -249,7 +249,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.url = _origin_form(self.url, self.headers)
         self.server_state.default_headers = _default_headers()
         super().on_headers_complete()
-        self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
+        self.headers = []  # the fields of the trailer are no headers (RFC 9110, section 6.5.1)
         self._keep_alive = self.cycle.keep_alive
         self.cycle.keep_alive = False  # the unread rest of a request must not be parsed as the next one
 

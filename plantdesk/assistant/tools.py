@@ -30,9 +30,9 @@ from plantdesk.domain.validation import check_name, plant_note, plant_to_add
 _PAGE = 50
 #: Plants, tags or changes that one call returns at most.
 _MAX_PAGE = 200
-#: Characters of a text in a list; `get_plants` returns it whole.
+#: The most characters of a text in a list; `get_plants` returns whole texts.
 _MAX_TEXT = 200
-#: Plants that a preview shows.
+#: The most plants that a preview shows.
 _MAX_SHOWN = 10
 #: The most characters of the name that a client gives itself.
 _MAX_CLIENT = 40

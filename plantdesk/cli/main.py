@@ -39,7 +39,7 @@ def _run(given: Sequence[str]) -> int:
         output.flush()
     except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
         return 1
-    except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
+    except (KeyboardInterrupt, InterruptedError):  # Ctrl+C in a query raises the latter
         return _INTERRUPTED
     except (PlantDeskError, OSError, MemoryError) as error:
         failure = OutOfMemoryError() if isinstance(error, MemoryError) else error

@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as argparse's
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.register("action", None, _StoreOnce)
-        self.color = False  # of Python 3.14: the titles are put before lines without it
+        self.color = False  # Python 3.14 colours the help, and the titles are inserted before plain lines
 
     def add_flag(self, name: str, does: str) -> None:
         """Add an option without a value."""

@@ -15,7 +15,7 @@ from plantdesk.domain.texts import Text
 
 #: The number of plants that are read or changed together.
 _PAGE = 5_000
-#: Characters of a text that are compared: users see no more.
+#: The most characters of a text that are compared: users see no more.
 _MAX_COMPARED = 1000
 #: The most milliseconds between two plants of one change: each is a statement, perhaps to a distant server.
 _MAX_PAUSE = 1000

@@ -71,7 +71,7 @@ class PlantDeskError(Exception):
     text: Text
 
     def __init__(self, text: Text | None = None, /, **values: str | float | Text) -> None:
-        self.text = (text or self.text).filled(**values)  # `args` stay those of the subclass, with which it is copied
+        self.text = (text or self.text).filled(**values)  # copying uses `args`, which stay unchanged
 
     def __str__(self) -> str:
         return str(self.text)
@@ -239,7 +239,7 @@ class StoreError(PlantDeskError):
     """The store cannot do this now; nothing was partly written."""
 
     number = ErrorNumber.STORE_UNREACHABLE
-    #: Whether the write may have happened nevertheless.
+    #: Whether the store may have written the change nevertheless.
     may_have_committed = False
 
 
@@ -280,7 +280,7 @@ class StoreReadOnlyError(StoreError):
     """The store cannot be written to: the rights of its file or folder, or of the user on a server, forbid it."""
 
     number = ErrorNumber.STORE_READ_ONLY
-    #: Whether this lasts until somebody grants a right or updates a program: plants must not wait for that.
+    #: Whether the error lasts until somebody grants a right or updates a program. Plants must not wait for that.
     is_lasting = False
     text = Text("{what} is read-only. Allow writing to the file and its folder.", what=_THE_STORE)
 

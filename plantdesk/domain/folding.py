@@ -18,7 +18,7 @@ _PIECE = 4096
 #: of this table needs a migration.
 _CONFUSABLES = str.maketrans({"×": "x"} | dict.fromkeys('"`‘’“”', "'"))
 _NUMBERS = re.compile("([0-9]+)")
-#: Characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
+#: The most characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
 _MAX_SORTED = 65_536
 
 

@@ -15,11 +15,11 @@ from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
 
-#: Characters of a name in a title.
+#: The most characters of a name in a title.
 _MAX_NAME = 40
-#: Tags that a title lists.
+#: The most tags that a title lists.
 _MAX_TAGS = 10
-#: Characters of a text in parameters; before-images have the whole text.
+#: The most characters of a text in parameters; before-images have the whole text.
 _MAX_PARAMETER = 100
 #: The fields that identify a change beside its number.
 _CONTENT = attrgetter("made_at", "source", "kind", "parameters")
@@ -178,7 +178,7 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
     ({ChangeKind.IMPORT}, {"file"}, Text("Import {plants} from {file}")),
     ({ChangeKind.RESTORE}, {"backup"}, Text("Restore {backup}")),
     ({ChangeKind.INSERT}, set(), Text("Add {plants}")),
-    ({ChangeKind.UNDO}, set(), Text("Took back {plants}")),  # of an addition, as its redo
+    ({ChangeKind.UNDO}, set(), Text("Took back {plants}")),  # undo of an addition; its redo follows
     ({ChangeKind.REDO}, set(), Text("Added {plants} again")),
     ({ChangeKind.NOTE}, set(), Text("Change the note of {plants}")),
 )

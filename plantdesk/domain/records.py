@@ -18,7 +18,7 @@ from plantdesk.domain.texts import Text
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
-#: Bytes of a note in UTF-8.
+#: The most bytes of a note in UTF-8.
 MAX_NOTE_BYTES = 100_000
 
 #: Messages for ids that are invalid.

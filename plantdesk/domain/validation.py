@@ -19,7 +19,7 @@ from plantdesk.domain.texts import Text, joined, shortened
 
 _Model = TypeVar("_Model", NewPlant, Plant)
 
-#: Characters of the name of a token.
+#: The most characters of the name of a token.
 _MAX_TOKEN_NAME = 100
 NOTE_TOO_LONG = Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES)
 

@@ -176,5 +176,5 @@ def fsync_folder(folder: Path) -> None:
     if sys.platform != "win32":
         try:
             fsync_file(folder)
-        except PermissionError:  # such as /home on some systems, which may not be read: flush all disks
+        except PermissionError:  # not readable, such as /home on some systems: flush all disks
             os.sync()

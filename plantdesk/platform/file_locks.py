@@ -23,7 +23,7 @@ if sys.platform == "win32":
             raise OSError(errno.ENOLCK, "The drive cannot lock files") from error
         return True
 else:
-    import fcntl  # as portalocker does; importing that takes twice as long as the start of Python
+    import fcntl  # portalocker does the same; its import takes twice as long as the start of Python
 
     def try_lock(handle: int) -> bool:
         """Lock a file; return False while another handle has the lock. Raises OSError if the drive has no locks."""

@@ -67,7 +67,7 @@ def _without_nul(path: str) -> str:
     return path
 
 
-#: A path or an address.
+#: The path of a file, or the address of a store.
 _Path = Annotated[str, AfterValidator(_without_nul)]
 
 
@@ -97,7 +97,7 @@ class WindowSettings(_KeptSettings):
     width: int = Field(1180, ge=1, le=32767)
     height: int = Field(760, ge=1, le=32767)
     maximized: bool = False
-    #: Empty: the desktop chooses the position.
+    #: The position on the screen; if empty, the desktop chooses it.
     position: tuple[int, int] | tuple[()] = ()
 
 
@@ -105,24 +105,25 @@ class Settings(_KeptSettings):
     """All settings."""
 
     theme: ThemeMode = ThemeMode.SYSTEM
-    language: str = ""  # empty: that of the system
+    language: str = ""  # empty: the language of the system
     text_scale: float = Field(1.0, ge=MIN_TEXT_SCALE, le=MAX_TEXT_SCALE)
     api_enabled: bool = True
     port: int = Field(DEFAULT_PORT, ge=0, le=LARGEST_PORT)
     ask_for_updates: bool = False
     updates_asked_at: int = Field(0, ge=0, le=2**53)  # seconds since 1970
-    seen_version: str = ""  # the last one that was started
-    #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
+    seen_version: str = ""  # the version of the last start
+    #: The address of the shared store that was chosen last, without a password.
     shared_store: _Path = ""
+    #: Whether the window opens that store.
     opens_shared_store: bool = False
     #: The name of this computer in the histories of shared stores; empty: that of the system.
     computer_name: str = ""
-    #: Files and addresses, the newest first.
+    #: Files and addresses of stores, the newest first.
     recent_stores: list[_Path] = []
-    keep_in_tray: bool = False  # when the window is closed
-    tray_answered: bool = False  # whether the user has answered the question about that
-    offers_known_names: bool = True  # of the list that the user has imported
-    enter_goes_to_tag: bool = False  # Enter in Name, instead of adding the plant
+    keep_in_tray: bool = False  # after the window is closed
+    tray_answered: bool = False  # whether the user has answered the question about the tray
+    offers_known_names: bool = True  # from the list that the user has imported
+    enter_goes_to_tag: bool = False  # by Enter in Name, instead of adding the plant
     #: The folder of automatic backups and of the user's; empty: the one beside the database.
     backup_folder: _Path = ""
     backup_every: BackupInterval = "hour"

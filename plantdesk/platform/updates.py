@@ -56,7 +56,7 @@ def newer_release(address: str = LATEST_RELEASE_URL, current: str = __version__)
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
         _log.info("The check for a newer version failed: %s", error)
         if isinstance(error, HTTPError):
-            error.close()  # it is the answer
+            error.close()  # an HTTPError is also the response
         return None
     newer = _version_numbers(release.version) > _version_numbers(current)
     _log.info("The newest version is %s", release.version)

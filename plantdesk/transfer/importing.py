@@ -105,7 +105,10 @@ class FileImport:
         self._max_listed = listed
         #: How the files were read.
         self.readers: list[RowReader] = []
-        self._rows = self._bytes = self._size = self._invalid = 0
+        self._rows = 0
+        self._bytes = 0
+        self._size = 0
+        self._invalid = 0
         self._first_invalid: list[Refused] = []
         with ExitStack() as stack:
             self._import = store.new_import()

@@ -158,7 +158,8 @@ class _Buffer:
         self.line()
         parts = [self.text[self.at :]]
         size = 0
-        self.at = self._counted = 0
+        self.at = 0
+        self._counted = 0
         for piece in self._pieces:
             parts.append(piece)
             size += len(piece)

@@ -105,7 +105,7 @@ def parts_of(headers: Sequence[str]) -> list[Part | None]:
     parts = [*map(_PART_OF.get, words)]
     if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
         parts = [Part.EPITHET if word in _EPITHETS else part for part, word in zip(parts, words, strict=True)]
-    if Part.SUBSPECIES in parts:  # elsewhere a form may be that of growth: tree, shrub
+    if Part.SUBSPECIES in parts:  # elsewhere, a form may be a growth form: tree, shrub
         parts = [Part.FORM if word == "form" else part for part, word in zip(parts, words, strict=True)]
     return parts
 

@@ -32,7 +32,7 @@ Fields = tuple[int | None, str, str | None, str | None]
 _NAME = IMPORTED_FIELDS.index("name")
 #: The most names of columns that are collected as not read.
 _MAX_IGNORED = 100
-#: A whole number with at most two zeros as decimals: 1.000 is a thousand in German.
+#: A whole number with one or two zeros as decimals: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros.
 _ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
@@ -236,7 +236,7 @@ def _fields_of_values(unfit: Mapping[int, object], texts: Sequence[str | None], 
     plant_id = values.pop("id", None)
     if not isinstance(note, str):
         raise PlantDeskError(Text("The note must be text, or a number."))
-    if isinstance(plant_id, str):  # as every id in CSV
+    if isinstance(plant_id, str):  # such as every id in CSV
         plant_id = _parse_cell_id(plant_id)
     if "name" not in values:
         raise PlantDeskError(NO_NAME)

@@ -66,7 +66,7 @@ MAX_PLANT_CHARACTERS = 16_777_216
 #: Bytes read at once; they limit each call of C code, during which other threads wait.
 _PIECE = 65_536
 _BOMS = {
-    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
+    codecs.BOM_UTF32_LE: "utf-32",  # first, as it begins with the mark of UTF-16
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -227,7 +227,7 @@ class TextFile:
             lines = [*StringIO("".join(rest), newline="")]
             rest = [lines.pop()] if piece and not lines[-1].endswith("\n") else []
             for line in lines:
-                if number > self._skipped and line != "\x1a":  # the end of a file of DOS
+                if number > self._skipped and line != "\x1a":  # DOS ends a file with it
                     yield number, line
                 if line.endswith("\n"):
                     number += 1

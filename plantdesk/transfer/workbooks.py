@@ -202,7 +202,7 @@ class _Formats:
             elif element.tag == "xf":
                 number = int(element.get("numFmtId", 0))
                 self._codes.append(codes[number] if number in codes else _BUILT_IN.get(number, ""))
-            elif element.tag == "cellStyleXfs":  # of named styles, not of cells
+            elif element.tag == "cellStyleXfs":  # the formats so far are of named styles, not of cells
                 self._codes.clear()
             elif element.tag == "cellXfs":
                 return
@@ -237,7 +237,7 @@ def _number(value: str, code: str) -> str:
         number = float(value)
         if number != int(number):
             return str(number)
-        value = str(int(Decimal(repr(number))))  # the digits that identify it, as Excel shows; int() adds others
+        value = str(int(Decimal(repr(number))))  # the shortest digits, as Excel shows them; int() adds others
     return str(int(value)).zfill(len(code) if _ZEROS.fullmatch(code) else 0)
 
 

@@ -93,7 +93,7 @@ def _import_problems() -> list[str]:
     for found in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
         try:
             import_module(found.name)
-        except ImportError as error:  # of this module, or of one that it imports
+        except ImportError as error:  # this module or one of its imports is missing
             if error.name != _EXTRA:
                 problems.append(f"{found.name} cannot be imported: {error}")
     return problems

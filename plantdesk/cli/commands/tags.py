@@ -64,7 +64,7 @@ def remove(options: argparse.Namespace) -> int:
 
 def _report_tag_change(applied: Applied, tag: str, database: StoreLocation) -> None:
     report_change(applied, database)
-    if not tag:  # as of a variable that is not set
+    if not tag:  # perhaps a shell variable that is not set
         output.report("The plants have an empty tag now. To leave them without a tag, use: plantdesk tag remove TAG")
 
 

@@ -72,7 +72,7 @@ def _create(options: argparse.Namespace, write: Callable[[str], None]) -> None:
         created = store.tokens.create(options.name, expires_at, options.max_plants).result()
         try:
             write(created.token)
-        except (OSError, output.OutputError) as error:  # nobody can know the token
+        except (OSError, output.OutputError) as error:  # nobody has seen the token
             store.tokens.revoke(created.row.name).result()
             if isinstance(error, OSError):
                 reason = Text("The file could not be written: {reason}.", reason=str(error.strerror))

@@ -32,7 +32,7 @@ def watch(options: argparse.Namespace) -> int:
                 output.write(_event_json(event) if options.json else _event_text(event))
             if not output.has_reader():
                 break
-    return 1  # as after any closed pipe
+    return 1  # the exit code for a closed pipe
 
 
 def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
