@@ -5,7 +5,7 @@ of its location. Its Unix domain socket is beside it. A server locks its file un
 without a lock is stale. The file holds the server's key, but never a token. `announcement` writes it.
 
 A server proves by a challenge that a runtime file describes it. The key is in that file, which only its owner can
-read, and is never sent. The proof covers the port, so that a program that took over a server's port cannot
+read, and is never sent. The proof covers the port, so that a program on the port of an ended server cannot
 forward the challenge to another server.
 """
 

@@ -1,4 +1,4 @@
-"""The errors that only the HTTP API raises, one class per cause, and the error responses made of them.
+"""The errors of the HTTP API alone, one class per cause, and the error responses made of them.
 
 They are answered and not logged.
 """

@@ -118,7 +118,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's returns nothing
-        """Keep the connection open for a response that is due; refuse a request that is not complete."""
+        """Keep the connection open for a due response; refuse an incomplete request."""
         self.transport.has_client_closed = True
         if self._is_receiving and not self._ignores_input:
             self._refuse(MalformedHttpError(Text("it ended before it was whole")))
@@ -127,7 +127,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def shutdown(self) -> None:
-        """Send the response to a complete request, then close; drop a request that is not complete."""
+        """Send the response to a complete request, then close; drop an incomplete request."""
         self._ignores_input = True
         if self.is_busy:
             self.cycle.keep_alive = False

@@ -503,7 +503,7 @@ def _column(text: str) -> tuple[str, str]:
     return field, column
 
 
-#: Adds each command, in the order of the help: first those that most people need.
+#: The functions that add commands, in the order of the help: the most frequent ones first.
 _COMMANDS: tuple[Callable[[Commands], None], ...] = (
     _add_add,
     _add_list,

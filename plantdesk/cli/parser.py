@@ -168,7 +168,7 @@ def add_command(commands: Commands, name: str, does: str, run: str, *takes: str)
 
 
 def add_group(commands: Commands, name: str, does: str) -> Commands:
-    """Add a command that has commands of its own, and return those."""
+    """Add a command with commands of its own, and return them."""
     group = commands.add_parser(name, help=does, description=_capitalized(does))
     group.set_defaults(parser=group)
     add_database(group, "group_database")

@@ -71,7 +71,7 @@ def _check_exists(database: StoreLocation) -> None:
 
 @contextmanager
 def show_progress(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield a function that shows the progress of `what`, as a fraction; None if standard error is no terminal."""
+    """Yield a function that shows a fraction as the progress of `what`; None if standard error is no terminal."""
     line = TerminalLine()
     try:
         yield (lambda fraction: line.show(f"{what}: {fraction:.0%}")) if line.is_shown else None

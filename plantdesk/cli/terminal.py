@@ -47,7 +47,7 @@ def iso_time(timestamp: int | None) -> str | None:
 
 
 class TerminalLine:
-    """A line of standard error that is overwritten; nothing if that is no terminal."""
+    """A line of standard error to be overwritten. Shows nothing if standard error is no terminal."""
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr is not None and sys.stderr.isatty()

@@ -67,7 +67,7 @@ class Activity:
         return [*reversed(self._entries.copy().values())]
 
     def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
-        """Record a plant that was added, or that was there already."""
+        """Record an added or existing plant."""
         sent = {"id": str(row.id), "name": row.name[:_MAX_NAME]}
         if row.tag is not None:
             sent["tag"] = row.tag[:_MAX_NAME]

@@ -71,7 +71,7 @@ def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[
 
 
 def creation_key(backup: Backup) -> tuple[int, int, str]:
-    """Return the key that sorts backups in the order in which they were made."""
+    """Return the sort key for the order of creation."""
     return backup.number, backup.made_at, backup.path.name
 
 

@@ -148,7 +148,7 @@ def merge_pages(
 
 
 class _GroupMerge:
-    """Merges one group, whose plants are read one by one: there may be a million of them."""
+    """Merges one group. Its plants are read one by one: there may be a million."""
 
     def __init__(self, keep: KeepRule, chosen: Collection[int]) -> None:
         self._keep = keep

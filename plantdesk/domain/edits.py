@@ -17,7 +17,7 @@ from plantdesk.domain.tags import is_in_branch, renamed_with_branch
 from plantdesk.domain.texts import Text, comma_list
 from plantdesk.domain.validation import plant_fields, plant_note
 
-#: The most ids that are listed of the plants that a change skipped.
+#: The most ids in a list of skipped plants.
 _MAX_SKIPPED = 100
 #: The most ids in a message.
 _MAX_SHOWN = 10
@@ -156,7 +156,7 @@ class Applied(NamedTuple):
 
     @classmethod
     def of(cls, change: Change | None, skipped: set[int], added_ids: Sequence[int] = ()) -> Applied:
-        """Return the result of a change, with the ids of all plants that it has skipped, and of those it has added."""
+        """Return the result of a change, given the ids of all skipped and added plants."""
         return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED]), tuple(added_ids))
 
     @property
@@ -201,7 +201,7 @@ def edited(
     tag: str | Unchanged | None = UNCHANGED,
     note: str | Unchanged | None = UNCHANGED,
 ) -> Update:
-    """Return the edit that changes values of a plant that the user has seen. Raises InvalidPlantError."""
+    """Return the edit that gives a plant, as seen by the user, other values. Raises InvalidPlantError."""
     new_tag = row.tag if isinstance(tag, Unchanged) else tag
     values: dict[str, object] = {"name": row.name if isinstance(name, Unchanged) else name}
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
@@ -234,7 +234,7 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
 
 
 def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict[str, Any]:
-    """Return the parameters of a change that consists of `edits`; `deleted` is the number of plants that it deleted.
+    """Return the parameters of a change that consists of `edits`; `deleted` is the number of deleted plants.
 
     `name` is the name of its only plant, None if there are several.
     """

@@ -104,7 +104,7 @@ class InvalidPlantError(PlantDeskError):
 
 
 class IdOwner(Protocol):
-    """The plant that has an id, with the values that messages show."""
+    """The owner of an id: the values that messages show."""
 
     @property
     def id(self) -> int:

@@ -1,4 +1,4 @@
-"""The events of a store, one for each plant that a commit changed, for scripts that follow the store."""
+"""The events of a store, for scripts that follow it: one for each plant that a commit has changed."""
 
 from __future__ import annotations
 

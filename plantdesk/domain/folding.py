@@ -14,8 +14,8 @@ _BLANKS = "\0" + SEPARATOR
 _MAX_CACHED = 4096
 #: Characters per call of `str.translate`, which copies its whole result each time it grows.
 _PIECE = 4096
-#: Characters that a search does not distinguish, and the one that stands for them. Stored with each plant, so a change
-#: of this table needs a migration.
+#: The characters that a search does not distinguish, with their replacements. These are stored with each plant, so a
+#: change of this table needs a migration.
 _CONFUSABLES = str.maketrans({"×": "x"} | dict.fromkeys('"`‘’“”', "'"))
 _NUMBERS = re.compile("([0-9]+)")
 #: The most characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.

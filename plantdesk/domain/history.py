@@ -62,8 +62,8 @@ class Change(NamedTuple):
     - `of`: for an undo or redo, `kind`, `parameters` and `plants` of the original change.
     - `title`: a text of an earlier PlantDesk that cannot be parsed.
 
-    `desk` is the desk of a shared store that made it; empty if it is not known. `undoes` is the number of the change
-    that this one undid; None for the undo of an addition, which has no number. `can_undo`: the state before is still
+    `desk` is the desk of a shared store that made it; empty if it is not known. `undoes` is the number of the
+    undone change; None for the undo of an addition, which has no number. `can_undo`: the state before is still
     stored, and the change is not undone.
     """
 

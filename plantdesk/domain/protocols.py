@@ -1,6 +1,6 @@
 """The interfaces of an open store, the same for files and servers; `tests/store/contract` tests the implementations.
 
-`locations` has those for opening a store, `backups` those for its backups.
+The interfaces for opening a store are in `locations`, those for its backups in `backups`.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ class PlantStore(ServedStore, Protocol):
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         """Add one plant; the Future is done when the plant is durable.
 
-        The same plant again is a success that changes nothing, so that a script may retry; but from the form it is an
+        Adding the same plant again succeeds and changes nothing, so that a script may retry; but from the form it is an
         IdTakenError. The Future's other exceptions are TokenRefusedError (the source's token is no longer valid),
         TokenUsedUpError and StoreError.
         """
@@ -342,7 +342,7 @@ class PlantStore(ServedStore, Protocol):
         """
 
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
-        """Call `listener` with the error that prevents adding plants, and with None when that is over.
+        """Call `listener` with an error that prevents adding plants, and with None when it is over.
 
         It is called on the writer thread, and also now, on this thread, if there is such an error. The store is tried
         again every two seconds. Returns the function that ends the subscription. A listener must be quick and must not

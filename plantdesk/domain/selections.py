@@ -139,7 +139,7 @@ def _date(day: date | int) -> date:
 
 
 def _midnight(day: date) -> int:
-    """Return the timestamp of the local midnight at which a day begins, or of the clock change that skips it."""
+    """Return the timestamp of the local midnight that begins a day, or of the clock change that skips it."""
     return round(datetime.combine(day, time()).timestamp() * 1000)
 
 
@@ -154,7 +154,7 @@ class Order(StrEnum):
 
 
 class KnownName(NamedTuple):
-    """A name that plants have, the tag of the newest of them, and their number."""
+    """A name of plants, the tag of the newest one, and the number of plants."""
 
     name: str
     tag: str | None

@@ -1,7 +1,7 @@
 """A strict JSON parser for plants (RFC 8259): UTF-8 only, exact numbers, no repeated members.
 
-Numbers are never converted to float. One that is not an int64 integer becomes `validation.UnfitNumber`, which keeps its
-text for a message; the cost is linear in its digits.
+Numbers are never converted to float. One that is not an int64 integer becomes a `validation.UnfitNumber` with its text
+for a message; the cost is linear in its digits.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def renamed(tag: str, names: Mapping[str, str]) -> str:
 
 
 def tag_completions(tags: Sequence[str], typed: str) -> list[str]:
-    """Return the first tags that contain a text, in any case, each up to the end of the level in which the text ends.
+    """Return the first tags that contain a text, in any case, each up to the level where the text ends.
 
     The levels below a tag that is typed whole come first.
     """
@@ -121,7 +121,7 @@ def similar_groups(tags: Mapping[str, int], options: SimilarityOptions) -> list[
     """Return groups of tags that look like their first one, with the numbers of plants of their branches.
 
     The first one is the most used one without spare blanks. The levels above a tag count as tags, even if no plant has
-    them. Of tags that become equal when the tags above them are merged, a group has only one. Tags that differ only in
+    them. A group has only one of the tags that become equal when the tags above are merged. Tags that differ only in
     a number, such as those of beds, make no group, but may be in a group with others.
     """
     branches = Counter[str]()

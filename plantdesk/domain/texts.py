@@ -1,4 +1,4 @@
-"""Texts for users, which the window translates, and functions that make foreign strings fit into one line of them."""
+"""Texts for users, to be translated by the window, and functions that fit foreign strings into a line of text."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _problem(field: str, kind: str, value: object) -> Text:
 
 
 def _received(value: object) -> Text:
-    """Return the sentence that says which JSON value of the wrong type was received."""
+    """Return a sentence with the received JSON value of a wrong type."""
     if isinstance(value, str):
         return Text("It is the text “{value}”.", value=shortened(value, 30))
     if isinstance(value, UnfitNumber):

@@ -71,7 +71,7 @@ def is_terminal() -> bool:
 
 
 def has_reader() -> bool:
-    """Return False if standard output is a pipe that its reader has closed. Windows shows that only on writing."""
+    """Return False if the reader of standard output, a pipe, has closed it. Windows shows that only on writing."""
     is_closed = False
     if sys.platform != "win32":
         import select

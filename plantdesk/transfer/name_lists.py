@@ -19,11 +19,11 @@ from plantdesk.transfer.name_parts import normalized_header
 from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError
 
-#: Headers of the column that says which names are in use.
+#: Headers of the status, which says whether a name is in use.
 _STATUS_HEADERS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")
-#: Values of that column for names in use.
+#: Statuses of names in use.
 _ACCEPTED_STATUSES = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
-#: Values of that column for other names.
+#: Statuses of other names.
 _OTHER_STATUSES = {
     "synonym",
     "unchecked",

@@ -185,7 +185,7 @@ def _column_cells(rows: Sequence[Row], at: int) -> Iterator[str | None]:
 
 
 def _check_cells(cells: Sequence[str | None], name: str | None, layout: Layout) -> None:
-    """Raise PlantDeskError for a row that is longer than the header, or whose parts make no name."""
+    """Raise PlantDeskError for a row longer than the header, or with parts that make no name."""
     if any(cells[len(layout.names) :]):
         text = Text("The row has {cells:,} cells, the header {width:,}.")
         raise PlantDeskError(text, cells=len(cells), width=len(layout.names))

@@ -23,7 +23,7 @@ _MAX_BATCH = 1_000_000
 class Row(NamedTuple):
     """A row of a table. It begins on `line`. A missing cell is None. `error` says why the row could not be read.
 
-    `unfit` has, by column, cells that are no text: the value of a JSON member, or a Text that says why there is none.
+    `unfit` has the cells without a text by column: the value of a JSON member, or a Text with the reason.
     `source` is the row as in the file, if the cells differ. `item` is the number of an object in its
     array, or 0.
     """

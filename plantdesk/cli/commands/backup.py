@@ -77,7 +77,7 @@ def _backup_json(backup: Backup) -> dict[str, object]:
 
 
 def _find_backup(backups: StoreBackups, file: Path) -> Path:
-    """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
+    """Return the path of `file`, which may be a name from `plantdesk backup --list`."""
     if file.exists():
         return file
     return next((each.path for each in backups.newest_first() if each.path.name == str(file)), file)

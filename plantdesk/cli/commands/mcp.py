@@ -54,7 +54,7 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def _without_others(tool: Tool) -> Tool:
-    """Let a tool refuse arguments that it does not have: a misspelt one would change what is meant."""
+    """Let a tool refuse unknown arguments: a misspelt one would change the meaning of a call."""
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)

@@ -133,7 +133,7 @@ def edit(options: argparse.Namespace) -> int:
 
 
 def _check_edit(options: argparse.Namespace) -> None:
-    """Refuse options that contradict each other, and a search that selects all plants."""
+    """Refuse contradictory options, and a search that selects all plants."""
     if options.replace and not options.replace[0]:
         options.parser.error(Text("OLD of --replace is empty: give the text that is to be replaced"))
     has_filter = _edit_filter(options) != Filter()

@@ -16,7 +16,7 @@ from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.texts import shortened
 from plantdesk.platform import output
 
-#: Seconds between two checks that the output has a reader, and two attempts to read a store that does not answer.
+#: Seconds between two checks of the reader of the output, and two attempts to read an unresponsive store.
 _CHECK_INTERVAL = 1.0
 
 
@@ -74,7 +74,7 @@ class _HealthReporter:
         return self._problem is None
 
     def report(self, problem: StoreError | None) -> None:
-        """Print a new problem, or that it is over. A store that is read-only or full can be read: no problem."""
+        """Print a new problem, or its end. A read-only or full store is no problem, as it can be read."""
         new = None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
         if new != self._problem:
             self._problem = new
