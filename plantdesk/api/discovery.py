@@ -4,8 +4,8 @@ Each server has its own file, `<store>-<server>.json`, so that a store may have 
 of its location. Its Unix domain socket is beside it. A server locks its file until its process ends: a file
 without a lock is stale. The file holds the server's key, but never a token. `announcement` writes it.
 
-A server proves by a challenge that a runtime file describes it. The key is in that file, which only its owner can
-read, and is never sent. The proof covers the port, so that a program on the port of an ended server cannot
+A server proves by a challenge that a runtime file describes it. The key is in that file. Only its owner can read
+it, and it is never sent. The proof covers the port, so that a program on the port of an ended server cannot
 forward the challenge to another server.
 """
 

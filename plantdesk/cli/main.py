@@ -19,7 +19,7 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and the help of a command raise SystemExit, as in argparse."""
-    gc.disable()  # what is imported stays; `options` and the window decide when to collect
+    gc.disable()  # imported objects stay; `options` and the window decide when to collect
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["-session"]:  # how an X11 session manager restarts a program of Qt, with an ID
         given = given[2:]

@@ -124,7 +124,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _apply_global_options(options: argparse.Namespace) -> None:
-    """Give the command the options before it; refuse those that it does not take."""
+    """Give the options before the command to it; refuse others than it takes."""
     for name in _GLOBAL:
         given = [vars(options).get(f"{level}_{name}") for level in ("top", "group")] + [vars(options).get(name)]
         values = [value for value in given if value is not None and value is not False]  # 0 is a port

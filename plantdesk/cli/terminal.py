@@ -68,7 +68,7 @@ class TerminalLine:
 def confirm(question: str, refusal: Text) -> None:
     """Ask `question` on the terminal. Raise PlantDeskError if the answer is not yes, or if nobody can answer.
 
-    `refusal` says what was not done.
+    `refusal` begins the message of the error.
     """
     if sys.stdin is None or not sys.stdin.isatty():
         text = Text("{refusal}: no terminal to ask on. Add --yes to do it without asking.")

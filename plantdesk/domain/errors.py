@@ -1,7 +1,7 @@
 """The exceptions of PlantDesk, one class per cause, their texts, and the table of the API's error numbers.
 
 Every message can be shown to users and API clients as it is: it says what happened and what to do. It contains no
-token, no stack trace, and no path but that of a file the user named.
+token, no stack trace, and no path except of a file that the user named.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ SEPARATOR = "\x1f"
 _BLANKS = "\0" + SEPARATOR
 #: The most characters with a cached folding; ordinary texts use some hundreds.
 _MAX_CACHED = 4096
-#: Characters per call of `str.translate`, which copies its whole result each time it grows.
+#: Characters per call of `str.translate`: it copies its whole result each time it grows.
 _PIECE = 4096
 #: The characters that a search does not distinguish, with their replacements. These are stored with each plant, so a
 #: change of this table needs a migration.

@@ -113,7 +113,7 @@ class StoreLocation(Protocol):
 
 
 def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress | None = None) -> Copied:
-    """Copy a store to a new or empty one, durably. Raises what `fill` and `progress` raise; then it stays empty."""
+    """Copy a store to a new or empty one, durably. Raises the exceptions of `fill` and `progress`; then it is empty."""
     if source.key == target.key:
         raise SameStoreError
     with source.all_rows() as rows:

@@ -330,7 +330,7 @@ class PlantStore(ServedStore, Protocol):
         """
 
     def redo(self, source: Source) -> Future[Undone]:
-        """Redo the change that the latest undo has undone. The Future's exceptions are those of `undo`."""
+        """Redo the change that the latest undo has undone. The Future has the exceptions of `undo`."""
 
     def new_import(self) -> PlantImport:
         """Begin an import; the caller closes it. Raises StoreError."""

@@ -131,8 +131,8 @@ class TokenRow(NamedTuple):
 class Changes(NamedTuple):
     """The changes of one commit, passed to listeners after it is durable.
 
-    `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
-    back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
+    `added` are the new plants in the order of adding, `updated` the edited and restored ones, `removed` the ids of
+    deleted ones. `needs_reload` is true when something else may have changed as well:
     another program wrote to the file, or there were too many plants to list.
     """
 

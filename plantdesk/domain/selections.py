@@ -103,7 +103,7 @@ class Selection(NamedTuple):
 
     A plant belongs to it if it matches at least one term of every group; without groups, every plant does.
 
-    `since` selects by the time of adding, in milliseconds since 1970, UTC; `ids` by the ids, which need not exist.
+    `since` selects by the time of adding, in milliseconds since 1970, UTC; `ids` by the ids; these need not exist.
     """
 
     groups: tuple[tuple[Term, ...], ...] = ()

@@ -25,7 +25,7 @@ class Text:
         self.values = values
 
     def filled(self, /, **values: str | float | Text) -> Text:
-        """Return the text with more values, which may have any names."""
+        """Return the text with more values of any names."""
         text = type(self)(self.template, one=self.one)
         text.values = {**self.values, **values}
         return text

@@ -20,7 +20,7 @@ from typing import BinaryIO
 #: Seconds for which a rename is retried: on Windows it fails while another process has the file open.
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
-#: Prefix and suffix of all temporary files, by which `remove_abandoned` finds those of earlier processes.
+#: Prefix and suffix of all temporary files: `remove_abandoned` finds those of earlier processes by them.
 _PREFIX = ".plantdesk-"
 _SUFFIX = ".new"
 #: The pattern of the random characters that `mkstemp` puts between prefix and suffix.
@@ -92,7 +92,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> None:
-    """Rename a `temporary_file` to `file`, which stays as it was on failure. Raises OSError.
+    """Rename a `temporary_file` to `file`. After a failure, `file` is unchanged. Raises OSError.
 
     On Windows the rename is retried: scripts, virus scanners and synchronisation tools open files for a moment.
     """
@@ -109,7 +109,7 @@ def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> Non
 
 
 def rename_to_free_name(temporary: Path, path: Path) -> None:
-    """Rename a flushed `temporary` to `path`, which must not exist, durably. Uses no hard link: FAT has none.
+    """Rename a flushed `temporary` to a new `path`, durably. Uses no hard link: FAT has none.
 
     An empty file (O_EXCL) takes the name first, so that no file of another process is overwritten. Raises
     FileExistsError and OSError.
@@ -157,7 +157,7 @@ def remove_abandoned(folder: Path) -> None:
 
 def fsync_file(path: Path) -> None:
     """Wait until a file is on the disk. Raises OSError."""
-    # Windows flushes only what is open for writing.
+    # Windows flushes only files that are open for writing.
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         if sys.platform == "darwin":

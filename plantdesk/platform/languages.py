@@ -22,7 +22,7 @@ class Catalogue:
     """The translations into one language. Without a file it is English, which needs none. For any thread."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """Read a catalogue of the program, whose texts `dev.py texts` has checked. Raises OSError."""
+        """Read a catalogue of the program; `dev.py texts` has checked its texts. Raises OSError."""
         self._translations: gettext.GNUTranslations | None = None
         if file is not None:
             with file.open("rb") as stream:

@@ -46,7 +46,7 @@ def replace_list(
 ) -> tuple[NamesList, int]:
     """Replace the list by the names in a file (see `read_names`); return it, and the number of names left out.
 
-    Raises what `read_names` and `KnownNames.replace` raise; then the list is as it was.
+    Raises the exceptions of `read_names` and `KnownNames.replace`; then the list is unchanged.
     """
     left_out = 0
 

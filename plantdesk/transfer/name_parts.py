@@ -157,8 +157,8 @@ def joined_names(
 def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
     """Return the name in the cells of its parts; the cell of an unknown part (None) is written as it is.
 
-    None if the cell of the genus, or all cells, are empty. Other empty cells are skipped, and so is what a cell repeats
-    of the cells before it, as in `Acer` and `Acer palmatum`.
+    None if the cell of the genus, or all cells, are empty. Other empty cells are skipped. A cell may repeat the
+    cells before it, as in `Acer` and `Acer palmatum`: this is skipped, too.
     """
     name = rank = sign = ""
     has_epithet = any(_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
@@ -237,7 +237,7 @@ def _plain_rank(rank: str) -> str:
 
 
 def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
-    """Return a cultivar in quotes; empty if the name has it already, which a whole name may have without quotes."""
+    """Return a cultivar in quotes; empty if the name has it already, perhaps without quotes."""
     text = _CV.sub("", text)
     is_quoted = _QUOTED.search(text)
     bare = text.strip(_QUOTES) if is_quoted else text

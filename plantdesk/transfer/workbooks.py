@@ -114,7 +114,7 @@ class _Parts:
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
         """Return the relationships of a part by their ids: the last word of the type, and the target.
 
-        The part `""` is the whole file. Raises what `elements` raises.
+        The part `""` is the whole file. Raises the exceptions of `elements`.
         """
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
@@ -250,7 +250,7 @@ def _unescaped(text: str) -> str:
     """Return a text without the escapes of characters that XML cannot hold, `_x0000_`."""
     if "_x" not in text:
         return text
-    if text == "_xFEFF_":  # what PlantDesk 0.1 wrote for an empty text
+    if text == "_xFEFF_":  # PlantDesk 0.1 wrote this for an empty text
         return ""
     halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -48,7 +48,7 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
 
 
 def restore(options: argparse.Namespace) -> int:
-    """Print what restoring a backup changes, and restore it, after a question unless --yes is given.
+    """Print the effect of restoring a backup, and restore it, after a question unless --yes is given.
 
     Raises BackupUnusableError, StoreError, and PlantDeskError if the user does not confirm.
     """

@@ -89,7 +89,7 @@ def merge(options: argparse.Namespace) -> int:
 
 
 def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
-    """Make the change, after a question if several plants go, or print what it would do."""
+    """Make the change, after a question if several plants go, or print its effect in a dry run."""
     groups = len(edit.groups.sizes)
     going = len(edit.groups.ids) - groups
     if options.dry_run:

@@ -76,7 +76,7 @@ def _report_undo(undone: Undone, of: str = "") -> None:
 
 
 def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
-    """Report an undo without a number: also the time of the change, and plants added since then, which stay."""
+    """Report an undo without a number: also the time of the change, and the plants that were added since and stay."""
     change = undone.change
     with closing(store.reader()) as reader:
         latest = max((each.number for each in reader.history(1)), default=0)  # others may have changed something since

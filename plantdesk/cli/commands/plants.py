@@ -172,7 +172,7 @@ def _requested_rule(options: argparse.Namespace) -> RewriteRule:
 
 
 def _edit_filter(options: argparse.Namespace) -> Filter:
-    """Return the filter of `edit`, whose --tag and --no-tag set tags instead of selecting plants."""
+    """Return the filter of `edit`: its --tag and --no-tag set tags instead of selecting plants."""
     return requested_filter(options)._replace(tag=options.tagged, without_tag=options.untagged)
 
 
