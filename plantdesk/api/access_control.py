@@ -12,10 +12,10 @@ from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMiss
 from plantdesk.domain.protocols import TokenLookup
 from plantdesk.domain.records import Source
 
-#: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
+#: The accepted names in Host, with any port: others may be rebound to this machine by a web page (DNS rebinding).
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)
 
-#: Can be read without a token.
+#: The path that can be read without a token.
 PUBLIC_PATH = "/openapi.json"
 
 
@@ -45,7 +45,7 @@ def authorize(scope: Scope, checker: TokenLookup) -> Client:
 def _combined(fields: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Return the headers by name; the values of repeated ones are joined by commas (RFC 9110, section 5.3).
 
-    That makes a repeated Host, Authorization or Content-Type invalid.
+    Joining makes a repeated Host, Authorization or Content-Type invalid.
     """
     headers: dict[bytes, bytes] = {}
     for name, value in fields:

@@ -1,4 +1,4 @@
-"""Announces a running server: writes the runtime file by which `discovery` finds it, and makes its Unix domain socket.
+"""Announces a running server: writes its runtime file for `discovery`, and makes its Unix domain socket.
 
 The server works without them: if the folder is not writable, it only logs a warning.
 """
@@ -63,8 +63,8 @@ class Announcement:
                 self._path.parent.rmdir()
 
     def publish(self, url: str, identity: ServerIdentity) -> None:
-        """Write the runtime file, by which `find_server` finds the server; write it again if it was removed."""
-        path, key = str(self.socket_path) if self._has_socket else "", identity.key.decode()
+        """Write the runtime file for `find_server`, also again after it was removed."""
+        path = str(self.socket_path) if self._has_socket else ""
         with self._log_failure():
             self.write(
                 Runtime(
@@ -75,7 +75,7 @@ class Announcement:
                     started=self._started,
                     database=self._store.url,
                     version=__version__,
-                    key=key,
+                    key=identity.key.decode(),
                 )
             )
 
@@ -105,7 +105,7 @@ class Announcement:
         """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
         folder = self._path.parent
         paths.create_folder(folder)
-        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
+        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # another user's, as root may find it
             raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
         remove_abandoned(folder)
         for file in folder.glob("*.json"):

@@ -52,7 +52,7 @@ class ApiThread:
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
 
     def start(self) -> None:
-        """Start serving; return when connections are accepted. Raises what prevents it."""
+        """Start serving; return when connections are accepted. Raises any exception of the start."""
         self._thread.start()
         if self._ready.exception() is not None:
             self._thread.join()
@@ -101,7 +101,7 @@ class ApiThread:
     async def _close_connections(self, inserter: BatchInserter) -> None:
         """Close idle connections at once, others after their response, and all after the shutdown timeout.
 
-        What the store has not answered by then gets a 503: the same request again is safe.
+        Requests that the store has not answered by then get a 503: sending them again is safe.
         """
         for connection in self._connections():
             connection.shutdown()

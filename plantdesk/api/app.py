@@ -30,7 +30,7 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import ServedStore, TokenEndedError, TokenLookup
 from plantdesk.domain.records import Source
 
-#: Seconds between two records of the same token: each is a write of its own.
+#: Seconds between two records of the use of a token: each is a write of its own.
 _RECORD_INTERVAL = 60.0
 _NONCE = re.compile(rb"[0-9a-f]{64}")
 
@@ -49,7 +49,9 @@ class Application:
         limits: ConnectionLimits,
     ) -> None:
         """`checker` and `inserter` belong to the thread that will serve the application."""
-        self._tokens, self._checker, self._activity = store.tokens, checker, activity
+        self._tokens = store.tokens
+        self._checker = checker
+        self._activity = activity
         self._used_at: dict[int, float] = {}
         plants = PlantsEndpoint(inserter, RequestBodies(limits), activity)
         self._routes = Router(
@@ -72,7 +74,7 @@ class Application:
             await send_response(send, refusal.status, refusal.headers, refusal.body)
 
     def _refusal(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
-        """Record and return the response to an error; `source` and `sent` are None if they are not known."""
+        """Record a refused request, and return its response; `source` and `sent` are None if they are not known."""
         if source is not None and not isinstance(error, StoreError):
             self._record_use(source)
         if isinstance(error, TokenEndedError):
@@ -94,7 +96,8 @@ class _ExactRoute(Route):
 
     @override
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        return Match.FULL if scope["path"] == self.path else Match.NONE, {}
+        match = Match.FULL if scope["path"] == self.path else Match.NONE
+        return match, {}
 
 
 async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:

@@ -1,11 +1,11 @@
-"""Runtime files, by which scripts find the running servers of a store and verify their identity.
+"""Runtime files: scripts find the running servers of a store by them, and verify their identity.
 
 Each server has its own file, `<store>-<server>.json`, so that a store may have several; `<store>` is a hash of the key
-of its location. Its Unix domain socket is beside it. A server holds a lock on its file, which ends with its process:
-a file without a lock is stale. The file holds the server's key, but never a token. `announcement` writes it.
+of its location. Its Unix domain socket is beside it. A server locks its file until its process ends: a file
+without a lock is stale. The file holds the server's key, but never a token. `announcement` writes it.
 
-By a challenge a server proves to be the one that a runtime file describes. The key is in that file, which only its
-owner can read, and is never sent. The proof covers the port, so that a program that took over a server's port cannot
+A server proves by a challenge that a runtime file describes it. The key is in that file. Only its owner can read
+it, and it is never sent. The proof covers the port, so that a program on the port of an ended server cannot
 forward the challenge to another server.
 """
 
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
 
 _MAX_FILE = 65_536
-#: Seconds. A server answers within milliseconds.
+#: Seconds to wait for a proof; a server answers within milliseconds.
 _PROBE_TIMEOUT = 1.0
-#: The request header with 64 random hexadecimal digits, and the response header with the proof.
-NONCE_HEADER, PROOF_HEADER = "PlantDesk-Nonce", "PlantDesk-Proof"
-#: Bytes read of a response, which another program may send; PlantDesk's headers take about a hundred.
+#: The request header with 64 random hexadecimal digits.
+NONCE_HEADER = "PlantDesk-Nonce"
+#: The response header with the proof.
+PROOF_HEADER = "PlantDesk-Proof"
+#: Bytes read of a response, as another program may send it; PlantDesk's headers take about a hundred.
 _MAX_HEADERS = 65_536
 _PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _PROC_LISTEN = "0A"
@@ -63,7 +65,7 @@ class Runtime(BaseModel):
 
     @property
     def identity(self) -> ServerIdentity:
-        """What the server proves to be."""
+        """The identity that the server proves."""
         return ServerIdentity(self.key.encode(), self.port)
 
 
@@ -86,7 +88,7 @@ def served_databases(folder: Path) -> list[str]:
 
 
 def _newest(runtimes: Iterable[Runtime]) -> Runtime | None:
-    """Return the newest that can prove its identity."""
+    """Return the newest server that can prove its identity."""
     for runtime in sorted(runtimes, key=lambda each: each.started, reverse=True):
         if foreign_owner(runtime.port) is None and is_running(runtime.identity, timeout=_PROBE_TIMEOUT):
             return runtime
@@ -94,7 +96,7 @@ def _newest(runtimes: Iterable[Runtime]) -> Runtime | None:
 
 
 def store_digest(store: StoreLocation) -> str:
-    """Return the part of a runtime file's name that its store gives it."""
+    """Return the part of a runtime file's name that identifies its store."""
     return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 
 
@@ -104,7 +106,7 @@ def _runtimes(folder: Path, pattern: str = "*.json") -> Iterator[Runtime]:
 
 
 def _read(path: Path) -> Runtime | None:
-    """Return the content of a file; None if its process has ended, or if it is not what `Announcement.write` writes."""
+    """Return the content of a file; None if its process has ended, or `Announcement.write` cannot have written it."""
     with contextlib.suppress(OSError, ValueError, RecursionError), _opened(path) as descriptor:
         if _is_locked(descriptor):
             return Runtime.model_validate(json.loads(os.read(descriptor, _MAX_FILE)))
@@ -166,7 +168,9 @@ def proof_for(identity: ServerIdentity, nonce: bytes) -> bytes:
 
 def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     """Return whether the server on 127.0.0.1 proves, about within `timeout` seconds, that it has the key."""
-    nonce, deadline, received = os.urandom(32).hex(), time.monotonic() + timeout, b""
+    nonce = os.urandom(32).hex()
+    deadline = time.monotonic() + timeout
+    received = b""
     request = f"HEAD /openapi.json HTTP/1.0\r\nHost: localhost\r\n{NONCE_HEADER}: {nonce}\r\n\r\n"
     address = "127.0.0.1", identity.port
     with contextlib.suppress(OSError), socket.create_connection(address, timeout) as connection:

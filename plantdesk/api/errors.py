@@ -1,4 +1,4 @@
-"""The errors that only the HTTP API raises, one class per cause, and the error responses made of them.
+"""The errors of the HTTP API alone, one class per cause, and the error responses made of them.
 
 They are answered and not logged.
 """
@@ -14,12 +14,12 @@ from plantdesk.domain.models import Error
 from plantdesk.domain.texts import Text
 
 _log = logging.getLogger(__name__)
-#: RFC 6750, section 3: parameters must follow the scheme, and an error code only when a token was sent.
+#: Values of WWW-Authenticate. They need a parameter, and have an error code only if a token was sent (RFC 6750, 3).
 _CHALLENGES = {
     ErrorNumber.TOKEN_MISSING: b'Bearer realm="plantdesk"',
     ErrorNumber.TOKEN_REFUSED: b'Bearer realm="plantdesk", error="invalid_token"',
 }
-#: A client's own token, or the start of one: it was sent as a field, and the message quotes it.
+#: A token, or the start of one, that a client sent as a field and a message would quote.
 _TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
 _DEFECT = Text("This failed because of a defect of PlantDesk. The cause is in PlantDesk's log.")
 
@@ -66,7 +66,7 @@ class PathNotFoundError(PlantDeskError):
 
 
 class MethodNotAllowedError(PlantDeskError):
-    """The path has other methods: `allow`, as in the header of that name."""
+    """The path has only the methods in `allow`, the value of the header Allow."""
 
     number = ErrorNumber.METHOD_NOT_ALLOWED
     text = Text("This path does not support the method. Use {allow}.")
@@ -121,7 +121,7 @@ class ErrorResponse(NamedTuple):
 
 
 def error_response(error: Exception) -> ErrorResponse:
-    """Return the response to an error. One that is not foreseeable is logged, and sent without its cause."""
+    """Return the response to an error. An unforeseen one is logged, and sent without its cause."""
     if isinstance(error, MemoryError):
         error = OutOfMemoryError()
     if isinstance(error, PlantDeskError) and error.number is not ErrorNumber.DEFECT:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from plantdesk.domain.server_state import TooFewDescriptorsError
 
-#: Bytes up to which a body does not wait for its turn; hardly any plant has more.
+#: The most bytes of a body that does not wait for its turn; hardly any plant has more.
 SMALL_BODY = 65_536
-#: With fewer descriptors a server is of no use.
+#: The least descriptors with which a server is of use.
 _MIN_DESCRIPTORS = 64
 
 
@@ -38,7 +38,7 @@ class ConnectionLimits:
 
 
 def max_connections(limit: int) -> int:
-    """Return how many connections may be open: `limit`, at most half of the descriptors that the process may have.
+    """Return how many connections may be open: `limit`, or half of the process's descriptors if these are fewer.
 
     Raises TooFewDescriptorsError.
     """

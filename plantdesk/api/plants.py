@@ -1,4 +1,4 @@
-"""`POST /plants`: reads the body, and passes the plant to the store with all that arrive in the same turn of the loop.
+"""`POST /plants`: reads the body, and passes all plants that arrive in one turn of the event loop to the store.
 
 A plant of 1 MiB takes about 10 MB while it is read, stored and answered, so two hundred at once would fill the memory.
 Large bodies take turns; each must be sent quickly, since others wait for it.
@@ -45,7 +45,7 @@ class RequestBodies:
 
     @contextlib.asynccontextmanager
     async def received(self, headers: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
-        """Receive a complete body. A large one waits for its turn, which ends with the block.
+        """Receive a complete body. A large one waits for its turn; the turn ends with the block.
 
         Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
         """
@@ -89,7 +89,7 @@ class BatchInserter:
         self._loop = loop
         self._batch: list[tuple[NewPlant, Source]] = []
         self._waiting: list[asyncio.Future[Outcome]] = []
-        #: The futures of the batches that the store has, by the numbers of the batches.
+        #: The futures of each batch that was passed to the store, by its number.
         self._submitted: dict[int, list[asyncio.Future[Outcome]]] = {}
         self._numbers = itertools.count()
 
@@ -111,8 +111,10 @@ class BatchInserter:
             self._resolve(number, [error] * len(waiting))
 
     def _submit(self) -> None:
-        batch, waiting = self._batch, self._waiting
-        self._batch, self._waiting = [], []
+        batch = self._batch
+        waiting = self._waiting
+        self._batch = []
+        self._waiting = []
         number = next(self._numbers)
         self._submitted[number] = waiting
 
@@ -124,9 +126,9 @@ class BatchInserter:
 
     def _resolve(self, number: int, outcomes: list[Outcome]) -> None:
         waiting = self._submitted.pop(number, None)
-        if waiting is not None:  # else `fail_waiting` has resolved them
+        if waiting is not None:  # otherwise, `fail_waiting` has resolved its futures
             for future, outcome in zip(waiting, outcomes, strict=True):
-                if not future.done():  # else its request was cancelled
+                if not future.done():  # otherwise, its request was cancelled
                     future.set_result(outcome)
 
 
@@ -147,7 +149,7 @@ class PlantsEndpoint:
             raise TokenMissingError
         _check_content_type(client.headers)
         async with self._bodies.received(client.headers, receive) as body:
-            # A megabyte of nested lists takes 0.2 s, which other requests must not wait for.
+            # A megabyte of nested lists takes 0.2 s: other requests must not wait for it.
             sent = await asyncio.to_thread(parse_object, body) if len(body) > SMALL_BODY else parse_object(body)
             scope["sent"] = sent
             row = await self._inserter.add(new_plant(sent), client.source)

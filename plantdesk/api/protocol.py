@@ -1,10 +1,10 @@
-"""HTTP/1.1 on one connection: uvicorn's httptools protocol, with what the API's contract demands beyond it.
+"""HTTP/1.1 on one connection: uvicorn's httptools protocol, extended by the other demands of the API's contract.
 
 It adds error bodies for malformed requests, limits of size and time, half-closed connections, and targets in absolute
 form. It ignores offers of an upgrade. It takes one request at a time: `Connection: close` in a response says that
 requests sent before it are not read.
 
-It uses what uvicorn 0.54 does not document, so the requirement names this version. It runs on the event loop's thread.
+It uses undocumented parts of uvicorn 0.54, so the requirement names this version. It runs on the event loop's thread.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _SECURITY_HEADERS = [
 _PIECE = 16_384
 #: Bytes of the smallest chunk that is no overhead: parsing one takes about a microsecond.
 _MIN_CHUNK = 64
-#: Seconds per open connection between two reads from a client that sends all it can.
+#: Seconds between two reads from a client that sends all it can, times the number of open connections.
 _READ_PAUSE = 0.002
 
 
 class HttpProtocol(HttpToolsProtocol):
     """Receives requests and sends responses on one connection.
 
-    uvicorn's timer for idle connections, `timeout_keep_alive_task`, is the timer of all that a client must do in time.
-    What a callback of the parser raises is the `__context__` of the HttpParserError that `feed_data` raises.
+    uvicorn's timer for idle connections, `timeout_keep_alive_task`, is the timer for all time limits of a client.
+    An exception of a parser's callback is the `__context__` of the HttpParserError that `feed_data` raises.
     """
 
     transport: LingeringTransport
@@ -67,7 +67,8 @@ class HttpProtocol(HttpToolsProtocol):
         super().__init__(config, state, {}, loop)
         self.access_log = False
         self.timeout_keep_alive = limits.keep_alive_timeout  # type: ignore[assignment]  # uvicorn has whole seconds
-        self._limits, self._activity = limits, activity
+        self._limits = limits
+        self._activity = activity
         #: When the connection was made, or its last response was sent.
         self.idle_since = time.monotonic()
         self._is_receiving = False  # a request has begun and is not complete
@@ -75,12 +76,12 @@ class HttpProtocol(HttpToolsProtocol):
         self._keep_alive = False  # whether the connection stays open after the response
         self._overhead = 0  # bytes of the request that are not its body
         self._ignores_input = False
-        #: Is done when the connection is.
+        #: Is done when the connection has ended.
         self.lost: asyncio.Future[None] = loop.create_future()
 
     @property
     def _is_responding(self) -> bool:
-        """Whether the response to a request, which may not be complete, is due."""
+        """Whether the response to a request is due, even to an incomplete one."""
         return bool(self.cycle) and not (self.cycle.response_complete or self.cycle.disconnected)
 
     @property
@@ -90,17 +91,18 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        # Without uvicorn's method, which asks the system for addresses that nobody uses.
+        # Replaces uvicorn's method: it asks the system for addresses that nobody uses.
         self._raw_transport = transport
         self.transport = LingeringTransport(transport, self._on_linger)
-        self.flow, self.scheme = FlowControl(transport), "http"
+        self.flow = FlowControl(transport)
+        self.scheme = "http"
         self.connections.add(self)
         self._set_timer(self._limits.request_timeout)
         if len(self.connections) > self._limits.connections:
             self._abort_most_idle()
 
     def _abort_most_idle(self) -> None:
-        """Among the connections for which no response is due, abort the one that has had none for longest."""
+        """Abort the connection that has been idle for longest; one with a response due is not idle."""
         idle = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_busy]
         aborted = min(idle, key=lambda each: each.idle_since, default=self)
         self.connections.discard(aborted)
@@ -116,7 +118,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's returns nothing
-        """Keep the connection open for a response that is due; refuse a request that is not complete."""
+        """Keep the connection open for a due response; refuse an incomplete request."""
         self.transport.has_client_closed = True
         if self._is_receiving and not self._ignores_input:
             self._refuse(MalformedHttpError(Text("it ended before it was whole")))
@@ -125,7 +127,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def shutdown(self) -> None:
-        """Send the response to a complete request, then close; drop a request that is not complete."""
+        """Send the response to a complete request, then close; drop an incomplete request."""
         self._ignores_input = True
         if self.is_busy:
             self.cycle.keep_alive = False
@@ -133,7 +135,8 @@ class HttpProtocol(HttpToolsProtocol):
             self._raw_transport.close()
 
     def _on_linger(self) -> None:
-        self._ignores_input, self._is_receiving = True, False
+        self._ignores_input = True
+        self._is_receiving = False
         self.flow.resume_reading()
         self._restart_timer()
 
@@ -144,7 +147,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.timeout_keep_alive_task = None if seconds is None else self.loop.call_later(seconds, handler)
 
     def _restart_timer(self) -> None:
-        """Set the time for what the client must do next; none while it waits for a response."""
+        """Set the time limit of the client's next step; none while it waits for a response."""
         if self._is_receiving or self.flow.write_paused:
             self._set_timer(self._limits.request_timeout)
         elif self.transport.is_lingering:
@@ -154,8 +157,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def timeout_keep_alive_handler(self) -> None:
-        """End what has taken the client too long."""
-        is_input_awaited = not (self.is_busy or self.flow.read_paused)  # else the delay is PlantDesk's
+        """End a request or connection whose client has taken too long."""
+        is_input_awaited = not (self.is_busy or self.flow.read_paused)  # otherwise, the delay is PlantDesk's
         if self.transport.is_lingering or self.flow.write_paused:
             self.transport.abort()
         elif not (self._is_receiving or self._is_responding):
@@ -199,7 +202,7 @@ class HttpProtocol(HttpToolsProtocol):
         """
         line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         self.parser = httptools.HttpRequestParser(self)
-        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn's
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
         headers = [(name, value) for name, value in self.headers if name != b"upgrade"]
         return line + _lines(headers) + b"\r\n" + rest
 
@@ -209,7 +212,7 @@ class HttpProtocol(HttpToolsProtocol):
             raise MalformedHttpError(Text("its headers are too long, or its chunks are too small"))
 
     def _refuse(self, error: Exception) -> None:
-        """Answer the request that is received with an error, and ignore further input."""
+        """Answer the current request with an error, and ignore further input."""
         if self._is_responding:  # the application waits for its body
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -226,7 +229,9 @@ class HttpProtocol(HttpToolsProtocol):
             self._ignores_input = True
             raise httptools.HttpParserError("a request before the response to another")
         super().on_message_begin()
-        self._is_receiving, self._offers_upgrade, self._overhead = True, False, 0
+        self._is_receiving = True
+        self._offers_upgrade = False
+        self._overhead = 0
         self._restart_timer()
 
     @override
@@ -244,7 +249,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.url = _origin_form(self.url, self.headers)
         self.server_state.default_headers = _default_headers()
         super().on_headers_complete()
-        self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
+        self.headers = []  # the fields of the trailer are no headers (RFC 9110, section 6.5.1)
         self._keep_alive = self.cycle.keep_alive
         self.cycle.keep_alive = False  # the unread rest of a request must not be parsed as the next one
 
@@ -283,7 +288,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 def _refusal_of(error: httptools.HttpParserError) -> Exception:
-    """Return the error to answer with: what a callback raised, if it was foreseen, or the parser's."""
+    """Return the error to answer with: a foreseen one that a callback raised, otherwise the parser's."""
     cause = error.__context__
     if isinstance(cause, PlantDeskError | MemoryError):
         return cause

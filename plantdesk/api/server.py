@@ -5,7 +5,7 @@
     server.stop()        # returns when due responses are sent and listeners got Off
 
 The states are in `plantdesk.domain.server_state`. All methods may be called from any thread. A listener may call
-`stop`, which then returns at once, but not `start`.
+`stop` (it then returns at once), but not `start`.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class _Run:
 
 
 def _failure(error: Exception) -> ServerError:
-    """Return the error to show, and log an unforeseen one."""
+    """Return the error to show. Logs an unforeseen one."""
     if isinstance(error, ServerError):
         return error
     if isinstance(error, PlantDeskError):

@@ -20,14 +20,14 @@ from plantdesk.domain.server_state import (
 )
 from plantdesk.domain.texts import Text
 
-#: Connections that wait to be accepted; the client of one more retries after a second.
+#: The most connections that wait to be accepted; the client of another one retries after a second.
 BACKLOG = 1024
-#: Bytes of each connection: the most that is read at once.
+#: The most bytes that are read of a connection at once.
 _RECEIVE_BUFFER = 65_536
 #: The errors of bind() on a machine without IPv6.
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
-#: Following ports of which a free one is suggested.
+#: How many of the following ports are tried for a suggestion.
 _NEARBY_PORTS = 20
 
 
@@ -77,7 +77,7 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":
-            # There, SO_REUSEADDR would let another program listen on the same port.
+            # On Windows, SO_REUSEADDR would let another program listen on the same port.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -107,7 +107,7 @@ def _server_error(error: OSError, port: int) -> ServerError:
 
 
 def _free_port(taken: int) -> int | None:
-    """Return one of the next ports, which are easy to remember, else any that the system chooses."""
+    """Return one of the next ports, as these are easy to remember, otherwise any free one."""
     for port in (*range(taken + 1, min(taken + _NEARBY_PORTS, LARGEST_PORT) + 1), 0):
         with contextlib.suppress(OSError):
             sockets = _listen_on_both(port)

@@ -1,4 +1,4 @@
-"""The transport of a connection, which lets the client read the last response before the connection ends."""
+"""The transport of a connection: it lets the client read the last response before the connection ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class LingeringTransport(asyncio.Transport):
 
     def __init__(self, transport: asyncio.Transport, on_linger: Callable[[], None]) -> None:
         super().__init__()
-        self._transport, self._on_linger = transport, on_linger
+        self._transport = transport
+        self._on_linger = on_linger
         #: Whether the output is closed, so that input is only discarded.
         self.is_lingering = False
         #: Whether the client has closed its output.

@@ -26,15 +26,17 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.texts import printable
 from plantdesk.domain.validation import check_name, plant_note, plant_to_add
 
-#: Plants, tags or changes that one call returns by default, and at most.
-_PAGE, _MAX_PAGE = 50, 200
-#: Characters of a text in a list; `get_plants` returns it whole.
+#: Plants, tags or changes that one call returns by default.
+_PAGE = 50
+#: Plants, tags or changes that one call returns at most.
+_MAX_PAGE = 200
+#: The most characters of a text in a list; `get_plants` returns whole texts.
 _MAX_TEXT = 200
-#: Plants that a preview shows.
+#: The most plants that a preview shows.
 _MAX_SHOWN = 10
-#: Characters of the name that a client calls itself.
+#: The most characters of the name that a client gives itself.
 _MAX_CLIENT = 40
-#: Kinds of changes that add plants; their undo deletes these.
+#: Kinds of changes that add plants: undoing them deletes plants.
 _ADDITIONS = {ChangeKind.INSERT, ChangeKind.IMPORT, ChangeKind.RESTORE}
 
 _Id = Annotated[int, Field(ge=SMALLEST_ID, le=LARGEST_ID, strict=True)]
@@ -124,7 +126,8 @@ class Tools:
         self, store: PlantStore, max_plants: int, *, may_write: bool = False, may_delete: bool = False
     ) -> None:
         """Let one call change at most `max_plants` plants."""
-        self._store, self._max_plants = store, max_plants
+        self._store = store
+        self._max_plants = max_plants
         self._may_delete = may_delete
         #: The tools that read.
         self.reading: list[Callable[..., object]]
@@ -282,7 +285,7 @@ class Tools:
             raise ToolError(f"{plants:,} plants are more than the {self._max_plants:,} that one call may change.")
 
     def _confirmed(self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str) -> Changed:
-        """Make the edits if a preview of just these was confirmed, else return their preview.
+        """Make the edits if exactly their preview was confirmed, otherwise return their preview.
 
         Each edit is of one plant and its version: the store refuses all of them if a plant has changed meanwhile.
         """

@@ -19,7 +19,7 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and the help of a command raise SystemExit, as in argparse."""
-    gc.disable()  # what is imported stays; `options` and the window decide when to collect
+    gc.disable()  # imported objects stay; `options` and the window decide when to collect
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["-session"]:  # how an X11 session manager restarts a program of Qt, with an ID
         given = given[2:]
@@ -39,7 +39,7 @@ def _run(given: Sequence[str]) -> int:
         output.flush()
     except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
         return 1
-    except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
+    except (KeyboardInterrupt, InterruptedError):  # Ctrl+C in a query raises the latter
         return _INTERRUPTED
     except (PlantDeskError, OSError, MemoryError) as error:
         failure = OutOfMemoryError() if isinstance(error, MemoryError) else error

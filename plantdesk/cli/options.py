@@ -60,7 +60,7 @@ PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
 2 wrong usage; 3 the API is not running (info); 130 interrupted.
 """
-#: What shells complete for the argument of a command, or of an option; else it is files.
+#: The names that shells complete for the argument of a command or an option; for others, files.
 COMPLETIONS = {
     ("restore",): "backups",
     ("token", "revoke"): "tokens",
@@ -71,10 +71,10 @@ COMPLETIONS = {
     ("--tag",): "tags",
     ("--tagged",): "tags",
 }
-#: The hidden command by which completions get those names.
+#: The hidden command that prints those names.
 COMPLETE = "__complete"
-#: Objects that are created before Python collects garbage: more than a command imports. With Python's own threshold of
-#: 700, and its collection at the exit, garbage collection takes 80 ms of a command.
+#: The number of new objects at which Python collects garbage: more than a command imports. With Python's own threshold
+#: of 700, and its collection at the exit, garbage collection takes 80 ms of a command.
 _MIN_COLLECTED = 100_000
 #: The options that are also allowed before the command.
 _GLOBAL = ("database", "port", "background")
@@ -117,14 +117,14 @@ def run(arguments: Sequence[str]) -> int:
         return command(options)
     except PlantDeskError as error:
         if "database" in options.takes and not options.database.is_own:
-            from plantdesk.cli.commands.stores import add_database_option
+            from plantdesk.cli.stores import add_database_option
 
             error.text = add_database_option(error.text, options.database)
         raise
 
 
 def _apply_global_options(options: argparse.Namespace) -> None:
-    """Give the command the options before it; refuse those that it does not take."""
+    """Give the options before the command to it; refuse others than it takes."""
     for name in _GLOBAL:
         given = [vars(options).get(f"{level}_{name}") for level in ("top", "group")] + [vars(options).get(name)]
         values = [value for value in given if value is not None and value is not False]  # 0 is a port
@@ -503,7 +503,7 @@ def _column(text: str) -> tuple[str, str]:
     return field, column
 
 
-#: Adds each command, in the order of the help: first those that most people need.
+#: The functions that add commands, in the order of the help: the most frequent ones first.
 _COMMANDS: tuple[Callable[[Commands], None], ...] = (
     _add_add,
     _add_list,

@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as argparse's
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.register("action", None, _StoreOnce)
-        self.color = False  # of Python 3.14: the titles are put before lines without it
+        self.color = False  # Python 3.14 colours the help, and the titles are inserted before plain lines
 
     def add_flag(self, name: str, does: str) -> None:
         """Add an option without a value."""
@@ -168,7 +168,7 @@ def add_command(commands: Commands, name: str, does: str, run: str, *takes: str)
 
 
 def add_group(commands: Commands, name: str, does: str) -> Commands:
-    """Add a command that has commands of its own, and return those."""
+    """Add a command with commands of its own, and return them."""
     group = commands.add_parser(name, help=does, description=_capitalized(does))
     group.set_defaults(parser=group)
     add_database(group, "group_database")

@@ -1,4 +1,4 @@
-"""Plants, and what can be done with them: records, validation, selections, search, edits, errors.
+"""Plants and operations on them: records, validation, selections, search, edits, errors.
 
 Imports nothing else of PlantDesk, no Qt, no SQL.
 """

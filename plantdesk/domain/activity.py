@@ -1,8 +1,8 @@
-"""The last requests to the API and what was answered, in memory only: never on the disk, and without tokens.
+"""A log of the latest API requests and their answers, in memory only and without tokens.
 
-Plants that a program adds one after the other are one entry with their number, as are its requests that are refused
-for the same reason. Refused requests are counted by themselves, so that a fast script does not displace failures.
-The event loop writes, other threads read a copy, which is a single operation on a dict and needs no lock.
+Consecutive additions of one program make one entry with their number; so do its requests refused for the same reason.
+Refused requests have a limit of their own, so that a fast script does not displace failures.
+The event loop writes; other threads read a copy. Copying a dict is a single operation and needs no lock.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.domain.validation import UnfitNumber
 
-#: Runs of added plants, and refused requests.
+#: The most entries of added plants, and as many of refused requests.
 _MAX_ENTRIES = 500
-#: An entry grows no longer when its program has sent nothing like it for this time.
+#: Milliseconds without a similar request, after which the next one makes a new entry.
 _RUN_MS = 60_000
-#: Characters that are kept of a name, and of each text of a refused plant.
-_MAX_NAME, _MAX_TEXT = 200, 10_000
+#: Characters that are kept of a name.
+_MAX_NAME = 200
+#: Characters that are kept of each text of a refused plant.
+_MAX_TEXT = 10_000
 _OK = 200
 _FIELDS = ("id", "name", "tag")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActivityEntry:
-    """A request and its answer: the latest of several `requests` that added plants, or were refused, alike.
+    """The latest of one or more similar `requests`, and its answer.
 
     `key` identifies the entry while `requests` grows. `at` is in milliseconds since 1970, UTC. `source` is that of the
     token, None without a valid one. `sent` has id, name and tag as texts, as far as they were sent. `number` and
-    `reason` say why the request was refused; `number` is None if it was not. `is_new`: the plant was not there already.
+    `reason` say why the request was refused; `number` is None if it was not. `is_new`: the plant did not exist yet.
     """
 
     key: int = 0
@@ -54,7 +56,7 @@ class Activity:
     """Records requests. `listener` gets each as an entry, on the thread of the event loop, and must return at once."""
 
     def __init__(self, listener: Callable[[ActivityEntry], object] | None = None) -> None:
-        #: The entries by their keys; the one with the latest request is the last.
+        #: The entries by their keys, in the order of their latest requests.
         self._entries: dict[int, ActivityEntry] = {}
         self._listener = listener
         #: The number of requests that were answered since the start.
@@ -65,7 +67,7 @@ class Activity:
         return [*reversed(self._entries.copy().values())]
 
     def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
-        """Record a plant that was added, or that was there already."""
+        """Record an added or existing plant."""
         sent = {"id": str(row.id), "name": row.name[:_MAX_NAME]}
         if row.tag is not None:
             sent["tag"] = row.tag[:_MAX_NAME]
@@ -81,7 +83,8 @@ class Activity:
     ) -> None:
         """Record a request that was refused; `sent` are the members of its body, as far as it could be parsed."""
         sent = sent or {}
-        texts, plant_id = _plant_texts(sent), sent.get("id")
+        texts = _plant_texts(sent)
+        plant_id = sent.get("id")
         self._record(
             ActivityEntry(
                 at=now_ms(),
@@ -110,10 +113,10 @@ class Activity:
             self._listener(entry)
 
     def _entry_to_extend(self, new: ActivityEntry) -> ActivityEntry | None:
-        """Return the entry to which a request is added, None if it becomes an entry of its own.
+        """Return the entry that a request extends; None if it needs a new one.
 
-        It is the last refused request if both have the same reason, or the last plant that the same program has added,
-        unless the program was refused anything since.
+        A refused request extends the latest refused one if the reasons are equal. An added plant extends the latest
+        addition of its program, unless a request of the program was refused since.
         """
         key = new.source, new.number, new.reason, new.is_new
         for each in reversed(self._entries.values()):
@@ -127,13 +130,13 @@ class Activity:
 
 
 def _plant_texts(sent: Mapping[str, object]) -> dict[str, str]:
-    """Return the fields of a plant as texts, without those that were not sent or are empty."""
+    """Return the fields of a plant as texts, except missing and empty ones."""
     texts = {key: _text(value) for key, value in sent.items() if key in _FIELDS}
     return {key: text for key, text in texts.items() if text}
 
 
 def _text(value: object) -> str:
-    """Return a member as text, as the form takes it; an empty one for what is neither text nor number."""
+    """Return a text or number as text for the form; an empty text for other values."""
     if isinstance(value, UnfitNumber):
         return value.text[:_MAX_TEXT]
     is_text = isinstance(value, str | int) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""The backups of a store: their kinds, which expire, what restoring one changes, and the interface to make them."""
+"""The backups of a store: their kinds and expiry, the preview of a restore, and the interface to make them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shorte
 
 _MAX_NAME = 30
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: Periods (UTC), and how many of the latest ones that have automatic backups keep their newest.
+#: For each kind of period (UTC), how many of the latest periods retain their newest automatic backup.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
-#: Automatic backups that are retained by all tiers together.
+#: The most automatic backups that all tiers together retain.
 MAX_AUTOMATIC = sum(count for _, count in _TIERS)
-#: Backups that are retained of each kind that PlantDesk makes before it changes the whole store.
+#: The most backups that are retained of each kind made before a change of the whole store.
 _MAX_OF_KIND = 10
 
 
@@ -29,16 +29,16 @@ class BackupKind(StrEnum):
     BY_HAND = "manual"
     BEFORE_RESTORE = "before-restore"
     BEFORE_UPDATE = "before-update"
-    #: What a store held when another file replaced it.
+    #: The content of a store when another file replaced it.
     REPLACED = "replaced"
-    #: No backup, but a file that was quarantined, with its log; what can still be read of it can be restored.
+    #: A quarantined file with its log, no backup; plants that can still be read can be restored.
     DAMAGED = "damaged"
 
 
 class Backup(NamedTuple):
     """An existing backup. `made_at` is in milliseconds since 1970, UTC; `size` in bytes.
 
-    `number` counts the backups of a store, independent of the clock; it is 0 in those of PlantDesk 0.1.0.
+    `number` counts the backups of a store, independent of the clock; it is 0 in backups of PlantDesk 0.1.0.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class Backup(NamedTuple):
 def expired_backups(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> list[Backup]:
     """Return the backups that may be removed; never one made by hand.
 
-    Of the automatic ones that are the newest of a period, the newest `count` are retained.
+    At most `count` automatic backups are retained: the newest among those that are the newest of a period.
     """
     ordered = sorted(backups, key=creation_key, reverse=True)
     retained = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
@@ -71,7 +71,7 @@ def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[
 
 
 def creation_key(backup: Backup) -> tuple[int, int, str]:
-    """Return the key that sorts backups in the order in which they were made."""
+    """Return the sort key for the order of creation."""
     return backup.number, backup.made_at, backup.path.name
 
 
@@ -83,7 +83,7 @@ class PlantGroup(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What happens to the plants of a store when those of a backup replace them."""
+    """The changes of a store when the plants of a backup replace its own."""
 
     returning: PlantGroup
     leaving: PlantGroup
@@ -95,7 +95,7 @@ class Difference(NamedTuple):
 
 
 class RestorePreview(NamedTuple):
-    """What restoring a backup would do. `difference` is None if the current file is damaged or missing.
+    """The effect of restoring a backup. `difference` is None if the current file is damaged or missing.
 
     `is_partial`: the backup is damaged, and only `plants` of its plants can be read. `has_foreign_log`: the log beside
     it belongs to another file and is not read.
@@ -108,7 +108,7 @@ class RestorePreview(NamedTuple):
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether the plants of the backup are those of the store."""
+        """Whether backup and store have the same plants."""
         return self.difference is not None and not self.difference
 
 
@@ -118,12 +118,12 @@ class Restored(NamedTuple):
     preview: RestorePreview
     saved: Path | None
     tokens_retained: bool
-    #: The change of the history, which can be undone; None in a new store.
+    #: The change in the history, to undo the restore; None in a new store.
     change: Change | None = None
 
 
 def preview_text(preview: RestorePreview, file_name: str) -> Text:
-    """Return what restoring the backup `file_name` would change, one line per kind of change."""
+    """Return the effect of restoring the backup `file_name`, with a line for each kind of change."""
     file = shortened(file_name)
     summary = Text("“{file}” holds {plants}.")
     if preview.is_partial:
@@ -173,17 +173,17 @@ class StoreBackups(Protocol):
         """Return all backups and quarantined files. Raises BackupFolderError."""
 
     def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
-        """Back up what is committed; durable when this returns. Raises StoreError."""
+        """Back up the committed content; the backup is durable when this returns. Raises StoreError."""
 
     def copy_to(self, file: Path) -> None:
         """Copy the store to a new file, in which no token is valid. Raises StoreError."""
 
     def preview(self, backup: Path) -> RestorePreview:
-        """Return what restoring a backup would do, and change nothing. Raises BackupUnusableError and StoreError."""
+        """Return the effect of restoring a backup, and change nothing. Raises BackupUnusableError and StoreError."""
 
     def restore(self, backup: Path, source: Source) -> Restored:
-        """Replace the plants of the store with those of a backup, after a backup of the current state.
+        """Back up the store, and replace its plants with those of a backup.
 
-        It is a change of `source` in the history, unless a new store has to be made. Other programs may have the store
-        open. Raises BackupUnusableError and StoreError; then nothing has changed.
+        The history records it as a change of `source`, unless a new store has to be made. Other programs may have
+        the store open. Raises BackupUnusableError and StoreError; then nothing has changed.
         """

@@ -1,4 +1,4 @@
-"""Duplicates: groups of plants that are alike in name and tag, which of them are no mistake, and how they merge."""
+"""Duplicates: groups of plants that are alike in name and tag, the intentional ones among them, and their merging."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from plantdesk.domain.folding import without_confusables
 from plantdesk.domain.records import MAX_NOTE_BYTES, PlantContent, PlantRow
 from plantdesk.domain.texts import Text
 
-#: Plants that are read, or changed, together.
+#: The number of plants that are read or changed together.
 _PAGE = 5_000
-#: Characters of a text that are compared: it is about what a user sees.
+#: The most characters of a text that are compared: users see no more.
 _MAX_COMPARED = 1000
-#: Milliseconds between the plants of one change at most: each is a statement, also on a server that is far away.
+#: The most milliseconds between two plants of one change: each is a statement, perhaps to a distant server.
 _MAX_PAUSE = 1000
 
 
 class KeepRule(StrEnum):
-    """Which plant of a group a merge keeps. Among equals, the one with the lowest id; for the newest, the highest."""
+    """The rule for the plant of a group that a merge keeps: among equals the lowest id; for NEWEST, the highest."""
 
     LOWEST_ID = "lowest"
     NEWEST = "newest"
     LONGEST_NOTE = "longest-note"
 
     def select(self, rows: Iterable[PlantRow], chosen: Collection[int] = ()) -> PlantRow:
-        """Return the plant of a group that is kept: the chosen one, else the one by this rule."""
+        """Return the plant of a group to keep: the chosen one, otherwise the one that this rule selects."""
 
         def rank(row: PlantRow) -> tuple[bool, int, int]:
             ranks = {KeepRule.NEWEST: row.added_at, KeepRule.LONGEST_NOTE: len(row.note or "")}
-            return row.id in chosen, ranks.get(self, 0), row.id if self is KeepRule.NEWEST else -row.id
+            id_rank = row.id if self is KeepRule.NEWEST else -row.id
+            return row.id in chosen, ranks.get(self, 0), id_rank
 
         return max(rows, key=rank)
 
@@ -59,8 +60,9 @@ class PlantGroups(NamedTuple):
         return found
 
     def with_last(self, groups: Collection[int]) -> PlantGroups:
-        """Return the groups with these at the end."""
-        first, last = self.without(groups), self.without({*range(len(self.sizes))}.difference(groups))
+        """Return all groups, with these moved to the end."""
+        first = self.without(groups)
+        last = self.without({*range(len(self.sizes))}.difference(groups))
         return PlantGroups(first.ids + last.ids, first.versions + last.versions, first.sizes + last.sizes)
 
     def without(self, groups: Collection[int]) -> PlantGroups:
@@ -77,14 +79,16 @@ class PlantGroups(NamedTuple):
 
 
 def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]) -> set[int]:
-    """Return the numbers of the groups that are no mistake: of one name, and added together or equal in tag and note.
+    """Return the numbers of the intentional groups: plants of one name, added together or equal in tag and note.
 
-    A group of which a plant has changed or is gone is not among them.
+    Groups with a changed or deleted plant are left out.
     """
     rows = _current_rows(groups, read)
     found = set()
     for group, size in enumerate(groups.sizes):
-        names, additions, others = set(), set(), set()
+        names = set()
+        additions = set()
+        others = set()
         is_complete = True
         for row in islice(rows, size):
             if row is None:
@@ -99,7 +103,7 @@ def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapp
 
 
 def addition_of(row: PlantRow) -> tuple[int, bool]:
-    """Return what `were_added_together` compares: when a plant was added, and whether it is part of a change."""
+    """Return when a plant was added, and whether by a change, for `were_added_together`."""
     return row.added_at, row.version > 0
 
 
@@ -111,7 +115,7 @@ def were_added_together(added: Collection[tuple[int, bool]]) -> bool:
 
 
 class MergedPage(NamedTuple):
-    """What a merge does with some groups: the ids of the plants that it deletes, and the plants whose notes change."""
+    """The merge of some groups: the ids of the deleted plants, and the plants whose notes change."""
 
     deleted: array[int]
     changed: list[PlantContent]
@@ -123,7 +127,7 @@ def merge_pages(
     chosen: Collection[int],
     read: Callable[[Sequence[int]], Mapping[int, PlantRow]],
 ) -> Iterator[MergedPage]:
-    """Yield in pages what `edits.MergePlants` does; `read` returns plants by their ids."""
+    """Yield the changes that `edits.MergePlants` makes, in pages; `read` returns plants by their ids."""
     rows = _current_rows(groups, read)
     deleted: array[int] = array("q")
     changed: list[PlantContent] = []
@@ -138,21 +142,24 @@ def merge_pages(
         start += size
         if len(deleted) + len(changed) >= _PAGE:
             yield MergedPage(deleted, changed)
-            deleted, changed = array("q"), []
+            deleted = array("q")
+            changed = []
     yield MergedPage(deleted, changed)
 
 
 class _GroupMerge:
-    """Merges one group, whose plants are read one by one: there may be a million of them."""
+    """Merges one group. Its plants are read one by one: there may be a million."""
 
     def __init__(self, keep: KeepRule, chosen: Collection[int]) -> None:
-        self._keep, self._chosen = keep, chosen
+        self._keep = keep
+        self._chosen = chosen
         self._notes: dict[str, None] = {}
         self._notes_size = 0
 
     def merge(self, rows: Iterable[PlantRow | None]) -> tuple[PlantRow, str | None] | None:
         """Return the plant that is kept and its note; None if the group stays as it is. Uses up `rows`."""
-        kept, is_complete = None, True
+        kept = None
+        is_complete = True
         for row in rows:
             if row is None:
                 is_complete = False
@@ -174,7 +181,8 @@ def _current_rows(
 ) -> Iterator[PlantRow | None]:
     """Yield the plants of all groups; None for one that has changed or is gone."""
     for start in range(0, len(groups.ids), _PAGE):
-        ids, versions = (each[start : start + _PAGE] for each in (groups.ids, groups.versions))
+        ids = groups.ids[start : start + _PAGE]
+        versions = groups.versions[start : start + _PAGE]
         found = read(ids)
         for plant_id, version in zip(ids, versions, strict=True):
             row = found.get(plant_id)
@@ -182,7 +190,7 @@ def _current_rows(
 
 
 def kinds_of_difference(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
-    """Return in what similar texts differ: case, blanks, quotes, accents."""
+    """Return the kinds of difference of similar texts: case, blanks, quotes, accents."""
     steps: tuple[tuple[Text, Callable[[str], str]], ...] = (
         (Text("case"), str.casefold),
         (Text("blanks"), without_blanks),

@@ -17,9 +17,9 @@ from plantdesk.domain.tags import is_in_branch, renamed_with_branch
 from plantdesk.domain.texts import Text, comma_list
 from plantdesk.domain.validation import plant_fields, plant_note
 
-#: Ids that are named of the plants that a change has left as they are.
+#: The most ids in a list of skipped plants.
 _MAX_SKIPPED = 100
-#: Ids that a message names.
+#: The most ids in a message.
 _MAX_SHOWN = 10
 
 
@@ -54,7 +54,7 @@ class Update(NamedTuple):
 
     @property
     def kind(self) -> ChangeKind:
-        """What it changes: name, tag or note, or several of them."""
+        """The kind of the change: of name, tag or note, or of several of them."""
         fields = {"name": ChangeKind.RENAME, "tag": ChangeKind.TAG, "note": ChangeKind.NOTE}
         changed = [kind for name, kind in fields.items() if getattr(self, name) != getattr(self.seen, name)]
         return changed[0] if len(changed) == 1 else ChangeKind.EDIT
@@ -63,7 +63,7 @@ class Update(NamedTuple):
 class Delete(NamedTuple):
     """Delete one plant. It must still have the `version` that the user saw.
 
-    With `undoes_addition`, the history calls it the undo of the addition, which is no change itself.
+    With `undoes_addition`, the history records it as the undo of the addition, which has no entry of its own.
     """
 
     id: int
@@ -89,7 +89,7 @@ class DeleteAll(NamedTuple):
 class RenameTag(NamedTuple):
     """Give the plants of a tag another one, or None for no tag.
 
-    With `includes_branch` also those of the tags below it: “garden/bed 3” becomes “yard/bed 3”, of “garden” to “yard”.
+    `includes_branch` also renames the tags below it: with “garden” to “yard”, “garden/bed 3” becomes “yard/bed 3”.
     """
 
     tag: str
@@ -115,10 +115,10 @@ class MergeTags(NamedTuple):
 
 
 class MergePlants(NamedTuple):
-    """Merge the plants of each group into one, which gets the notes of all in the order of their ids.
+    """Merge the plants of each group into one. It gets the notes of all, in the order of their ids.
 
-    Equal notes are taken once. The plant that stays is one of the `chosen`, else that which `keep` selects. A group is
-    left as it is if one of its plants has changed or is gone, or if its notes are too long together.
+    Equal notes are taken once. The plant that stays is one of the `chosen`, otherwise the one that `keep` selects. A
+    group is left as it is if one of its plants has changed or is gone, or if its notes are too long together.
     """
 
     groups: PlantGroups
@@ -129,7 +129,7 @@ class MergePlants(NamedTuple):
 class Rewrite(NamedTuple):
     """Rewrite the texts of a set of plants by a rule.
 
-    `leave` are ids and fields that stay as they are. With `since`, a position of the events, plants that were added or
+    `leave` are ids and fields that stay as they are. `since` is a position of the events: plants that were added or
     changed after it stay, too.
     """
 
@@ -156,7 +156,7 @@ class Applied(NamedTuple):
 
     @classmethod
     def of(cls, change: Change | None, skipped: set[int], added_ids: Sequence[int] = ()) -> Applied:
-        """Return the result of a change, with the ids of all plants that it has skipped, and of those it has added."""
+        """Return the result of a change, given the ids of all skipped and added plants."""
         return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED]), tuple(added_ids))
 
     @property
@@ -169,8 +169,8 @@ class Undone(NamedTuple):
     """The result of an undo or redo: the change that it made.
 
     `skipped` plants stay as they are, since they were changed meanwhile; `skipped_ids` has the first of them. `ids` are
-    the plants that are there again, or as before; empty for more than a hundred. `moved` plants came back under other
-    ids, as theirs are in use; `moved_ids` has the old and new ids of the first of them.
+    the restored plants; empty for more than a hundred. `moved` plants got other ids, since theirs are in use;
+    `moved_ids` has the old and new ids of the first of them.
     """
 
     change: Change
@@ -182,7 +182,7 @@ class Undone(NamedTuple):
 
     @property
     def moved_text(self) -> Text | None:
-        """Which plants came back under other ids; None for none."""
+        """The message about plants that got other ids; None if there are none."""
         if not self.moved_ids:
             return None
         ids = [Text("{text}", text=f"{old} → {new}") for old, new in self.moved_ids]
@@ -201,7 +201,7 @@ def edited(
     tag: str | Unchanged | None = UNCHANGED,
     note: str | Unchanged | None = UNCHANGED,
 ) -> Update:
-    """Return the edit that gives a plant, as the user has seen it, other values. Raises InvalidPlantError."""
+    """Return the edit that gives a plant, as seen by the user, other values. Raises InvalidPlantError."""
     new_tag = row.tag if isinstance(tag, Unchanged) else tag
     values: dict[str, object] = {"name": row.name if isinstance(name, Unchanged) else name}
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
@@ -234,9 +234,9 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
 
 
 def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict[str, Any]:
-    """Return the parameters of a change that consists of `edits`; `deleted` is the number of plants that it deleted.
+    """Return the parameters of a change that consists of `edits`; `deleted` is the number of deleted plants.
 
-    `name` is that of its plant, None if it has several.
+    `name` is the name of its only plant, None if there are several.
     """
     named: dict[str, Any] = {} if name is None else {"name": parameter(name)}
     match edits:

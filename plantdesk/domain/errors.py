@@ -1,7 +1,7 @@
 """The exceptions of PlantDesk, one class per cause, their texts, and the table of the API's error numbers.
 
 Every message can be shown to users and API clients as it is: it says what happened and what to do. It contains no
-token, no stack trace, and no path but that of a file the user named.
+token, no stack trace, and no path except of a file that the user named.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class PlantDeskError(Exception):
     text: Text
 
     def __init__(self, text: Text | None = None, /, **values: str | float | Text) -> None:
-        self.text = (text or self.text).filled(**values)  # `args` stay those of the subclass, with which it is copied
+        self.text = (text or self.text).filled(**values)  # copying uses `args`, which stay unchanged
 
     def __str__(self) -> str:
         return str(self.text)
@@ -87,7 +87,7 @@ class OutOfMemoryError(PlantDeskError):
 
 @dataclass(frozen=True)
 class InvalidField:
-    """An invalid field of a plant; `text` says what is wrong with it."""
+    """An invalid field of a plant; `text` describes the problem."""
 
     field: str
     text: Text
@@ -104,7 +104,7 @@ class InvalidPlantError(PlantDeskError):
 
 
 class IdOwner(Protocol):
-    """The plant that has an id: what messages need of it."""
+    """The owner of an id: the values that messages show."""
 
     @property
     def id(self) -> int:
@@ -239,7 +239,7 @@ class StoreError(PlantDeskError):
     """The store cannot do this now; nothing was partly written."""
 
     number = ErrorNumber.STORE_UNREACHABLE
-    #: Whether the write may have happened nevertheless.
+    #: Whether the store may have written the change nevertheless.
     may_have_committed = False
 
 
@@ -264,7 +264,7 @@ class StoreInUseError(StoreBusyError):
 
 
 class StoreFullError(StoreError):
-    """There is no space for what is to be stored."""
+    """There is no space for new data."""
 
     number = ErrorNumber.STORE_FULL
     text = Text("The disk is full. Free some space on it.")
@@ -280,7 +280,7 @@ class StoreReadOnlyError(StoreError):
     """The store cannot be written to: the rights of its file or folder, or of the user on a server, forbid it."""
 
     number = ErrorNumber.STORE_READ_ONLY
-    #: Whether this lasts until somebody grants a right or updates a program: plants must not wait for that.
+    #: Whether the error lasts until somebody grants a right or updates a program. Plants must not wait for that.
     is_lasting = False
     text = Text("{what} is read-only. Allow writing to the file and its folder.", what=_THE_STORE)
 

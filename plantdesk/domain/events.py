@@ -1,4 +1,4 @@
-"""What happened to plants, one event for each plant and commit, for scripts that follow a store."""
+"""The events of a store, for scripts that follow it: one for each plant that a commit has changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER
 
 
 class EventKind(StrEnum):
-    """What happened to a plant."""
+    """The kinds of events of a plant."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -25,10 +25,10 @@ class EventKind(StrEnum):
 
 
 class PlantEvent(NamedTuple):
-    """What one commit did to one plant.
+    """The change of one plant by one commit.
 
-    `position` is the position after it: events since then are those that follow. `plant` is None after a deletion.
-    `change` is the number in the history, None for a plant that form, command or API has added.
+    `position` is the position after it, from which the next event is read. `plant` is None after a deletion.
+    `change` is the number in the history, None for a plant added by form, command or API.
     """
 
     position: str
@@ -39,14 +39,14 @@ class PlantEvent(NamedTuple):
 
 
 class EventPage(NamedTuple):
-    """Events in the order of their commits, and the position after them, from which the next page is read."""
+    """Events in the order of their commits, and the position after them, where the next page begins."""
 
     events: list[PlantEvent]
     position: str
 
 
 class UnknownPositionError(PlantDeskError):
-    """A position is none of this store, or of a state that it does not have any more."""
+    """The position belongs to another store, or to a state that this store no longer has."""
 
     text = Text(
         "The position “{position}” is not one of these plants: it is of another database, or an older copy has taken "
@@ -55,7 +55,7 @@ class UnknownPositionError(PlantDeskError):
 
 
 class OutdatedPositionError(PlantDeskError):
-    """What happened since a position is not stored any more."""
+    """The events since a position are no longer stored."""
 
     text = Text(
         "Changes since the position “{position}” are no longer stored. Read all plants again, then watch without a "
@@ -83,7 +83,7 @@ class EventPosition(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> EventPosition:
-        """Return the position of a text that `str` has made. Raises UnknownPositionError."""
+        """Parse a text that `str` made of a position. Raises UnknownPositionError."""
         found = _FORMAT.fullmatch(text)
         if found is None:
             raise UnknownPositionError(position=text)

@@ -12,13 +12,13 @@ SEPARATOR = "\x1f"
 _BLANKS = "\0" + SEPARATOR
 #: The most characters with a cached folding; ordinary texts use some hundreds.
 _MAX_CACHED = 4096
-#: Characters per call of `str.translate`, which copies its whole result each time it grows.
+#: Characters per call of `str.translate`: it copies its whole result each time it grows.
 _PIECE = 4096
-#: Characters that a search does not distinguish, and the one that stands for them. Stored with each plant, so a change
-#: of this table needs a migration.
+#: The characters that a search does not distinguish, with their replacements. These are stored with each plant, so a
+#: change of this table needs a migration.
 _CONFUSABLES = str.maketrans({"×": "x"} | dict.fromkeys('"`‘’“”', "'"))
 _NUMBERS = re.compile("([0-9]+)")
-#: Characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
+#: The most characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
 _MAX_SORTED = 65_536
 
 
@@ -52,7 +52,9 @@ def searched(text: str) -> str:
 
 def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple[str, str | None, str | None]:
     """Return the columns `searched_name`, `searched_tag` and `searched_note` of a plant."""
-    return searched(name), None if tag is None else searched(tag), None if note is None else searched(note)
+    searched_tag = None if tag is None else searched(tag)
+    searched_note = None if note is None else searched(note)
+    return searched(name), searched_tag, searched_note
 
 
 def is_unicode(text: str) -> bool:
@@ -65,7 +67,7 @@ def is_unicode(text: str) -> bool:
 
 
 def searched_all(texts: Sequence[str | None]) -> list[str | None]:
-    """Return many texts folded; in one call, which takes a quarter of the time, if none has line breaks."""
+    """Return many texts folded. If none has line breaks, one call folds them all in a quarter of the time."""
     present = [each for each in texts if each is not None]
     joined = "\n".join(present)
     has_no_breaks = joined.count("\n") == len(present) - 1
@@ -88,14 +90,14 @@ def without_confusables(text: str) -> str:
 
 
 def search_words(text: str) -> list[str]:
-    """Return the words to search in folded texts for `text`; empty for accents alone."""
+    """Return the words of `text`, folded, to search for in folded texts; empty if it has only accents."""
     return searched(text).split()
 
 
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
     """Return a key that is equal for plants that differ only in case, accents, confusables and spare blanks.
 
-    It is empty for a name of only such characters, which is like no other.
+    A name of only such characters has an empty key, and is like no other name.
     """
     name = _squeezed(name)
     return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name

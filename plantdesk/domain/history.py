@@ -1,6 +1,6 @@
-"""The history: what a change of plants did, as a kind and parameters, and the title that is made of these.
+"""The history: changes of plants, each stored as a kind and parameters, from which its title is made.
 
-A store keeps kind and parameters, never a title.
+A store never keeps a title.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
 
-#: Characters of a name in a title, and tags that it lists.
-_MAX_NAME, _MAX_TAGS = 40, 10
-#: Characters of a text in parameters; before-images have it whole.
+#: The most characters of a name in a title.
+_MAX_NAME = 40
+#: The most tags that a title lists.
+_MAX_TAGS = 10
+#: The most characters of a text in parameters; before-images have the whole text.
 _MAX_PARAMETER = 100
-#: What identifies a change beside its number.
+#: The fields that identify a change beside its number.
 _CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 
 
 class ChangeKind(StrEnum):
-    """What a change of the history did."""
+    """The kinds of changes in the history."""
 
     EDIT = "edit"
     RENAME = "rename"
@@ -53,15 +55,15 @@ class Change(NamedTuple):
     member may be missing or of another type, since other programs may write to the store:
 
     - `name`: the name of the plant, if there is only one. `new_name`: its name after a rename.
-    - `tag`: the tag that plants have afterwards, null for none. `tags`: those that were renamed, merged or removed.
+    - `tag`: the tag that plants have afterwards, null for none. `tags`: the renamed, merged or removed tags.
     - `merged`: the number of plants that others took in, with their notes.
-    - `find`, `replacement`: what was replaced with what.
-    - `file`, `backup`, `token`: what was imported, restored, or whose plants were deleted.
+    - `find`, `replacement`: the replaced text and its replacement.
+    - `file`, `backup`, `token`: the imported file, the restored backup, the token whose plants were deleted.
     - `of`: for an undo or redo, `kind`, `parameters` and `plants` of the original change.
-    - `title`: what an earlier PlantDesk has written and nothing understands.
+    - `title`: a text of an earlier PlantDesk that cannot be parsed.
 
-    `desk` is the desk of a shared store that made it; empty if it is not known. `undoes` is the number of the change
-    that this one undid; None for the undo of an addition, which has no number. `can_undo`: the state before is still
+    `desk` is the desk of a shared store that made it; empty if it is not known. `undoes` is the number of the
+    undone change; None for the undo of an addition, which has no number. `can_undo`: the state before is still
     stored, and the change is not undone.
     """
 
@@ -78,17 +80,18 @@ class Change(NamedTuple):
 
     @property
     def title(self) -> Text:
-        """What the change did."""
+        """The title of the change."""
         kind, parameters, plants = self.subject
         if kind is ChangeKind.INSERT:
             return title(self.kind, parameters, plants)
-        undo, redo = Text("Undo: {change}"), Text("Redo: {change}")
+        undo = Text("Undo: {change}")
+        redo = Text("Redo: {change}")
         found = {ChangeKind.UNDO: undo, ChangeKind.REDO: redo}.get(self.kind)
         return self.plain_title if found is None else found.filled(change=self.plain_title)
 
     @property
     def plain_title(self) -> Text:
-        """What the change did; for an undo or redo, what the original change did."""
+        """The title of the change; for an undo or redo, the title of the original change."""
         return title(*self.subject)
 
     @property
@@ -99,7 +102,8 @@ class Change(NamedTuple):
         original = self.parameters.get("of")
         if not isinstance(original, dict):
             original = {}
-        parameters, plants = original.get("parameters"), original.get("plants")
+        parameters = original.get("parameters")
+        plants = original.get("plants")
         return (
             ChangeKind(str(original.get("kind"))),
             parameters if isinstance(parameters, dict) else {},
@@ -118,7 +122,8 @@ class Change(NamedTuple):
             raise NothingToUndoError(redo if is_redo else undo, title=self.plain_title)
         kind, parameters, plants = self.subject
         original = {"kind": str(kind), "parameters": parameters, "plants": plants}
-        return ChangeKind.REDO if is_redo else ChangeKind.UNDO, {"of": original}
+        inverse_kind = ChangeKind.REDO if is_redo else ChangeKind.UNDO
+        return inverse_kind, {"of": original}
 
     def check_same(self, stored: Change) -> None:
         """Raise NothingToUndoError if the store has another change under the number: it was replaced since."""
@@ -173,14 +178,14 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
     ({ChangeKind.IMPORT}, {"file"}, Text("Import {plants} from {file}")),
     ({ChangeKind.RESTORE}, {"backup"}, Text("Restore {backup}")),
     ({ChangeKind.INSERT}, set(), Text("Add {plants}")),
-    ({ChangeKind.UNDO}, set(), Text("Took back {plants}")),  # of an addition, as its redo
+    ({ChangeKind.UNDO}, set(), Text("Took back {plants}")),  # undo of an addition; its redo follows
     ({ChangeKind.REDO}, set(), Text("Added {plants} again")),
     ({ChangeKind.NOTE}, set(), Text("Change the note of {plants}")),
 )
 
 
 def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
-    """Return what a change did. Whatever is in `parameters`, there is a title."""
+    """Return the title of a change. There is one whatever is in `parameters`."""
     stored_title = parameters.get("title")
     if isinstance(stored_title, str):
         return Text("{text}", text=stored_title)
@@ -200,7 +205,7 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
 
 
 def parameter(text: str) -> str:
-    """Return a text as parameters of a change have it: shortened, as before-images have it whole."""
+    """Return a text shortened for the parameters of a change; before-images keep it whole."""
     return shortened(text, _MAX_PARAMETER)
 
 

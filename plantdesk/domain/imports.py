@@ -10,7 +10,7 @@ from plantdesk.domain.texts import Text
 
 
 class OnConflict(StrEnum):
-    """What happens with a row whose id belongs to another plant, in the store or in an earlier row."""
+    """The treatment of a row whose id belongs to another plant, in the store or in an earlier row."""
 
     REFUSE = "refuse"
     SKIP = "skip"

@@ -18,14 +18,14 @@ from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
 from plantdesk.domain.texts import Text, comma_list, joined
 
 Row = Sequence[Any]
-#: Is called with the fraction that is done. An exception of it ends the copying, and nothing is written.
+#: Is called with the fraction that is done. Its exception ends the copying, and nothing is written.
 Progress = Callable[[float], None]
-#: Plants and changes that a message names.
+#: The most plants and changes that a message names.
 _MAX_NAMED = 20
 
 
 class StoreLocation(Protocol):
-    """Where a store is: one class for each kind of store. All methods may be called from any thread."""
+    """The location of a store; each kind of store has a class. All methods may be called from any thread."""
 
     @property
     def url(self) -> str:
@@ -49,7 +49,7 @@ class StoreLocation(Protocol):
 
     @property
     def server(self) -> str | None:
-        """The server on which the store is, as messages name it; None for a store on this computer's disk."""
+        """The name of the store's server in messages; None for a store on this computer's disk."""
 
     @property
     def names_file(self) -> Path:
@@ -75,10 +75,10 @@ class StoreLocation(Protocol):
         """
 
     def open_reader(self) -> PlantReader:
-        """Open the store only for reading, which is quicker than `open`; the caller closes it. Raises StoreError."""
+        """Open the store only for reading, more quickly than `open`; the caller closes it. Raises StoreError."""
 
     def quick_names(self) -> tuple[list[str], list[str]]:
-        """Return the tags and the names of the valid tokens for shell completion, which must not wait.
+        """Return the tags and the names of the valid tokens for shell completion, without waiting.
 
         Changes nothing. Raises StoreError and OSError.
         """
@@ -113,7 +113,7 @@ class StoreLocation(Protocol):
 
 
 def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress | None = None) -> Copied:
-    """Copy a store to a new or empty one, durably. Raises what `fill` and `progress` raise; then it stays empty."""
+    """Copy a store to a new or empty one, durably. Raises the exceptions of `fill` and `progress`; then it is empty."""
     if source.key == target.key:
         raise SameStoreError
     with source.all_rows() as rows:
@@ -121,7 +121,7 @@ def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress 
 
 
 def update_store(location: StoreLocation) -> Backup:
-    """Make the update that a store of several desks needs, after a backup, which is returned. Raises StoreError."""
+    """Back up a store of several desks, make the update that it needs, and return the backup. Raises StoreError."""
     backup = location.backups.make(BackupKind.BEFORE_UPDATE)
     location.update()
     return backup
@@ -149,13 +149,13 @@ class CopyRefusedError(StoreError):
 
 
 class CopyDiffersError(StoreError):
-    """What was written is not what was read."""
+    """The copy differs from the original."""
 
     text = Text("The copy differs from the store, so it was discarded. Check disk and memory of this computer.")
 
 
 class NulInStoreError(PlantDeskError):
-    """Plants, or changes of the history, have U+0000, which the target cannot store."""
+    """Plants, or changes of the history, have U+0000, and the target cannot store it."""
 
     def __init__(self, plants: Sequence[int], changes: Sequence[int]) -> None:
         found = []
@@ -186,14 +186,15 @@ class Copied(NamedTuple):
 
 
 class StoreRows(NamedTuple):
-    """All rows of a store in one snapshot, which the functions read. They raise StoreError."""
+    """All rows of a store. Its functions read them in one snapshot, and raise StoreError."""
 
-    #: What identifies the store.
+    #: The identity of the store.
     identity: str
-    #: The largest sequence number that was ever used, and the number of the last change.
+    #: The largest sequence number that was ever used.
     last_seq: int
+    #: The number of the last change.
     last_change: int
-    #: At least the id of every deleted plant.
+    #: A number not below the id of any deleted plant.
     last_id: int
     #: Returns about the number of rows of all tables.
     count_rows: Callable[[], int]
@@ -223,11 +224,11 @@ class ConnectionProbe(NamedTuple):
     server: str = ""
     milliseconds: float = 0
     is_encrypted: bool = False
-    #: Their number; None if there are no tables yet, and the user may create them.
+    #: The number of plants; None if there are no tables yet, and the user may create them.
     plants: int | None = None
     can_add: bool = True
     can_change: bool = True
-    #: Why this PlantDesk can only read: the tables have another version.
+    #: The reason why this PlantDesk can only read: the tables have another version.
     refusal: StoreError | None = None
     #: The desks that have changed something today, the last one first.
     desks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Patterns that a user types, by the rules of RE2: their time grows with the text alone, whatever the pattern is.
+"""Patterns of users in the syntax of RE2: their time is linear in the text, whatever the pattern is.
 
 https://github.com/google/re2/wiki/Syntax
 """
@@ -33,10 +33,10 @@ class Match(Protocol):
     """A match of a pattern in a text."""
 
     def span(self) -> tuple[int, int]:
-        """Return where it begins and ends."""
+        """Return the start and the end of the match."""
 
     def __getitem__(self, group: int) -> str | None:
-        """Return what a group has matched."""
+        """Return the text that a group has matched."""
 
 
 def compile_finder(pattern: str, *, ignore_case: bool) -> Callable[[str], Iterator[Match]]:

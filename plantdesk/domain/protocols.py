@@ -1,6 +1,6 @@
 """The interfaces of an open store, the same for files and servers; `tests/store/contract` tests the implementations.
 
-`locations` has those for opening a store, `backups` those for its backups.
+The interfaces for opening a store are in `locations`, those for its backups in `backups`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from plantdesk.domain.selections import Counts, KnownName, Selection, View
 class Desk(NamedTuple):
     """A computer that uses a shared store. `last_seen` is in milliseconds since 1970, UTC.
 
-    `version` is that of its PlantDesk, empty if unknown; `tables` that of the tables it can write to, 0 if unknown.
+    `version` is its version of PlantDesk, empty if unknown; `tables` the version of tables it can write, 0 if unknown.
     """
 
     name: str
@@ -38,9 +38,9 @@ class Desk(NamedTuple):
 
 
 class TablesUpdate(NamedTuple):
-    """An update that a shared store needs, from one version of the tables to the next, and the desks of 30 days.
+    """An update of a shared store's tables to the next version, and the desks that were active in the last 30 days.
 
-    Those that can only read after the update come first.
+    Desks that can only read after the update come first.
     """
 
     before: int
@@ -84,7 +84,7 @@ class PlantReader(Protocol):
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
-        """Return the plants of `ids` by id; those that do not exist are left out."""
+        """Return the existing plants of `ids`, by id."""
 
     def shortened_rows(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
         """Return the plants of `ids` as `rows` does, without notes, and with texts cut to `longest` characters."""
@@ -120,7 +120,7 @@ class PlantReader(Protocol):
         """Return the id of the first plant in a view with a name that begins with `start`, or None."""
 
     def names_in_use(self, names: Collection[str]) -> set[str]:
-        """Return those of `names` that plants have."""
+        """Return the `names` that plants have."""
 
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
         """Return the groups of plants with the same `folding.alike_key`, sorted by it, each in the order of its ids."""
@@ -162,7 +162,7 @@ class PlantReader(Protocol):
         """Return a summary of all changes other than undos and redos."""
 
     def plant_history(self, plant_id: int, limit: int = ...) -> list[PlantChange]:
-        """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.
+        """Return at most `limit` changes that led to the current state of a plant, newest first, if still stored.
 
         An undone change and its undo are not among them.
         """
@@ -204,7 +204,7 @@ class TokenLookup(Protocol):
 
 
 class ServedTokens(Protocol):
-    """What the API needs of the tokens of a store. All methods may be called from any thread."""
+    """The tokens of a store, as far as the API needs them. All methods may be called from any thread."""
 
     def record_use(self, source: Source) -> Future[None]:
         """Record that the token of `source` was used now without adding a plant."""
@@ -248,13 +248,13 @@ class PlantImport(Protocol):
         """Collect valid plants; call it with lists of limited size."""
 
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
-        """Compare all rows with the store. `fields` are those of the files; of others a plant keeps its values."""
+        """Compare all rows with the store. Plants keep their values of fields that are not in `fields`."""
 
     def conflicts(self) -> Iterator[ImportConflict]:
-        """Yield the rows that the last `compare` found to conflict, in their order."""
+        """Yield the conflicting rows of the last `compare`, in their order."""
 
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
-        """Add what was compared as one change, durably; `label` is the name of the import. Blocks.
+        """Add the compared rows as one change, durably; `label` is the name of the import. Blocks.
 
         `progress` is called on the thread that writes, with the rows so far and all rows; it must be quick.
         KeyboardInterrupt leaves the store unchanged, unless all is written already. Raises ImportConflictError and
@@ -269,7 +269,7 @@ class PlantImport(Protocol):
 
 
 class ServedStore(Protocol):
-    """What the API needs of a store: a PlantStore, or a substitute while none is open. For any thread."""
+    """A store, as far as the API needs it: a PlantStore, or a substitute while none is open. For any thread."""
 
     @property
     def tokens(self) -> ServedTokens:
@@ -298,16 +298,16 @@ class PlantStore(ServedStore, Protocol):
 
     @property
     def write_error(self) -> StoreError | None:
-        """What prevents adding plants, as far as is known: StoreReadOnlyError for a read-only store."""
+        """The error that prevents adding plants, as far as is known: StoreReadOnlyError for a read-only store."""
 
     @property
     def change_error(self) -> StoreError | None:
-        """What prevents changing and deleting plants: `write_error`, or a missing right."""
+        """The error that prevents changing and deleting plants: `write_error`, or a missing right."""
 
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         """Add one plant; the Future is done when the plant is durable.
 
-        The same plant again is a success that changes nothing, so that a script may retry; but from the form it is an
+        Adding the same plant again succeeds and changes nothing, so that a script may retry; but from the form it is an
         IdTakenError. The Future's other exceptions are TokenRefusedError (the source's token is no longer valid),
         TokenUsedUpError and StoreError.
         """
@@ -323,26 +323,26 @@ class PlantStore(ServedStore, Protocol):
         """
 
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        """Undo a change by another change. It is given itself or by its number; None is the latest not undone.
+        """Undo a change, given itself or by its number, by another change; None is the latest one that is not undone.
 
         Plants that were changed since stay as they are. The Future's exceptions are NothingToUndoError,
         UndoConflictError (nothing could be undone) and StoreError.
         """
 
     def redo(self, source: Source) -> Future[Undone]:
-        """Redo what the latest undo has undone. The Future's exceptions are those of `undo`."""
+        """Redo the change that the latest undo has undone. The Future has the exceptions of `undo`."""
 
     def new_import(self) -> PlantImport:
         """Begin an import; the caller closes it. Raises StoreError."""
 
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
-        """Call `listener` on the writer thread after each durable change, also those of other processes.
+        """Call `listener` on the writer thread after each durable change, also by other processes.
 
         Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
 
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
-        """Call `listener` with the error that prevents adding plants, and with None when that is over.
+        """Call `listener` with an error that prevents adding plants, and with None when it is over.
 
         It is called on the writer thread, and also now, on this thread, if there is such an error. The store is tried
         again every two seconds. Returns the function that ends the subscription. A listener must be quick and must not
@@ -363,7 +363,7 @@ class PlantStore(ServedStore, Protocol):
         return
 
     def close(self) -> None:
-        """Write what is queued, end the writer thread and close the store. May be called again.
+        """Write the queued plants and changes, end the writer thread and close the store. May be called again.
 
         Raises StoreError if the store's file is gone, and its committed content could not be saved as a backup.
         """

@@ -18,15 +18,16 @@ from plantdesk.domain.texts import Text
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
-#: Bytes of a note in UTF-8.
+#: The most bytes of a note in UTF-8.
 MAX_NOTE_BYTES = 100_000
 
 #: Messages for ids that are invalid.
 ID_TYPE = Text("The ID must be a whole number.")
 ID_TOO_LARGE = Text("That ID is too large. The largest is {largest}.", largest=LARGEST_ID)
 ID_TOO_SMALL = Text("That ID is too small. The smallest is {smallest}.", smallest=SMALLEST_ID)
-#: What Python's datetime supports: the years 1 to 9999.
-EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
+#: The timestamps that Python's datetime supports: the years 1 to 9999.
+EARLIEST = -62_135_596_800_000
+LATEST = 253_402_300_799_999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -48,7 +49,7 @@ def parse_id(text: str) -> int:
 
 
 class SourceKind(StrEnum):
-    """How a plant was added."""
+    """The ways in which plants are added."""
 
     FORM = "form"
     COMMAND = "command"
@@ -67,7 +68,7 @@ class SourceKind(StrEnum):
 class Source(NamedTuple):
     """Who added a plant or made a change, a row of table `source`. `label` names the import, token or assistant.
 
-    With the id 0 it stands for the row of its kind and label, which is added if there is none. `token_id` and `digest`
+    With the id 0 it stands for the row of its kind and label, to be added if there is none. `token_id` and `digest`
     identify the token of a request, for the check when its plant is written; sources that are read have none.
     """
 
@@ -78,7 +79,7 @@ class Source(NamedTuple):
     digest: bytes | None = None
 
     def without_token(self) -> Source:
-        """Return the source as it is read from the store."""
+        """Return the source as the store returns it."""
         return self._replace(token_id=None, digest=None)
 
 
@@ -103,7 +104,7 @@ class PlantRow(NamedTuple):
 
 
 class PlantContent(NamedTuple):
-    """The id and the texts of a plant, without what the store adds."""
+    """The id and the texts of a plant, without the values that the store adds."""
 
     id: int
     name: str
@@ -128,10 +129,10 @@ class TokenRow(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What one commit changed, passed to listeners after it is durable.
+    """The changes of one commit, passed to listeners after it is durable.
 
-    `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
-    back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
+    `added` are the new plants in the order of adding, `updated` the edited and restored ones, `removed` the ids of
+    deleted ones. `needs_reload` is true when something else may have changed as well:
     another program wrote to the file, or there were too many plants to list.
     """
 

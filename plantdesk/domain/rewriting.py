@@ -17,20 +17,22 @@ from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, p
 
 Step: TypeAlias = Callable[[str], Iterable["Replacement"]]
 
-#: Characters of a text in which something was replaced: more than the API takes of a plant.
+#: The most characters of a text after replacing: more than the API accepts.
 _MAX_CHARACTERS = 1_000_000
 _TOO_LONG = {
     "name": Text("The name is too long. It may have {characters:,} characters.", characters=_MAX_CHARACTERS),
     "note": NOTE_TOO_LONG,
 }
-#: The fields that a rule can change text by text.
+#: The fields in which a rule can replace texts.
 FIELDS = ("name", "note")
 
-#: Blanks that a name or note has one of instead. Each takes a run of them whole, so that the time is linear.
+#: Blanks that tidying replaces by one. A match takes a whole run of them, so that the time is linear.
 _NAME_BLANKS = r"\s\s+|[^\S ]"
 _NOTE_BLANKS = r"[^\S\n]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[^\S\n]+(?=\S)"
-_STRAIGHT, _CURLY = "['\"]", "[‘’‚‛“”„‟]"
-_OPENING_QUOTES, _CLOSING_QUOTES = {"'": "‘", '"': "“"}, {"'": "’", '"': "”"}
+_STRAIGHT = "['\"]"
+_CURLY = "[‘’‚‛“”„‟]"
+_OPENING_QUOTES = {"'": "‘", '"': "“"}
+_CLOSING_QUOTES = {"'": "’", '"': "”"}
 _OPENING = r"[\s(\[{<–—/-]"
 
 
@@ -52,7 +54,7 @@ class Replacement(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RewriteRule:
-    r"""How the texts of a plant are changed, in this order. An empty text, or None, changes nothing.
+    r"""Changes of the texts of a plant, made in this order. An empty text, or None, changes nothing.
 
     `name` and `note` replace those of the plant, as does `tag` if `sets_tag`. In each of `fields`, “name” or “note”,
     `find` is replaced: with `whole_words` only where it is not part of a longer word. With `is_pattern` it is a pattern
@@ -97,7 +99,7 @@ class RewriteRule:
         return after
 
     def replacements(self, field: str, text: str) -> list[Replacement]:
-        """Return what changes in a name or note, in order. Raises InvalidPlantError and InvalidPatternError."""
+        """Return the replacements in a name or note, in order. Raises InvalidPlantError and InvalidPatternError."""
         steps = _steps(self, field)
         if len(steps) == 1:
             return [each for each in steps[0](text) if text[each.start : each.end] != each.new]
@@ -111,9 +113,11 @@ class RewriteRule:
 
 
 def apply_replacements(field: str, text: str, replacements: Iterable[Replacement]) -> str:
-    """Return a name or note with replacements, which must be in order. Raises InvalidPlantError."""
+    """Return a name or note with replacements; these must be in order. Raises InvalidPlantError."""
     parts: list[str] = []
-    end, size, max_size = 0, len(text), max(len(text), _MAX_CHARACTERS)
+    end = 0
+    size = len(text)
+    max_size = max(len(text), _MAX_CHARACTERS)
     for start, stop, new in replacements:
         size += len(new) - (stop - start)
         if size > max_size:
@@ -142,7 +146,7 @@ def rewritten_plants(
 
 @lru_cache(maxsize=64)
 def _steps(rule: RewriteRule, field: str) -> list[Step]:
-    """Return what a rule does to a field, one after the other."""
+    """Return the steps of a rule for a field, in order."""
     steps: list[Step] = []
     if field in rule.fields:
         if rule.find:
@@ -161,10 +165,8 @@ def _steps(rule: RewriteRule, field: str) -> list[Step]:
 
 def _find_step(rule: RewriteRule) -> Step:
     if rule.is_pattern:
-        find_all, new_text = (
-            compile_finder(rule.find, ignore_case=rule.ignore_case),
-            compile_template(rule.find, rule.replacement),
-        )
+        find_all = compile_finder(rule.find, ignore_case=rule.ignore_case)
+        new_text = compile_template(rule.find, rule.replacement)
 
         def find(text: str) -> Iterator[Replacement]:
             return (Replacement(*match.span(), new_text(match)) for match in find_all(text))
@@ -198,11 +200,12 @@ def _is_whole_word(text: str, part: Replacement) -> bool:
 
 
 def _tidy_blanks(blanks: str, single: str, text: str) -> Iterator[Replacement]:
-    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    start = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
     if start:
         yield Replacement(0, start, "")
     for found in re.compile(blanks).finditer(text, start, end):
-        if single == " " or found[0].splitlines() != [found[0]]:  # else blanks within a line of a note
+        if single == " " or found[0].splitlines() != [found[0]]:  # otherwise, blanks within a line of a note
             yield Replacement(*found.span(), single)
     if start < end < len(text):
         yield Replacement(end, len(text), "")

@@ -56,7 +56,10 @@ def search_text(terms: Iterable[Term]) -> str:
 
 def _terms(text: str) -> Iterator[Term]:
     for found in _TERM.finditer(text):
-        negated, prefix, quoted, plain = found["not"], found["prefix"].lower(), found["quoted"], found["plain"]
+        negated = found["not"]
+        prefix = found["prefix"].lower()
+        quoted = found["quoted"]
+        plain = found["plain"]
         if not prefix and plain is not None:
             yield _word(negated, plain)
         elif prefix or quoted:

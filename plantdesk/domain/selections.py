@@ -16,7 +16,8 @@ from plantdesk.domain.records import Source, SourceKind
 class Contains:
     """Name or tag contains a text, regardless of case, accents and confusables (`folding`).
 
-    `is_word`: or the id begins with it. `in_note`: instead the note contains it; an empty text selects any note.
+    With `is_word`, the id may also begin with it. With `in_note`, the note contains it instead; an empty text matches
+    any note.
     """
 
     text: str
@@ -26,7 +27,7 @@ class Contains:
 
 @dataclass(frozen=True)
 class HasTag:
-    """The plant has this tag, or none (None); unless `is_exact`, regardless of case, accents and confusables.
+    """The plant has this tag, or none (None). Unless `is_exact`, case, accents and confusables do not count.
 
     A tag that ends with a slash stands for a branch: “garden/” for “garden” and all tags that begin with “garden/”.
     """
@@ -60,7 +61,7 @@ class AddedBy:
 class AddedOn:
     """The plant was added on a day from `first` to `last`: dates, or numbers of days before today.
 
-    Days are those of the local time zone, from midnight to midnight, even if a clock change makes them shorter.
+    Days are in the local time zone, from midnight to midnight, even if a clock change makes them shorter.
     """
 
     first: date | int
@@ -68,7 +69,7 @@ class AddedOn:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the days depend on which day is today."""
+        """Whether the days are relative to today."""
         return isinstance(self.first, int)
 
     def milliseconds(self) -> range:
@@ -98,9 +99,11 @@ Term = Condition | Not
 
 
 class Selection(NamedTuple):
-    """A set of plants: those that match one term of each group, all without groups.
+    """A set of plants.
 
-    `since` selects by the time of adding, in milliseconds since 1970, UTC; `ids` by the ids, which need not exist.
+    A plant belongs to it if it matches at least one term of every group; without groups, every plant does.
+
+    `since` selects by the time of adding, in milliseconds since 1970, UTC; `ids` by the ids; these need not exist.
     """
 
     groups: tuple[tuple[Term, ...], ...] = ()
@@ -116,7 +119,7 @@ class Selection(NamedTuple):
         return cls(tuple(map(tuple, groups.values())))
 
     def among(self, ids: set[int]) -> Selection:
-        """Return the plants of the set with one of `ids`."""
+        """Return the plants of the set whose ids are in `ids`."""
         return self._replace(ids=sorted(ids if self.ids is None else ids.intersection(self.ids)))
 
     @property
@@ -136,7 +139,7 @@ def _date(day: date | int) -> date:
 
 
 def _midnight(day: date) -> int:
-    """Return the timestamp of the local midnight at which a day begins, or of the clock change that skips it."""
+    """Return the timestamp of the local midnight that begins a day, or of the clock change that skips it."""
     return round(datetime.combine(day, time()).timestamp() * 1000)
 
 
@@ -151,7 +154,7 @@ class Order(StrEnum):
 
 
 class KnownName(NamedTuple):
-    """A name that plants have, the tag of the newest of them, and their number."""
+    """A name of plants, the tag of the newest one, and the number of plants."""
 
     name: str
     tag: str | None

@@ -16,7 +16,7 @@ class ServerError(PlantDeskError):
 
 
 class PortTakenError(ServerError):
-    """The port is not available; `free_port` is one that was found to be, None if none was."""
+    """The port is not available; `free_port` is another one that is, None if none was found."""
 
     text = Text("Port {port} is not available. Choose another port.")
 
@@ -34,7 +34,7 @@ class PortInUseError(PortTakenError):
 
 
 class PortOfPlantDeskError(PortInUseError):
-    """Another PlantDesk of the user listens on the port, with `database`; `is_same`: with the same one."""
+    """Another PlantDesk of the user serves `database` on the port; `is_same`: it is also the database of this one."""
 
     text = Text("PlantDesk is already running on port {port}, with {database}. Choose another port.")
 

@@ -11,23 +11,28 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.selections import Contains, Selection
 
 _Named = TypeVar("_Named")
-#: Letters of a name from which one letter may differ, and from which two may.
-_MIN_FOR_ONE, _MIN_FOR_TWO = 4, 9
-#: Letters of a piece of a name that an index of trigrams finds, and the most pieces.
-_PIECE, _MAX_PIECES = 3, 6
-#: Letters of the longest name that is compared, and names that a store compares: about 0.1 s.
-_MAX_LETTERS, MAX_COMPARED = 500, 10_000
+#: The least letters of a name in which one letter may differ.
+_MIN_FOR_ONE = 4
+#: The least letters of a name in which two letters may differ.
+_MIN_FOR_TWO = 9
+#: Letters of a piece of a name that an index of trigrams finds.
+_PIECE = 3
+_MAX_PIECES = 6
+#: Letters of the longest name that is compared.
+_MAX_LETTERS = 500
+#: Names that a store compares: about 0.1 s.
+MAX_COMPARED = 10_000
 
 
 def max_distance(key: str) -> int | None:
-    """Return how many letters of a folded name may differ in a near one; None if no name is near."""
+    """Return the largest edit distance of near names to a folded name; None if no name is near."""
     if not _MIN_FOR_ONE <= len(key) <= _MAX_LETTERS:
         return None
     return 1 if len(key) < _MIN_FOR_TWO else 2
 
 
 def near_candidates(name: str) -> tuple[Selection, range] | None:
-    """Return a selection and lengths of names that include all near names, and others; None if no name is near.
+    """Return a selection and lengths that all near names match, and some other names, too; None if no name is near.
 
     Each letter that differs changes one piece of the name at most: of any `max_distance` + 1 pieces, one is unchanged.
     """
@@ -42,7 +47,7 @@ def near_candidates(name: str) -> tuple[Selection, range] | None:
 
 
 def nearest_spellings(name: str, others: Iterable[_Named], limit: int, text: Callable[[_Named], str]) -> list[_Named]:
-    """Return those of `others` whose text is near a name, not equal to it: the nearest first, then in their order."""
+    """Return the `others` whose text is near a name, but not equal: the nearest first, then in their order."""
     key = searched(name).strip()
     max_edits = max_distance(key)
     if max_edits is None:
@@ -61,14 +66,15 @@ def edit_distance(one: str, other: str, limit: int) -> int | None:
     for number, letter in enumerate(one, start=1):
         before, row = row, [number]
         for at, each in enumerate(other):
-            row.append(min(before[at] + (letter != each), before[at + 1] + 1, row[at] + 1))
+            replaced = before[at] if letter == each else before[at] + 1
+            row.append(min(replaced, before[at + 1] + 1, row[at] + 1))
         if min(row) > limit:
             return None
     return row[-1] if row[-1] <= limit else None
 
 
 def _without_common_ends(one: str, other: str) -> tuple[str, str]:
-    """Return two texts without the letters with which both begin and end."""
+    """Return two texts without their common beginning and end."""
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
     start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,7 +1,7 @@
 """A strict JSON parser for plants (RFC 8259): UTF-8 only, exact numbers, no repeated members.
 
-Numbers are never converted to float. One that is not an int64 integer becomes `validation.UnfitNumber`, which keeps its
-text for a message; the cost is linear in its digits.
+Numbers are never converted to float. One that is not an int64 integer becomes a `validation.UnfitNumber` with its text
+for a message; the cost is linear in its digits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.domain.validation import UnfitNumber
 
-#: Repeated members that the message names.
+#: The most repeated members that the message names.
 _MAX_NAMED = 5
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _EXAMPLE = Text('Send one plant as {{"id": 1, "name": "Fern"}}.')
@@ -90,7 +90,7 @@ def _parsed(text: str) -> object:
 
 
 def parse_value(text: str) -> object:
-    """Return the one value in a text, as `scan_value` returns it. Raises what that raises."""
+    """Return the only value in a text as `scan_value` does, with the same exceptions."""
     value, end = scan_value(text, skip_blanks(text, 0))
     end = skip_blanks(text, end)
     if end < len(text):
@@ -99,7 +99,7 @@ def parse_value(text: str) -> object:
 
 
 def scan_value(text: str, at: int) -> tuple[object, int]:
-    """Return the value that begins at a position, and where it ends; see `unique_members` for objects.
+    """Return the value at a position, and the position of its end; see `unique_members` for objects.
 
     A number with a fraction or an exponent is a NumberText. Raises json.JSONDecodeError, NotJsonError, RecursionError.
     """
@@ -119,7 +119,7 @@ def _syntax_message(error: json.JSONDecodeError) -> Text:
     return template.filled(reason=error.msg, line=error.lineno, column=error.colno)
 
 
-# The decoder creates both in C: a body of 1 MiB may have 300,000 of them, which block the event loop.
+# The decoder creates both in C: 300,000 of them in a body of 1 MiB would block the event loop.
 
 
 class _Object(tuple[tuple[str, object], ...]):

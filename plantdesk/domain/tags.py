@@ -16,15 +16,16 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.spelling import edit_distance
 from plantdesk.domain.texts import Text
 
-#: Levels that are told apart; further slashes belong to the last one, as a tag may have thousands.
+#: The most levels of a tag; further slashes belong to the last one, as a tag may have thousands.
 _MAX_LEVELS = 20
-#: Completions that are offered: nobody reads more.
+#: The most completions: nobody reads more.
 _MAX_OFFERS = 100
 #: Blanks, unless they keep two numbers apart.
 _BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _DIGITS = re.compile(r"[\d\s]+")
 #: Letters of tags that are compared letter by letter: shorter ones differ anyway, longer ones take too much memory.
-_MIN_LETTERS, _MAX_LETTERS = 4, 100
+_MIN_LETTERS = 4
+_MAX_LETTERS = 100
 #: The most plants of a tag that is taken for a misspelling of another one.
 _MAX_MISSPELT = 20
 
@@ -50,7 +51,7 @@ def tag_from_input(text: str) -> str:
 
 
 def is_in_branch(tag: str, top: str) -> bool:
-    """Return whether a tag is the one at the top of a branch, or below it."""
+    """Return whether a tag is the top of a branch, or below it."""
     return tag == top or tag.startswith(f"{top}/")
 
 
@@ -67,17 +68,19 @@ def renamed(tag: str, names: Mapping[str, str]) -> str:
     while branches:
         branch = branches.pop()
         if branch in names:
-            tag, branches = names[branch] + tag[len(branch) :], ancestors(names[branch])
+            tag = names[branch] + tag[len(branch) :]
+            branches = ancestors(names[branch])
     return tag
 
 
 def tag_completions(tags: Sequence[str], typed: str) -> list[str]:
-    """Return the first tags that contain a text, in any case, each up to the end of the level in which the text ends.
+    """Return the first tags that contain a text, in any case, each up to the level where the text ends.
 
     The levels below a tag that is typed whole come first.
     """
     text = re.escape(typed)
-    containing, below = (re.compile(f"{text}{rest}[^/]*", re.IGNORECASE) for rest in ("", "/"))
+    containing = re.compile(f"{text}[^/]*", re.IGNORECASE)
+    below = re.compile(f"{text}/[^/]*", re.IGNORECASE)
     offers = dict.fromkeys(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
     if any(offer.casefold() == typed.casefold() for offer in offers):
         offers = dict.fromkeys(found[0] for tag in tags if (found := below.match(tag))) | offers
@@ -85,7 +88,7 @@ def tag_completions(tags: Sequence[str], typed: str) -> list[str]:
 
 
 class SimilarityOptions(NamedTuple):
-    """In what similar tags may differ: in case and accents, in blanks, in one letter."""
+    """The differences that similar tags may have: case and accents, blanks, one letter."""
 
     ignore_case: bool = True
     ignore_blanks: bool = True
@@ -103,9 +106,9 @@ class SimilarityOptions(NamedTuple):
 
 
 class SimilarTag(NamedTuple):
-    """A tag that looks like another one. `plants` counts those of the tags below it, too.
+    """A tag that looks like another one. `plants` includes the plants of the tags below it.
 
-    `differs` says in what they differ. `is_intended`: it is probably no mistake.
+    `differs` has the kinds of difference. `is_intended`: it is probably no mistake.
     """
 
     tag: str
@@ -118,7 +121,7 @@ def similar_groups(tags: Mapping[str, int], options: SimilarityOptions) -> list[
     """Return groups of tags that look like their first one, with the numbers of plants of their branches.
 
     The first one is the most used one without spare blanks. The levels above a tag count as tags, even if no plant has
-    them. Of tags that become equal when the tags above them are merged, a group has only one. Tags that differ only in
+    them. A group has only one of the tags that become equal when the tags above are merged. Tags that differ only in
     a number, such as those of beds, make no group, but may be in a group with others.
     """
     branches = Counter[str]()
@@ -159,7 +162,8 @@ def _similar_groups(tags: Mapping[str, int], options: SimilarityOptions) -> list
     for key in same:
         for part in _keys_without_a_letter(key, options):
             by_part.setdefault(part, []).append(key)
-    groups, taken = [], set[str]()
+    groups = []
+    taken = set[str]()
     for key in sorted(same, key=lambda key: -sum(map(tags.__getitem__, same[key]))):
         others = {other for part in _keys_without_a_letter(key, options) for other in by_part[part]} - taken - {key}
         found = [] if key in taken else _group(key, same, others, options)

@@ -1,4 +1,4 @@
-"""Texts for users, which the window translates, and strings of others made fit for one line of them."""
+"""Texts for users, to be translated by the window, and functions that fit foreign strings into a line of text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import reduce
 class Text:
     """A text for users as a template in English and the values of its fields; `str()` is the English text.
 
-    Both templates are literals, for tools that collect them. `one` is that for a `count` of 1. What users or the system
-    have written is a value, and so is another Text; numbers stay numbers, formatted when the text is shown.
+    Both templates are literals, for tools that collect them. `one` is for a `count` of 1. Texts of users or of the
+    system are values, and so is another Text; numbers stay numbers, formatted when the text is shown.
     """
 
     template: str
@@ -20,16 +20,18 @@ class Text:
     values: Mapping[str, str | float | Text]
 
     def __init__(self, template: str, /, *, one: str = "", **values: str | float | Text) -> None:
-        self.template, self.one, self.values = template, one, values
+        self.template = template
+        self.one = one
+        self.values = values
 
     def filled(self, /, **values: str | float | Text) -> Text:
-        """Return the text with more values, which may have any names."""
+        """Return the text with more values of any names."""
         text = type(self)(self.template, one=self.one)
         text.values = {**self.values, **values}
         return text
 
     def mapped(self, change: Callable[[str], str]) -> Text:
-        """Return the text with its templates, and those of the texts in it, changed: no longer to be translated."""
+        """Return the text with changed templates, also in the texts in it; it can no longer be translated."""
         values = {name: each.mapped(change) if isinstance(each, Text) else each for name, each in self.values.items()}
         return type(self)(change(self.template), one=change(self.one)).filled(**values)
 
@@ -49,7 +51,7 @@ def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
 
 
 def comma_list(items: Sequence[Text | int], limit: int, count: int | None = None) -> Text:
-    """Return the first `limit` items with commas between them, and “…” if there are more; `count` is that of all."""
+    """Return the first `limit` items with commas between them, and “…” if there are more; `count` counts all items."""
     shown = [each if isinstance(each, Text) else Text("{number}", number=each) for each in items[:limit]]
     has_more = len(shown) < (len(items) if count is None else count)
     return joined([*shown, Text("…")] if has_more else shown, LISTED)

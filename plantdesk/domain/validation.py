@@ -19,7 +19,7 @@ from plantdesk.domain.texts import Text, joined, shortened
 
 _Model = TypeVar("_Model", NewPlant, Plant)
 
-#: Characters of the name of a token.
+#: The most characters of the name of a token.
 _MAX_TOKEN_NAME = 100
 NOTE_TOO_LONG = Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES)
 
@@ -46,7 +46,7 @@ NO_NAME = Text("The name is missing.")
 def new_plant(values: Mapping[str, object]) -> NewPlant:
     """Return the plant that `values` describe; keys other than id, name and tag are ignored.
 
-    Raises InvalidPlantError, which names all invalid fields.
+    Raises InvalidPlantError with all invalid fields.
     """
     return _validated(NewPlant, values)
 
@@ -67,7 +67,7 @@ def is_blank(text: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Raise InvalidPlantError for a blank name, which only the API accepts."""
+    """Raise InvalidPlantError for a blank name; only the API accepts one."""
     if is_blank(name):
         raise InvalidPlantError([InvalidField("name", NO_NAME)])
 
@@ -112,7 +112,7 @@ def _problem(field: str, kind: str, value: object) -> Text:
 
 
 def _received(value: object) -> Text:
-    """Return the sentence that says which JSON value of the wrong type was received."""
+    """Return a sentence with the received JSON value of a wrong type."""
     if isinstance(value, str):
         return Text("It is the text “{value}”.", value=shortened(value, 30))
     if isinstance(value, UnfitNumber):

@@ -17,14 +17,15 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-#: Seconds. On Windows a rename fails while another process has the file open.
+#: Seconds for which a rename is retried: on Windows it fails while another process has the file open.
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
-#: The same for all files, so that `remove_abandoned` finds those of earlier processes.
-_PREFIX, _SUFFIX = ".plantdesk-", ".new"
-#: The pattern of what `mkstemp` puts between prefix and suffix.
+#: Prefix and suffix of all temporary files: `remove_abandoned` finds those of earlier processes by them.
+_PREFIX = ".plantdesk-"
+_SUFFIX = ".new"
+#: The pattern of the random characters that `mkstemp` puts between prefix and suffix.
 _RANDOM = "[a-z0-9_]" * 8
-#: Seconds. A temporary file that was last written longer ago, or is as far in the future, belongs to no process.
+#: Seconds after its last write, or before a future one, at which a temporary file is abandoned.
 _MAX_AGE = 86_400
 
 
@@ -67,7 +68,7 @@ def atomic_replacement(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_writer(file: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file for writing, which replaces `file` when the block ends without an error.
+    """Open a temporary file for writing; it replaces `file` when the block ends without an error.
 
     The folder is not flushed: after a power cut there may be the old file. Raises OSError with the name of `file`.
     """
@@ -91,7 +92,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> None:
-    """Rename a `temporary_file` to `file`, which stays as it was on failure. Raises OSError.
+    """Rename a `temporary_file` to `file`. After a failure, `file` is unchanged. Raises OSError.
 
     On Windows the rename is retried: scripts, virus scanners and synchronisation tools open files for a moment.
     """
@@ -108,7 +109,7 @@ def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> Non
 
 
 def rename_to_free_name(temporary: Path, path: Path) -> None:
-    """Rename a flushed `temporary` to `path`, which must not exist, durably. Uses no hard link, which FAT lacks.
+    """Rename a flushed `temporary` to a new `path`, durably. Uses no hard link: FAT has none.
 
     An empty file (O_EXCL) takes the name first, so that no file of another process is overwritten. Raises
     FileExistsError and OSError.
@@ -124,7 +125,7 @@ def rename_to_free_name(temporary: Path, path: Path) -> None:
 
 
 def _create_empty(path: Path) -> bool:
-    """Create an empty file; return False if there is one already. Raises FileExistsError for any other, and OSError."""
+    """Create an empty file; return False if one exists. Raises FileExistsError for any other file, and OSError."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
@@ -143,7 +144,7 @@ def _remove(temporary: Path) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of killed processes, to which nobody has written for a day.
+    """Remove the temporary files of killed processes if nobody has written to them for a day.
 
     Other files stay, even if the folder is a link that somebody else has made: only names of `mkstemp` are removed.
     """
@@ -156,7 +157,7 @@ def remove_abandoned(folder: Path) -> None:
 
 def fsync_file(path: Path) -> None:
     """Wait until a file is on the disk. Raises OSError."""
-    # Windows flushes only what is open for writing.
+    # Windows flushes only files that are open for writing.
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         if sys.platform == "darwin":
@@ -175,5 +176,5 @@ def fsync_folder(folder: Path) -> None:
     if sys.platform != "win32":
         try:
             fsync_file(folder)
-        except PermissionError:  # such as /home on some systems, which may not be read: flush all disks
+        except PermissionError:  # not readable, such as /home on some systems: flush all disks
             os.sync()

@@ -106,10 +106,10 @@ def has_display(environment: Mapping[str, str]) -> bool:
 
 
 def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
-    """Return the libraries that the reachable display needs; prefer one that needs none. Raises NoDisplayError."""
+    """Return the missing libraries of a reachable display; prefer one without. Raises NoDisplayError."""
     requested = environment.get("QT_QPA_PLATFORM", "") or "wayland;xcb"
     candidates = {"xcb": (_can_connect_to_x11, X11_LIBRARIES), "wayland": (_can_connect_to_wayland, WAYLAND_LIBRARIES)}
-    if not any(name in requested for name in candidates):  # such as offscreen
+    if not any(name in requested for name in candidates):  # another platform, such as offscreen
         return []
     missing = {
         name: missing_libraries(libraries)

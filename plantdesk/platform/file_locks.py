@@ -1,4 +1,4 @@
-"""Exclusive locks of open files, which end when the file is closed, or with the process."""
+"""Exclusive locks of open files. A lock ends when the file is closed, or with the process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if sys.platform == "win32":
             raise OSError(errno.ENOLCK, "The drive cannot lock files") from error
         return True
 else:
-    import fcntl  # as portalocker does; importing that takes twice as long as the start of Python
+    import fcntl  # portalocker does the same; its import takes twice as long as the start of Python
 
     def try_lock(handle: int) -> bool:
         """Lock a file; return False while another handle has the lock. Raises OSError if the drive has no locks."""

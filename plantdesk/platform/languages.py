@@ -19,10 +19,10 @@ _NAME = re.compile("[a-z]{2,3}(_[A-Za-z]{2,4})?")
 
 
 class Catalogue:
-    """The translations into one language; without a file English, which needs none. For any thread."""
+    """The translations into one language. Without a file it is English, which needs none. For any thread."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """Read a catalogue of the program, whose texts `dev.py texts` has checked. Raises OSError."""
+        """Read a catalogue of the program; `dev.py texts` has checked its texts. Raises OSError."""
         self._translations: gettext.GNUTranslations | None = None
         if file is not None:
             with file.open("rb") as stream:
@@ -35,7 +35,7 @@ class Catalogue:
         return self._translations is None
 
     def text(self, source: str, context: str = "") -> str | None:
-        """Return the translation of a text, None if it is none or the same; `context` separates equal English texts."""
+        """Return the translation of a text, None without a different one. `context` separates equal English texts."""
         if self._translations is None or not source:
             return None
         found = self._translations.pgettext(context, source) if context else self._translations.gettext(source)
@@ -66,13 +66,13 @@ def catalogue_of(language: str) -> Catalogue:
 
 
 def available() -> list[str]:
-    """Return the languages that there are, such as `de` or `pt_BR`, with English."""
+    """Return the available languages, such as `de` or `pt_BR`, English included."""
     files = [file for file in folder().glob("*.mo") if _NAME.fullmatch(file.stem) and file.is_file()]
     return sorted({_SOURCE, *(file.stem for file in files)})
 
 
 def choose(setting: str, of_system: Iterable[str], known: Collection[str]) -> str:
-    """Return the language to use: that of the setting, else the first known one of the system, else English.
+    """Return the language to use: the setting, otherwise the first known one of the system, otherwise English.
 
     Languages of the system are BCP 47 tags, such as `de-AT`, in the order of the user's preference.
     """

@@ -21,7 +21,7 @@ from typing import Protocol
 from plantdesk import APP_ID
 from plantdesk.platform import paths
 
-#: Opens the window minimised, or hidden in the tray if there is one and the settings request it.
+#: The option that opens the window minimised, or hidden in the tray if there is one and the settings request it.
 BACKGROUND_OPTION = "--background"
 _ENTRY = """\
 [Desktop Entry]
@@ -60,7 +60,7 @@ def quick_command() -> str:
 
 
 class AutostartEntry:
-    """The desktop entry for autostart, to which desktops with a switch of their own write, too."""
+    """The desktop entry for autostart. Desktops with a switch of their own write to it, too."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -145,7 +145,7 @@ if sys.platform == "win32":
     _APPROVED = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
 
     class RunValue:
-        """The value `name`, which the uninstaller removes as well."""
+        """The value `name` in the registry. The uninstaller removes it as well."""
 
         def __init__(self, name: str = "PlantDesk") -> None:
             self._name = name

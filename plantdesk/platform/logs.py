@@ -51,7 +51,7 @@ class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
             super().handleError(record)
 
     def close(self) -> None:
-        """Close the file; drop what cannot be flushed."""
+        """Close the file; drop records that cannot be flushed."""
         with contextlib.suppress(OSError):
             super().close()
 
@@ -140,7 +140,8 @@ def _dump_crashes_to(file: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _log_uncaught_exceptions() -> Iterator[None]:
     """Log uncaught exceptions and warnings during the block, and call the previous hooks."""
-    main_hook, thread_hook = sys.excepthook, threading.excepthook
+    main_hook = sys.excepthook
+    thread_hook = threading.excepthook
 
     def in_main(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
         if issubclass(kind, Exception):  # not Ctrl+C
@@ -153,13 +154,15 @@ def _log_uncaught_exceptions() -> Iterator[None]:
             _log.critical("Uncaught exception in a thread", exc_info=raised)
         thread_hook(args)
 
-    sys.excepthook, threading.excepthook = in_main, in_thread
+    sys.excepthook = in_main
+    threading.excepthook = in_thread
     logging.captureWarnings(capture=True)
     try:
         yield
     finally:
         logging.captureWarnings(capture=False)
-        sys.excepthook, threading.excepthook = main_hook, thread_hook
+        sys.excepthook = main_hook
+        threading.excepthook = thread_hook
 
 
 def _open_private(path: str, flags: int) -> int:

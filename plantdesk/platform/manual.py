@@ -20,7 +20,7 @@ def folder() -> Path:
 
 
 def page_text(name: str) -> str:
-    """Return a page in Markdown, without pictures, which packages leave out. Raises OSError."""
+    """Return a page in Markdown, without pictures: packages have none. Raises OSError."""
     return _PICTURE.sub("", (folder() / f"{name}.md").read_text(encoding="utf-8"))
 
 

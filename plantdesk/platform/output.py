@@ -17,12 +17,15 @@ from typing import TextIO
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, without_controls
 
-#: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
+#: The most characters of output to keep: more than a message box can show. `serve` may run for months.
 _MAX_OUTPUT = 20_000
-_STDOUT, _STDERR = 1, 2
+_STDOUT = 1
+_STDERR = 2
 #: Whether the captured output can be shown.
 HAS_MESSAGE_BOX = sys.platform == "win32"
-_MB_ICONERROR, _MB_ICONINFORMATION, _MB_SETFOREGROUND = 0x10, 0x40, 0x10000
+_MB_ICONERROR = 0x10
+_MB_ICONINFORMATION = 0x40
+_MB_SETFOREGROUND = 0x10000
 
 
 class OutputError(PlantDeskError):
@@ -39,7 +42,7 @@ class BrokenPipeOutputError(OutputError):
 
 
 def report(text: str) -> None:
-    """Print `text` on standard error. A failure is ignored: what the text reports is done all the same."""
+    """Print `text` on standard error. Ignores failures: the work that the text reports is done either way."""
     try:
         print(without_controls(text), file=sys.stderr)
     except OSError:
@@ -68,7 +71,7 @@ def is_terminal() -> bool:
 
 
 def has_reader() -> bool:
-    """Return False if standard output is a pipe that its reader has closed. Windows shows that only on writing."""
+    """Return False if the reader of standard output, a pipe, has closed it. Windows shows that only on writing."""
     is_closed = False
     if sys.platform != "win32":
         import select
@@ -81,7 +84,7 @@ def has_reader() -> bool:
 
 
 def write_data(data: str | bytes) -> None:
-    """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError.
+    """Write a piece of a file: text is UTF-8 with its own line breaks on every system. Raises OutputError.
 
     On a terminal, spaces replace characters that could control it.
     """
@@ -118,7 +121,7 @@ def _failure(error: OSError) -> OutputError:
 
 
 class CapturedOutput(io.StringIO):
-    """A stream that keeps the start of what is written to it."""
+    """A stream that keeps the start of its output."""
 
     def write(self, text: str) -> int:
         """Keep `text` up to the limit."""
@@ -127,7 +130,7 @@ class CapturedOutput(io.StringIO):
 
 
 class ClosedOutput(CapturedOutput):
-    """Standard output that nobody reads. As with a file on a full disk, the failure is known when it is flushed."""
+    """Standard output that nobody reads. As with a full disk, flushing shows the failure."""
 
     def flush(self) -> None:
         """Raise OSError if anything was written since the last flush."""
@@ -137,7 +140,7 @@ class ClosedOutput(CapturedOutput):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
     def fileno(self) -> int:
-        """Return the descriptor, which leads to nothing."""
+        """Return a descriptor that leads to nothing."""
         return _STDOUT
 
 
@@ -151,7 +154,12 @@ def run_without_console(command: Callable[[], int], show: Callable[[str, int], N
     try:
         code = command()
     except SystemExit as exiting:  # argparse: help and wrong usage
-        code = exiting.code if isinstance(exiting.code, int) else int(exiting.code is not None)
+        if isinstance(exiting.code, int):
+            code = exiting.code
+        elif exiting.code is None:
+            code = 0
+        else:
+            code = 1
     finally:
         sys.stdout, sys.stderr = before
     text = captured.getvalue().strip()
@@ -170,7 +178,7 @@ def message_box(text: str, code: int) -> None:
 
 
 def _occupy_standard_descriptors() -> None:
-    """Keep files from being opened as descriptor 2, to which libraries write messages."""
+    """Keep files from being opened as descriptor 2: libraries write messages to it."""
     if os.name == "posix":
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
             pass

@@ -1,4 +1,4 @@
-"""Passwords of shared stores in the system's keyring: the Secret Service of a Linux desktop, or what `keyring` uses.
+"""Passwords of shared stores in the system's keyring: the Secret Service of a Linux desktop, or a backend of `keyring`.
 
 A keyring may be missing, locked, or never answer: each call has a thread of its own and a timeout. Passwords are stored
 nowhere else.
@@ -21,9 +21,9 @@ _log = logging.getLogger(__name__)
 
 #: The name under which the keyring lists the passwords.
 _SERVICE = "PlantDesk"
-#: Seconds within which the keyring must have answered.
+#: Seconds to wait for the keyring.
 _TIMEOUT = 3.0
-#: The classes of the library `keyring`, which finds them by metadata that a frozen program lacks.
+#: The backends of the library `keyring`: it finds them by metadata that a frozen program lacks.
 _BACKENDS = {"win32": ("keyring.backends.Windows", "WinVaultKeyring"), "darwin": ("keyring.backends.macOS", "Keyring")}
 
 

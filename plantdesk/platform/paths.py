@@ -78,7 +78,7 @@ def data_folder() -> Path:
 
 
 def path_or_none(path: Callable[[], Path]) -> Path | None:
-    """Return what one of the functions here returns; None if it raises, as the window opens even without a folder."""
+    """Return the result of a function of this module; None if it raises: the window opens even without a folder."""
     try:
         return path()
     except PlantDeskError:
@@ -86,27 +86,27 @@ def path_or_none(path: Callable[[], Path]) -> Path | None:
 
 
 def settings_folder() -> Path:
-    """Return the folder of the settings file, which may not exist."""
+    """Return the folder of the settings file; it may not exist."""
     return _folder_of_kind("settings", "user_config_path")
 
 
 def log_folder() -> Path:
-    """Return the folder of the log files, which may not exist."""
+    """Return the folder of the log files; it may not exist."""
     return _folder_of_kind("logs", "user_log_path")
 
 
 def runtime_folder() -> Path:
-    """Return the folder of the runtime files, which may not exist."""
+    """Return the folder of the runtime files; it may not exist."""
     return _data_folder() / "run"
 
 
 def database_file(*, with_folder: bool = True) -> Path:
-    """Return the default store, which may not exist; create its folder if `with_folder`."""
+    """Return the path of the default store; create its folder if `with_folder`."""
     return (data_folder() if with_folder else _data_folder()) / "plants.db"
 
 
 def settings_file() -> Path:
-    """Return the settings file, which may not exist."""
+    """Return the path of the settings file; it may not exist."""
     return settings_folder() / "settings.json"
 
 
@@ -176,7 +176,7 @@ def _data_folder() -> Path:
 
 
 def _folder_of_kind(name: str, platformdirs_name: str) -> Path:
-    """Return the folder `name` in PLANTDESK_HOME, else that of platformdirs. Raises NoHomeFolderError."""
+    """Return the folder `name` in PLANTDESK_HOME, otherwise the one of platformdirs. Raises NoHomeFolderError."""
     home = os.environ.get(HOME_VARIABLE)
     if home:
         return expand_path(home) / name

@@ -1,4 +1,4 @@
-"""This process for the operating system: signals that ask it to end, and who may read its memory.
+"""This process in the operating system: signals that end it, and access to its memory.
 
 Core dumps and tracing are forbidden only in packaged programs: developers need core dumps and debuggers.
 """
@@ -20,7 +20,7 @@ _PR_SET_DUMPABLE = 4
 
 @contextmanager
 def signal_socket(*numbers: signal.Signals) -> Iterator[socket.socket]:
-    """Yield a socket that receives one byte, the number, for each of these signals. Main thread.
+    """Yield a socket that receives the number of each of these signals as a byte. For the main thread.
 
     Python runs a handler between two of its instructions only: a handler that puts into a queue is too late if
     the signal arrives after the last instruction before the wait, and Qt's loop has no instructions at all. The
@@ -42,7 +42,7 @@ def signal_socket(*numbers: signal.Signals) -> Iterator[socket.socket]:
 
 
 def _handled_by_socket(_number: int, _frame: object) -> None:
-    """Do nothing: the socket has the signal."""
+    """Do nothing: the socket receives the signal."""
 
 
 def forbid_core_dumps() -> None:

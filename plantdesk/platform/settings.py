@@ -38,12 +38,13 @@ BACKUP_INTERVALS: Mapping[BackupInterval, float] = {
     "week": 7 * 24 * 3600.0,
     "never": 0.0,
 }
-MIN_TEXT_SCALE, MAX_TEXT_SCALE = 0.5, 3.0
+MIN_TEXT_SCALE = 0.5
+MAX_TEXT_SCALE = 3.0
 #: The largest number of automatic backups to retain.
 MAX_BACKUPS = 999
-#: Seconds for which a change of the settings waits for that of another window.
+#: Seconds to wait for another window's write.
 _LOCK_TIMEOUT = 1.0
-#: Other stores whose values are remembered.
+#: The most stores whose values are remembered, besides the one in use.
 _MAX_STORES = 50
 
 
@@ -66,7 +67,7 @@ def _without_nul(path: str) -> str:
     return path
 
 
-#: A path or an address.
+#: The path of a file, or the address of a store.
 _Path = Annotated[str, AfterValidator(_without_nul)]
 
 
@@ -78,7 +79,7 @@ class _KeptSettings(BaseModel):
     @field_validator("*", mode="wrap")
     @classmethod
     def _keep_known(cls, value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
-        """Replace an invalid value by that of the `Settings` in the validation context, if there is one."""
+        """Replace an invalid value by the one of the `Settings` in the validation context, if there are any."""
         try:
             return validate(value)
         except ValidationError:
@@ -96,7 +97,7 @@ class WindowSettings(_KeptSettings):
     width: int = Field(1180, ge=1, le=32767)
     height: int = Field(760, ge=1, le=32767)
     maximized: bool = False
-    #: Empty: the desktop chooses the position.
+    #: The position on the screen; if empty, the desktop chooses it.
     position: tuple[int, int] | tuple[()] = ()
 
 
@@ -104,31 +105,32 @@ class Settings(_KeptSettings):
     """All settings."""
 
     theme: ThemeMode = ThemeMode.SYSTEM
-    language: str = ""  # empty: that of the system
+    language: str = ""  # empty: the language of the system
     text_scale: float = Field(1.0, ge=MIN_TEXT_SCALE, le=MAX_TEXT_SCALE)
     api_enabled: bool = True
     port: int = Field(DEFAULT_PORT, ge=0, le=LARGEST_PORT)
     ask_for_updates: bool = False
     updates_asked_at: int = Field(0, ge=0, le=2**53)  # seconds since 1970
-    seen_version: str = ""  # the last one that was started
-    #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
+    seen_version: str = ""  # the version of the last start
+    #: The address of the shared store that was chosen last, without a password.
     shared_store: _Path = ""
+    #: Whether the window opens that store.
     opens_shared_store: bool = False
-    #: What the histories of shared stores call this computer; empty: as the system does.
+    #: The name of this computer in the histories of shared stores; empty: that of the system.
     computer_name: str = ""
-    #: Files and addresses, the newest first.
+    #: Files and addresses of stores, the newest first.
     recent_stores: list[_Path] = []
-    keep_in_tray: bool = False  # when the window is closed
-    tray_answered: bool = False  # whether the user has answered the question about that
-    offers_known_names: bool = True  # of the list that the user has imported
-    enter_goes_to_tag: bool = False  # Enter in Name, instead of adding the plant
-    #: Where automatic backups and those of the user are kept; empty: beside the database.
+    keep_in_tray: bool = False  # after the window is closed
+    tray_answered: bool = False  # whether the user has answered the question about the tray
+    offers_known_names: bool = True  # from the list that the user has imported
+    enter_goes_to_tag: bool = False  # by Enter in Name, instead of adding the plant
+    #: The folder of automatic backups and of the user's; empty: the one beside the database.
     backup_folder: _Path = ""
     backup_every: BackupInterval = "hour"
     backup_count: int = Field(50, ge=1, le=MAX_BACKUPS)
     label_sheet: int = Field(0, ge=0, le=1000)  # its position in the list of sheets
     label_line: str = ""
-    #: What is remembered for each store, by the path of its file; the one used last is the last.
+    #: The values that are remembered for each store, by the path of its file, in the order of their last use.
     layouts: Mapping[_Path, Any] = {}
     window: WindowSettings = WindowSettings()
 
@@ -175,7 +177,7 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
 
 
 def read(file: Path, known: Settings | None = None) -> Settings:
-    """Return the settings in a regular file. An invalid one is replaced by that of `known`, or the default.
+    """Return the settings in a regular file. An invalid one is replaced by the one in `known`, or the default.
 
     Raises OSError, and ValueError or RecursionError if the file is no JSON object.
     """
@@ -194,7 +196,7 @@ def read_saved() -> Settings:
 
 
 def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
-    """Change, atomically, the settings that are in the file now: other windows change them as well.
+    """Change the current content of the file atomically, since other windows change it as well.
 
     `known` replaces missing or invalid settings. Raises OSError.
     """
@@ -215,7 +217,7 @@ def save(settings: Settings, file: Path) -> None:
 
 @contextlib.contextmanager
 def lock_file(file: Path) -> Iterator[None]:
-    """Hold the lock of a file that several windows change. Raises OSError, also if another holds it for long."""
+    """Hold the lock of a file that several windows change. Raises OSError, also after waiting too long."""
     handle = paths.open_regular(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT)
     try:
         if not lock(handle, _LOCK_TIMEOUT):

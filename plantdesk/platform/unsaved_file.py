@@ -1,4 +1,4 @@
-"""The file of what is typed but not in a store yet, in JSON Lines.
+"""The file of unsaved input, in JSON Lines: plants, notes and forms that are typed but not in a store yet.
 
 A line is one plant or note, or the content of one form, so that a damaged line loses no other. A reserved file takes
 its place when the disk is full.
@@ -21,9 +21,12 @@ from plantdesk.platform.settings import lock_file
 _log = logging.getLogger(__name__)
 
 #: Files beside the settings.
-FILE_NAME, RESERVE_FILE_NAME = "unsaved.jsonl", "unsaved.reserve"
-#: What is kept of a store: lists with a line for each item, and contents of forms with one line.
-_LISTS, _FORMS = ("unsaved", "notes"), ("draft", "quick")
+FILE_NAME = "unsaved.jsonl"
+RESERVE_FILE_NAME = "unsaved.reserve"
+#: The names of lists. They have a line for each item.
+_LISTS = ("unsaved", "notes")
+#: The names of forms. Their content is one line.
+_FORMS = ("draft", "quick")
 STORED_NAMES = (*_LISTS, *_FORMS)
 #: Bytes that are written in advance, and overwritten if there is no space for the file: some hundred plants.
 _RESERVED = 64 * 1024
@@ -31,7 +34,7 @@ _DISK_FULL_ERRORS = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 class UnsavedFile:
-    """The file, and the one that is reserved to replace it. Several windows change it, each for its own store."""
+    """The file of unsaved input, and a reserve to replace it. Several windows change it, each for its own store."""
 
     def __init__(self, folder: Path | None) -> None:
         """Read the file; without a folder nothing is kept after the end of the program."""
@@ -43,11 +46,11 @@ class UnsavedFile:
             known[name] = [*known.get(name, []), value] if name in _LISTS else value
 
     def of_store(self, key: str) -> Mapping[str, list[Any]]:
-        """Return what is kept of one store, which may hold anything, by the names in `STORED_NAMES`."""
+        """Return the kept values of one store, unchecked, by the names in `STORED_NAMES`."""
         return self._values.get(key, {})
 
     def change(self, key: str, values: Mapping[str, Sequence[Any]]) -> None:
-        """Change some of what is kept of one store. Raises OSError."""
+        """Change some of the kept values of one store. Raises OSError."""
         now = self._values.setdefault(key, {})
         now.update({name: [*value] for name, value in values.items()})
         if self._file is not None:
@@ -66,7 +69,7 @@ class UnsavedFile:
                 write_private(self._reserve, "\n" * _RESERVED)
 
     def _lines(self) -> list[str]:
-        """Return the lines of the reserved file, if it is in use, else those of the file; damaged ones as well."""
+        """Return the lines of the reserved file if it is in use, otherwise of the file, damaged ones included."""
         for file in (self._reserve, self._file):
             try:
                 is_there = file is not None and file.is_file()  # not a pipe
@@ -118,11 +121,12 @@ def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
 
 
 def _parse_line(line: str) -> tuple[str, str, Any] | None:
-    """Return the store, the name and the value of a line; None for a damaged one, which stays in the file."""
+    """Return the store, the name and the value of a line; None for a damaged one. It stays in the file."""
     try:
         values = json.loads(line)
         (name,) = values.keys() - {"store"}
-        key, value = values["store"], values[name]
+        key = values["store"]
+        value = values[name]
     except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
         return None
     is_valid = isinstance(key, str) and (name in _LISTS or (name in _FORMS and isinstance(value, list)))

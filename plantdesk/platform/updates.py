@@ -44,7 +44,7 @@ def is_due(asked_at: int, now: float) -> bool:
 
 
 def newer_release(address: str = LATEST_RELEASE_URL, current: str = __version__) -> Release | None:
-    """Return the newest release if it is newer than `current`; None otherwise, or on a failure, which is logged.
+    """Return the newest release if it is newer than `current`; None otherwise, or after a failure, which it logs.
 
     Uses the system's proxy.
     """
@@ -56,7 +56,7 @@ def newer_release(address: str = LATEST_RELEASE_URL, current: str = __version__)
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
         _log.info("The check for a newer version failed: %s", error)
         if isinstance(error, HTTPError):
-            error.close()  # it is the answer
+            error.close()  # an HTTPError is also the response
         return None
     newer = _version_numbers(release.version) > _version_numbers(current)
     _log.info("The newest version is %s", release.version)

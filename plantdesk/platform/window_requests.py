@@ -1,4 +1,4 @@
-"""Requests by which a new start of PlantDesk uses the window that is already open, and their socket. Without Qt."""
+"""Requests of a second PlantDesk to the window that is already open, and their socket. Without Qt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 ANSWER = b"raised\n"
 #: The most bytes of a request.
 MAX_REQUEST = 1 << 16
-#: Seconds within which an open window must answer.
+#: Seconds to wait for the answer of an open window.
 _TIMEOUT = 5.0
 #: Bytes of the longest folder for a Unix socket: sun_path has 108 bytes with its NUL on Linux, 104 elsewhere.
 _MAX_FOLDER = 103 - len("/w-01234567")
@@ -29,8 +29,8 @@ class InvalidRequestError(ValueError):
 class WindowRequest(NamedTuple):
     """Asks to raise the window, or with `quick` to show the small window for a new plant.
 
-    `address` is that of a plant to show, unchecked. `token` is the activation token of the desktop, which lets the
-    window come to the front.
+    `address` is that of a plant to show, unchecked. `token` is the activation token of the desktop; it lets the window
+    come to the front.
     """
 
     quick: bool = False

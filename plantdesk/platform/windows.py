@@ -37,7 +37,10 @@ if sys.platform == "win32":
     import winreg
 
     _VARIABLE = "Path"
-    _HWND_BROADCAST, _WM_SETTINGCHANGE, _SMTO_ABORTIFHUNG, _TIMEOUT_MS = 0xFFFF, 0x001A, 0x0002, 2000
+    _HWND_BROADCAST = 0xFFFF
+    _WM_SETTINGCHANGE = 0x001A
+    _SMTO_ABORTIFHUNG = 0x0002
+    _TIMEOUT_MS = 2000
 
     class UserPath:
         """The user's PATH in the registry; `key` is below HKEY_CURRENT_USER."""
@@ -68,7 +71,8 @@ if sys.platform == "win32":
                     value, kind = winreg.QueryValueEx(key, _VARIABLE)
             except FileNotFoundError:
                 return [], winreg.REG_EXPAND_SZ
-            return str(value).split(";") if value else [], kind
+            folders = str(value).split(";") if value else []
+            return folders, kind
 
         def _write(self, folders: list[str], kind: int) -> None:
             with winreg.CreateKey(winreg.HKEY_CURRENT_USER, self._key) as key:

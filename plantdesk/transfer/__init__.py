@@ -1,1 +1,1 @@
-"""Files of plants: what `plantdesk export` writes and `plantdesk import` reads."""
+"""Files of plants: written by an export, read by an import."""

@@ -26,24 +26,24 @@ _FIELDS_BY_HEADER = {
     header.replace(" ", ""): field for field, headers in HEADERS.items() for header in headers.split("|")
 }
 _FIELDS_BY_WEAK_HEADER = {header.replace(" ", ""): "name" for header in PARTS_OF_NAMES.split("|")}
-#: Characters of the longest text in a column that is guessed to be the tag.
+#: The most characters of a text in a column that is guessed to be the tag.
 _MAX_GUESSED_TAG = 30
 _MAX_NAMED = 10
-#: Columns of a table, as many as Excel has.
+#: The most columns of a table, as many as Excel has.
 MAX_COLUMNS = 16_384
-#: A whole number, also with separators, which is refused later: they may separate thousands or decimals.
+#: A whole number. One with separators is refused later: they may separate thousands or decimals.
 _WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2})?)")
 
-#: Rows from which header and columns are guessed.
+#: The number of rows from which header and columns are guessed.
 SAMPLE_ROWS = 100
-#: Rows above the header, such as a title.
+#: The most rows above the header, such as a title.
 _MAX_TITLE_ROWS = 10
 #: The header or position of a column, or of several columns of the name, also as one text: `Genus+Species`.
 Column = str | int | tuple[str | int, ...]
 
 
 class Columns(NamedTuple):
-    """Which columns are read: the `chosen` ones of fields, and unless `only_chosen` others by their headers.
+    """The columns to read: those `chosen` for fields and, unless `only_chosen`, others by their headers.
 
     With `has_header` None it is detected, and columns are guessed from their contents if no header is known.
     """
@@ -54,7 +54,7 @@ class Columns(NamedTuple):
 
 
 class Codes(NamedTuple):
-    """A column whose header means the ID but which has codes instead of numbers, and the first of them."""
+    """A column that has codes instead of numbers under a header for the ID, and its first code."""
 
     column: str
     position: int
@@ -62,7 +62,7 @@ class Codes(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The columns of a table and the fields in them, by positions; `title_rows` is the number of rows above the header.
+    """The columns of a table and their fields, by positions; `title_rows` is the number of rows above the header.
 
     `codes` are not read as IDs. The name may be joined from the columns `name_parts`; it has the position of the first.
     """
@@ -86,7 +86,7 @@ class Layout(NamedTuple):
         return {field: [at] for field, at in self.fields.items()} | names
 
     def row_names(self, rows: Iterable[Sequence[str | None]]) -> Iterator[str | None]:
-        """Yield the name in each row, joined if it is in several columns, or None."""
+        """Yield the name of each row, joined from its columns, or None."""
         at = self.fields.get("name")
         if self.name_parts:
             return joined_names(rows, self.names, self.name_parts)
@@ -121,7 +121,7 @@ def field_of_header(header: str) -> str | None:
 def map_columns(
     columns: Sequence[str], requested: Mapping[str, Column], *, only_chosen: bool = False
 ) -> dict[str, int]:
-    """Return the position of each field's column: the `requested` one, else one with its name or a known header.
+    """Return the position of each field's column: the `requested` one, otherwise one with its name or a known header.
 
     With `only_chosen` only the requested ones. Raises NoColumnError for a missing column, and PlantDeskError for
     several columns of a field other than the name.
@@ -149,7 +149,7 @@ def map_columns(
 def find_layout(rows: Sequence[Sequence[str | None]], columns: Columns, names: Sequence[str] | None = None) -> Layout:
     """Return the layout of a table by its first rows, or by the names of its columns if its format has them.
 
-    An ID that holds codes is left out, unless it was chosen. Raises PlantDeskError.
+    A column of codes under a header for the ID is left out, unless it was chosen. Raises PlantDeskError.
     """
     if names is None:
         titles = 0 if columns.has_header is False else count_title_rows(rows)
@@ -175,7 +175,7 @@ def _first_code(cells: Iterable[str]) -> str | None:
 
 
 def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return a layout in which the name has several columns, if these were chosen or no column has the whole name."""
+    """Return a layout with several columns of the name if these were chosen, or if no column has the whole name."""
     if "name" in columns.chosen:
         parts = _positions_of(columns.chosen["name"], layout.names)
     else:
@@ -186,11 +186,12 @@ def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], colum
 
 
 def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
-    """Return the columns of the name: of its parts, or of the whole name and perhaps the cultivar; none if unknown.
+    """Return the columns of the parts of the name, or of the whole name and perhaps the cultivar; none if unknown.
 
     Parts are preferred where the species repeats the genus, since a whole scientific name may have authors.
     """
-    names, name = layout.names, layout.fields.get("name")
+    names = layout.names
+    name = layout.fields.get("name")
     parts = find_name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
     if not parts or (name is not None and is_whole_name(names[name])):
         return _with_cultivar(layout, name)
@@ -208,7 +209,8 @@ def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
 
 def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
     """Return the layout of rows that follow `titles` rows above the header."""
-    first, others = rows[0], rows[1:SAMPLE_ROWS]
+    first = rows[0]
+    others = rows[1:SAMPLE_ROWS]
     if len(first) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
         raise PlantDeskError(text, count=len(first), most=MAX_COLUMNS)
@@ -265,7 +267,7 @@ def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
 
 def may_repeat_as_header(header: Sequence[str | None]) -> bool:
     """Return whether a later row that equals this header repeats it, and is no plant: it has several fields."""
-    return sum(field_of_header(cell or "") is not None for cell in header) > 1
+    return sum(1 for cell in header if field_of_header(cell or "") is not None) > 1
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:

@@ -19,18 +19,19 @@ _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
 #: The first line of an export of Anki.
 _ANKI = re.compile("#(?:separator|html|tags|columns|notetype|deck|guid)[^:]*:", re.IGNORECASE)
 _DELIMITERS = (",", ";", "\t", "|")
-#: The delimiter of files with one column: an ASCII separator, which no text has.
+#: The delimiter of files with one column: an ASCII separator that no text has.
 ONE_COLUMN = "\x1f"
 #: Headers of files in which quotes are text: Darwin Core by GBIF, the Catalogue of Life, Kew's WCVP.
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
-#: Characters of a record of several lines, four times those of a plant that the API takes; and the number of lines that
-#: are kept separate, as a short string takes 80 bytes.
-_LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
+#: The most characters of a record of several lines: four times the plant that the API accepts.
+_LONGEST_RECORD = 4_194_304
+#: The most lines that are kept separate: a short string takes 80 bytes.
+_MAX_LINES = 10_000
 _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
 class Dialect(NamedTuple):
-    """How a delimited file is written. `quote` is empty if none is used. `skips_blanks`: before a quoted cell."""
+    """The format of a delimited file. `quote` is empty if none is used. `skips_blanks`: blanks may precede quotes."""
 
     delimiter: str
     quote: str
@@ -38,7 +39,7 @@ class Dialect(NamedTuple):
 
 
 class DelimitedTable:
-    """The records of a file, of one line or of several in quotes; those that are not CSV get an error.
+    """The records of a file, of one line or of several in quotes; others get an error.
 
     `dialect` is as given or, where it was None, detected.
     """
@@ -67,22 +68,20 @@ class DelimitedTable:
         self.dialect = _detect_dialect(sample, delimiter, quote)
         if is_list and delimiter is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
-        delimiter, self._quote, skips_blanks = self.dialect
-        #: Then "" is a missing text. Else only texts are in quotes, as PlantDesk exports them, and "" is an empty text.
+        self._quote = self.dialect.quote
+        #: Whether all cells are in quotes: then "" is a missing text, otherwise an empty one, as PlantDesk exports it.
         self._all_quoted = bool(self._quote) and sample[0].startswith(self._quote)
-        self._text, self._line, self._has_header = text, 0, False
+        self._text = text
+        self._line = 0
+        self._has_header = False
         #: The lines of the current record so far, and the number of their characters.
         self._raw: list[str] = []
         self._size = 0
         self._reader = _reader(self._fed(), self.dialect)
-        quote, blanks = self._quote or "\0", " *" if skips_blanks else ""
-        #: There may be blanks after the closing quote, which spreadsheets read as well.
-        quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
-        delimiter = re.escape(delimiter)
-        self._cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
+        self._cell = _cell_pattern(self.dialect)
 
     def _first_lines(self) -> list[str]:
-        """Return the first lines without their ends; they stay those that come first."""
+        """Return the first lines without their ends, and keep them to be read."""
         first = [*islice(self._lines, SAMPLE_ROWS)]
         self._lines = chain(first, self._lines)
         return [line.rstrip("\r\n") for _, line in first]
@@ -126,7 +125,8 @@ class DelimitedTable:
     def _cells(self, record: str) -> tuple[list[str | None], int]:
         """Return the cells of a record, None for those without text and quotes, and the number of a faulty one or 0."""
         cells: list[str | None] = []
-        at, end = 0, "begin"
+        at = 0
+        end = "begin"
         while end:
             found = self._cell.match(record, at)
             if found is None:
@@ -137,7 +137,7 @@ class DelimitedTable:
         return cells, 0
 
     def _fed(self) -> Iterator[str]:
-        """Yield the lines for the CSV reader, and keep those of the current record."""
+        """Yield the lines for the CSV reader, and keep the lines of the current record."""
         for number, line in self._lines:
             if not self._raw:
                 self._line = number
@@ -158,7 +158,7 @@ class DelimitedTable:
 
 
 def _without_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Return the lines from the first one on that is not blank."""
+    """Return the lines without blank ones at the start."""
     return dropwhile(lambda line: line[1].isspace(), lines)
 
 
@@ -167,6 +167,16 @@ def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list
     if not quote:
         return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
     return csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=skips_blanks, strict=True)
+
+
+def _cell_pattern(dialect: Dialect) -> re.Pattern[str]:
+    """Return the pattern of a cell and the delimiter after it; its groups are quoted text, plain text and delimiter."""
+    quote = dialect.quote or "\0"
+    blanks = " *" if dialect.skips_blanks else ""
+    # Spreadsheets also read blanks after the closing quote.
+    quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
+    delimiter = re.escape(dialect.delimiter)
+    return re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
 
 def _reason(error: csv.Error, column: int) -> Text:
@@ -200,7 +210,9 @@ def _detect_dialect(lines: list[str], delimiter: str | None, quote: str | None) 
     if quote is None:
         plain = [each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each))]
         quote = "'" if lines[0].lstrip().startswith("'") else '"'
-        delimiter, quote = (plain[0], "") if plain else (delimiter, quote)
+        if plain:
+            delimiter = plain[0]
+            quote = ""
     if delimiter is None:
         possible = [each for each in _DELIMITERS if each in lines[0]]
         delimiter = max(possible, key=lambda each: _score(lines, Dialect(each, quote)), default=ONE_COLUMN)
@@ -214,7 +226,7 @@ def _score(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
     except csv.Error:
         rows = [lines[0].split(dialect.delimiter)]
     widths = set(map(len, rows))
-    known = sum(field_of_header(cell) is not None for cell in rows[0]) if rows else 0
+    known = sum(1 for cell in rows[0] if field_of_header(cell) is not None) if rows else 0
     return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
 

@@ -19,7 +19,7 @@ from plantdesk.store import is_database
 from plantdesk.transfer.formats import STANDARD_STREAM
 from plantdesk.transfer.text import FileError
 
-#: The files that belong to a database of this name.
+#: The names of files that belong to a database; a group has the name of the database.
 _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 
@@ -32,7 +32,7 @@ class InputFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of bytes, 0 if that is not known. Raises OSError."""
+        """The number of bytes, 0 if unknown. Raises OSError."""
         if self.path is None:
             return len(self.text.encode("utf-8", "replace"))
         return self.path.stat().st_size if self.path.is_file() else 0
@@ -58,8 +58,9 @@ class InputFile(NamedTuple):
                 raise FileError(self.name, Text("It changed while it was read."))
 
     def fraction_reporter(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
-        """Return a function that gets the bytes of each read, and reports the fraction read, if it is known."""
-        read, size = 0, self.size
+        """Return a function that takes the bytes of each read, and reports the fraction read if the size is known."""
+        read = 0
+        size = self.size
 
         def add(count: int) -> None:
             nonlocal read
@@ -96,14 +97,14 @@ def check_target(file: Path) -> Path:
 def is_replaced(file: Path) -> bool:
     """Return whether a finished file replaces `file`: a regular file, or none yet.
 
-    False for standard output, a pipe or a device, which are written to: replacing one would leave its readers without
-    data, and destroy `/dev/null` for the whole machine.
+    False for standard output, a pipe or a device: replacing one would leave its readers without data, and destroy
+    `/dev/null` for the whole machine.
     """
     return str(file) != STANDARD_STREAM and (file.is_file() or not file.exists())
 
 
 def open_target(file: Path) -> AbstractContextManager[BinaryIO]:
-    """Open a file that is replaced when the block ends without an error, or a pipe or device, which is written to.
+    """Open a file, to be replaced when the block ends without an error; a pipe or device is written to directly.
 
     Raises PlantDeskError for a database, and OSError.
     """

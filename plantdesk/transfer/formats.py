@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
 
-#: A spreadsheet takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
+#: The first characters that make a spreadsheet take a cell for a formula (OWASP, “CSV Injection”).
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: The fields that an export has; an import reads the first four, the others are the store's own.
 EXPORTED_FIELDS = ("id", "name", "tag", "note", "added_at", "source")
@@ -18,7 +18,7 @@ STANDARD_STREAM = "-"
 _COMPRESSED = Text("It is compressed: unpack it first.")
 _SAVE_AS_WORKBOOK = Text("Save it as an Excel workbook (.xlsx) or as CSV.")
 _SAVE_AS_TEXT = Text("Save it as CSV or JSON.")
-#: What to do with files of other formats, by their suffixes.
+#: Advice for files of other formats, by their suffixes.
 _ADVICE = {
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _COMPRESSED),
     **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), _SAVE_AS_TEXT),
@@ -30,7 +30,7 @@ class Format(StrEnum):
     """A format of a file of plants."""
 
     CSV = "csv"
-    #: CSV for Excel; differs only on export.
+    #: CSV for Excel; it differs only on export.
     EXCEL = "excel"
     TSV = "tsv"
     JSON = "json"
@@ -59,7 +59,7 @@ EXPORT_FORMATS = tuple(file_format for file_format in Format if file_format is n
 
 
 class UnknownFormatError(PlantDeskError):
-    """Neither the name of a file nor an option says which of the possible formats it has."""
+    """Neither the name of a file nor an option says its format."""
 
     text = Text("The format of “{name}” is not known by its name. {advice}")
 
@@ -70,7 +70,7 @@ class UnknownFormatError(PlantDeskError):
 
 
 def format_of(file: Path, given: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
-    """Return the format `given`, or that of the suffix of `file`. Raises UnknownFormatError."""
+    """Return the format `given`, or the one of the suffix of `file`. Raises UnknownFormatError."""
     found = given or SUFFIXES.get(file.suffix.lower())
     if found is None or found not in possible:
         raise UnknownFormatError("-" if str(file) == STANDARD_STREAM else file.name, possible)

@@ -1,4 +1,4 @@
-"""The headers by which an import knows the columns of a file, in many languages, separated by `|`."""
+"""The headers of columns that an import knows, in many languages, separated by `|`."""
 
 #: Headers in English, German, French and Spanish, and the usual ones in Italian, Portuguese, Dutch, Swedish, Danish,
 #: Norwegian, Finnish, Polish, Czech, Hungarian, Russian, Japanese and Chinese, without case and accents (タク is タグ).
@@ -41,7 +41,7 @@ HEADERS = {
     "|komentarz|komentarze|poznamky|popis|komentar|megjegyzes|megjegyzesek|jegyzet|leiras|huomautus|huomautukset"
     "|muistiinpano|muistiinpanot|kommentti|kommentit|kuvaus|lisatiedot|примечание|заметка|заметки|備考|备注|メモ",
 }
-#: Headers of parts of a name that are used as the name if no other column is.
+#: Headers of parts of a name, used for the name if no other column has it.
 PARTS_OF_NAMES = (
     "cultivar|cultivar name|variety|variedad|variete|genus|gattung|art|genre|genero|kultivar|varietat|hybrid|hybride"
 )

@@ -26,16 +26,16 @@ from plantdesk.transfer.files import InputFile, open_target
 from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.reading import Refused, RowReader
 
-#: Is called with the numbers of rows and bytes read so far, and of all bytes, 0 if unknown.
+#: Called with the numbers of rows and bytes read so far, and of all bytes (0 if unknown).
 Progress = Callable[[int, int, int], None]
 
-#: Refused rows that a preview lists.
+#: The most refused rows that a preview lists.
 MAX_LISTED = 20
 _COLUMNS = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
 
 
 class ImportOptions(NamedTuple):
-    """How files are imported. Plants without a tag get `tag`."""
+    """The options of an import. Plants without a tag get `tag`."""
 
     reading: ReadOptions = ReadOptions()
     on_conflict: OnConflict = OnConflict.REFUSE
@@ -46,7 +46,7 @@ class ImportOptions(NamedTuple):
 class Preview(NamedTuple):
     """The result of comparing an import: numbers of rows, the first invalid and conflicting ones, and the readers.
 
-    `blank` is the number of rows without any text, which are left out.
+    `blank` is the number of rows without any text; they are left out.
     """
 
     counts: ImportCounts
@@ -58,7 +58,7 @@ class Preview(NamedTuple):
 
 
 def reading_differences(readers: Iterable[RowReader]) -> Iterator[Text]:
-    """Yield a text for each kind of content that is not read, or not as it is in the files."""
+    """Yield a text for each kind of content that is left out, or changed by reading."""
     texts = (
         Text("{count:,} other tables are not read", one="1 other table is not read"),
         Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
@@ -100,10 +100,15 @@ class FileImport:
         """
         if options.tag is not None:
             plant_fields({"name": "-", "tag": options.tag})
-        self._options, self._progress, self._max_listed = options, progress, listed
+        self._options = options
+        self._progress = progress
+        self._max_listed = listed
         #: How the files were read.
         self.readers: list[RowReader] = []
-        self._rows = self._bytes = self._size = self._invalid = 0
+        self._rows = 0
+        self._bytes = 0
+        self._size = 0
+        self._invalid = 0
         self._first_invalid: list[Refused] = []
         with ExitStack() as stack:
             self._import = store.new_import()
@@ -132,7 +137,7 @@ class FileImport:
                 self.readers.append(reader)
 
     def compare(self, on_conflict: OnConflict) -> Preview:
-        """Compare what was read with the store, any number of times. Raises StoreError, InterruptedError."""
+        """Compare the plants read with the store, any number of times. Raises StoreError, InterruptedError."""
         self._on_conflict = on_conflict
         tags = set() if self._options.tag is None else {"tag"}
         fields = [reader.fields | tags for reader in self.readers]
@@ -144,7 +149,7 @@ class FileImport:
         return Preview(counts, self._invalid, blank, list(self._first_invalid), clashing, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
-        """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
+        """Add the compared plants as one change; `progress` gets rows so far and all rows, on another thread.
 
         Raises InvalidRowsError, ImportConflictError, StoreError, InterruptedError.
         """
@@ -158,7 +163,7 @@ class FileImport:
     def write_refused(self, file: Path) -> None:
         """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError.
 
-        The column `text` is that of Refused. Half a surrogate pair is written as a JSON escape.
+        The column `text` has the `text` of Refused. Half a surrogate pair is written as a JSON escape.
         """
         with open_target(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")

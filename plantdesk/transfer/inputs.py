@@ -22,14 +22,14 @@ from plantdesk.transfer.name_parts import joined_names
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
 from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, FileError, TextFile
 
-#: Characters of a cell.
+#: The most characters of a cell.
 _MAX_CELL = 200
-#: A bullet or number of a list, as word processors and web pages paste it.
+#: A bullet or number of a pasted list, as in word processors and web pages.
 _LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
 class ReadOptions(NamedTuple):
-    """How files are read. None: detected."""
+    """Options of reading. None: detected."""
 
     file_format: Format | None = None
     encoding: str | None = None
@@ -52,7 +52,7 @@ class OpenInput(NamedTuple):
 
     @property
     def has_objects(self) -> bool:
-        """Whether the rows are JSON objects, which may have different members."""
+        """Whether the rows are JSON objects; their members may differ."""
         return self.file_format in {Format.JSON, Format.JSON_LINES}
 
     @property
@@ -174,7 +174,7 @@ def pasted_file(name: str, text: str) -> InputFile:
 
 
 def pasted_read_options(text: str) -> ReadOptions:
-    """Return the options for pasted text: a table if it has tabs, else perhaps a list of names."""
+    """Return the options for pasted text: a table if it has tabs, otherwise perhaps a list of names."""
     return ReadOptions(columns=Columns(has_header=None), delimiter="\t" if "\t" in text else None, is_list=True)
 
 

@@ -17,13 +17,15 @@ from plantdesk.domain.strict_json import (
 )
 from plantdesk.domain.texts import Text, joined
 
-#: Characters before and after an error that a message shows.
-_BEFORE, _AFTER = 30, 10
+#: Characters before an error that a message shows.
+_BEFORE = 30
+#: Characters after it.
+_AFTER = 10
 _TOO_DEEP = Text("An object is nested too deeply.")
 
 
 class Item(NamedTuple):
-    """An item of a file that begins on `line`, its `text` there, its members, or why it is not an object.
+    """An item of a file: the `line` where it begins, its `text`, and its members, or why it is not an object.
 
     Numbers with a fraction or an exponent are NumberText.
     """
@@ -61,7 +63,8 @@ class FileSyntaxError(Exception):
 
     def __init__(self, reason: Text, line: int) -> None:
         super().__init__(reason)
-        self.reason, self.line = reason, line
+        self.reason = reason
+        self.line = line
 
 
 def array_items(pieces: Iterator[str], longest: int) -> Iterator[Item]:
@@ -92,17 +95,20 @@ class _Buffer:
     """The part of a file that is being parsed."""
 
     def __init__(self, pieces: Iterator[str], longest: int) -> None:
-        self._pieces, self._longest = pieces, longest
-        self.text, self.at = "", 0
-        self._line, self._counted = 1, 0
-        #: Items so far.
+        self._pieces = pieces
+        self._longest = longest
+        self.text = ""
+        self.at = 0
+        self._line = 1
+        self._counted = 0
+        #: The number of items so far.
         self.items = 0
 
     def error(self, reason: Text) -> FileSyntaxError:
         return FileSyntaxError(reason, self.line())
 
     def line(self) -> int:
-        """Return the line of the present position."""
+        """Return the line of the current position."""
         self._line += self.text.count("\n", self._counted, self.at)
         self._counted = self.at
         return self._line
@@ -139,17 +145,21 @@ class _Buffer:
                     raise self._item_error(reason) from None
             else:
                 if self.text[end - 1] == "}" or end < len(self.text) or not self._more():  # a number may go on
-                    line, text, self.at = self.line(), self.text[self.at : end], end
+                    line = self.line()
+                    text = self.text[self.at : end]
+                    self.at = end
                     return _item(value, line, text)
 
     def _item_error(self, reason: Text) -> FileSyntaxError:
         return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
 
     def _more(self) -> bool:
-        """Read at least as much again, so that a long item is not parsed often; False at the end."""
+        """At least double the text, so that a long item is not parsed often; return False at the end."""
         self.line()
-        parts, size = [self.text[self.at :]], 0
-        self.at = self._counted = 0
+        parts = [self.text[self.at :]]
+        size = 0
+        self.at = 0
+        self._counted = 0
         for piece in self._pieces:
             parts.append(piece)
             size += len(piece)

@@ -1,4 +1,4 @@
-"""Reads a list of names: one on each line, or a table with a column of names, such as that of World Flora Online.
+"""Reads a list of names: one on each line, or a table with a column of names, such as World Flora Online.
 
 Names that a table says are not in use, and authors at the end of names, are left out.
 """
@@ -19,9 +19,11 @@ from plantdesk.transfer.name_parts import normalized_header
 from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError
 
-#: Headers of the column that says which names are in use, its values for these, and for others.
+#: Headers of the status, which says whether a name is in use.
 _STATUS_HEADERS = ("taxonomicstatus", "taxonomic status", "taxon status", "status")
+#: Statuses of names in use.
 _ACCEPTED_STATUSES = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
+#: Statuses of other names.
 _OTHER_STATUSES = {
     "synonym",
     "unchecked",
@@ -31,10 +33,11 @@ _OTHER_STATUSES = {
     "homotypic synonym",
     "heterotypic synonym",
 }
-#: Values of a column of kingdoms for plants, fungi, and brown algae and others among the Chromista.
+#: Kingdoms of offered names: plants, fungi, and Chromista, such as brown algae.
 _KINGDOMS = {"", "plantae", "fungi", "chromista"}
-#: Headers of a whole name beside columns of its parts, and of the authors at its end.
+#: Headers of a whole name beside columns of its parts.
 _WHOLE_NAME_HEADERS = ("scientificname", "scientific name", "taxon name", "canonicalname")
+#: Headers of the authors at the end of a name.
 _AUTHOR_HEADERS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
 
 
@@ -43,7 +46,7 @@ def replace_list(
 ) -> tuple[NamesList, int]:
     """Replace the list by the names in a file (see `read_names`); return it, and the number of names left out.
 
-    Raises what `read_names` and `KnownNames.replace` raise; then the list is as it was.
+    Raises the exceptions of `read_names` and `KnownNames.replace`; then the list is unchanged.
     """
     left_out = 0
 
@@ -60,10 +63,10 @@ def read_names(
     file_format: Format | None = None,
     left_out: Callable[[int], None] = lambda _count: None,
 ) -> Iterator[str]:
-    """Yield the names in a file, only accepted ones if a column says which, and only those in `_KINGDOMS` if it does.
+    """Yield the names in a file, without those of another status or kingdom if it has such columns.
 
     `progress` gets the bytes of each read, `left_out` the number of names left out so far. The default format is that
-    of the file's name, or text for a pipe. If a text is found not to be UTF-8 late, all names are yielded once more.
+    of the file's name, or text for a pipe. If a text proves not to be UTF-8 late, all names are yielded again.
     Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
@@ -84,7 +87,9 @@ def read_names(
 def _names(
     source: InputFile, reading: ReadOptions, progress: Callable[[int], None], left_out: Callable[[int], None]
 ) -> Iterator[str]:
-    columns, count, has_names = None, 0, False
+    columns = None
+    count = 0
+    has_names = False
     with open_input(source, reading, progress) as file:
         for batch in file.table.batches():
             rows = batch.rows
@@ -105,7 +110,7 @@ def _names(
 
 
 class _NameColumns:
-    """The columns of a table that say which names it offers."""
+    """The columns that determine the names of a table."""
 
     def __init__(self, layout: Layout, rows: Sequence[Row]) -> None:
         """Raises NoColumnError."""
@@ -116,10 +121,11 @@ class _NameColumns:
         if "name" not in layout.fields:
             raise NoColumnError(layout.names)
         self._layout = layout
-        self._authors, self._kingdom = _first_position(headers, _AUTHOR_HEADERS), _first_position(headers, ("kingdom",))
+        self._authors = _first_position(headers, _AUTHOR_HEADERS)
+        self._kingdom = _first_position(headers, ("kingdom",))
         status = _first_position(headers, _STATUS_HEADERS)
         known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED_STATUSES | _OTHER_STATUSES)
-        #: None also if the column has other values, such as the state of plants in a garden.
+        #: The column of the status. None if it has other values, such as the state of plants in a garden.
         self._status = status if known else None
 
     def names(self, rows: Sequence[Row]) -> Iterator[str | None]:
@@ -133,8 +139,8 @@ class _NameColumns:
 
     def _is_offered(self, row: Row) -> bool:
         """Return whether a name is accepted, and is of a plant or fungus."""
-        status, kingdom = (_cell(row, at).casefold() for at in (self._status, self._kingdom))
-        return (self._status is None or status in _ACCEPTED_STATUSES) and kingdom in _KINGDOMS
+        is_accepted = self._status is None or _cell(row, self._status).casefold() in _ACCEPTED_STATUSES
+        return is_accepted and _cell(row, self._kingdom).casefold() in _KINGDOMS
 
 
 def _cell(row: Row, at: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Joins a name from columns such as Genus, Species and Cultivar, which lists of botanical gardens have."""
+"""Joins a name from columns such as Genus, Species and Cultivar, as in lists of botanical gardens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import IntEnum, auto
 
-#: Characters of a header that are compared.
+#: The most characters of a header that are compared.
 _LONGEST = 100
 #: Headers of vernacular names. A name joined from parts is preferred, as it distinguishes plants.
 _VERNACULAR = (
@@ -16,7 +16,7 @@ _VERNACULAR = (
 )
 #: Headers of the epithet of a species, or, beside a column of the species, of an epithet below it.
 _EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
-#: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
+#: Words for ranks, Darwin Core's taxonRank included, and their abbreviations before an epithet.
 _RANK_WORDS = {
     **dict.fromkeys(("subspecies", "subsp", "ssp", "unterart", "sous-espece", "sous-espèce", "subespecie"), "subsp."),
     **dict.fromkeys(("variety", "varietas", "var", "varietät", "variete", "variété", "variedad"), "var."),
@@ -26,15 +26,16 @@ _RANK_WORDS = {
     **dict.fromkeys(("infraspecific name", "infraspecific_name", "unranked", "sp", "species", "genus", "family"), ""),
     **dict.fromkeys(("hybrid", "nothospecies", "section", "series", "subgenus", "tribe", "order", "class"), ""),
 }
-#: Words for the rank of a cultivar, which is written in quotes.
+#: Words for the rank of a cultivar. Cultivars are written in quotes.
 _CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
 #: Words in a column of ranks that mean nothing without an epithet; others, such as “agg.”, belong to the name.
 _RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
-#: Texts of cells that mean an empty cell, and that mean no hybrid.
+#: Texts of cells that mean an empty cell.
 _NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
+#: Texts of cells that mean no hybrid.
 _NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
 _SIGNS = frozenset("x×")
-#: The letter x instead of the sign of a hybrid before a name.
+#: The letter x before a name, instead of the sign of a hybrid.
 _LETTER_X = re.compile("^[xX] ")
 _CV = re.compile(r"^cv\.? ", re.IGNORECASE)
 _QUOTES = "'\"‘’“”„‚´`«»"
@@ -74,7 +75,7 @@ _HEADERS = {
     Part.FORM: "forma",
     Part.CULTIVAR: "cultivar|cultivar name|cultivar epithet|cv|kultivar|sorte|sorten|sortenname|nom du cultivar",
 }
-#: What is written before an epithet if only the header says its rank.
+#: The ranks written before an epithet if only its header says them.
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 
 
@@ -99,23 +100,23 @@ def header_key(header: str) -> str:
 
 
 def parts_of(headers: Sequence[str]) -> list[Part | None]:
-    """Return the part of a name that each of these headers means, or None."""
+    """Return the part of a name, or None, for each of these headers."""
     words = [*map(header_key, headers)]
     parts = [*map(_PART_OF.get, words)]
     if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
         parts = [Part.EPITHET if word in _EPITHETS else part for part, word in zip(parts, words, strict=True)]
-    if Part.SUBSPECIES in parts:  # elsewhere a form may be that of growth: tree, shrub
+    if Part.SUBSPECIES in parts:  # elsewhere, a form may be a growth form: tree, shrub
         parts = [Part.FORM if word == "form" else part for part, word in zip(parts, words, strict=True)]
     return parts
 
 
 def is_whole_name(header: str) -> bool:
-    """Return whether a header of a name is that of the whole botanical name."""
+    """Return whether a header of a name means the whole botanical name."""
     return header_key(header) not in _NO_WHOLE_NAME
 
 
 def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
-    """Return the positions of a genus and at least one other part, in the order of the name, else none."""
+    """Return the positions of a genus and at least one other part, in the order of the name, or none."""
     found: dict[Part, int] = {}
     for at, part in enumerate(parts_of(headers)):
         if part is not None and at not in taken:
@@ -133,11 +134,11 @@ def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) 
     """Return whether most species begin with the genus; they are in the first two columns of the name."""
     cells = ([row[at] if at < len(row) else None for at in columns[:2]] for row in rows)
     pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
-    return 2 * sum(species.startswith(genus) for genus, species in pairs) > len(pairs)
+    return 2 * sum(1 for genus, species in pairs if species.startswith(genus)) > len(pairs)
 
 
 def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
-    """Return the positions in the order of the name, if all headers are known, else unchanged."""
+    """Return the positions in the order of the name, if all headers are known; otherwise unchanged."""
     meant = parts_of(headers)
     parts = {at: part for at in columns if (part := meant[at]) is not None}
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
@@ -156,8 +157,8 @@ def joined_names(
 def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
     """Return the name in the cells of its parts; the cell of an unknown part (None) is written as it is.
 
-    None if the cell of the genus, or all cells, are empty. Other empty cells are skipped, and so is what a cell repeats
-    of the cells before it, as in `Acer` and `Acer palmatum`.
+    None if the cell of the genus, or all cells, are empty. Other empty cells are skipped. A cell may repeat the
+    cells before it, as in `Acer` and `Acer palmatum`: this is skipped, too.
     """
     name = rank = sign = ""
     has_epithet = any(_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
@@ -171,7 +172,9 @@ def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> st
             sign = "" if text.casefold() in _NO else "× "
         else:
             written = _written_part(text, part, rank, name, is_whole=None in parts[:1])
-            name = f"{name} {sign * (part is Part.SPECIES)}{written}".strip().replace("× ×", "×")
+            if part is Part.SPECIES:
+                written = sign + written
+            name = f"{name} {written}".strip().replace("× ×", "×")
     return name or None
 
 
@@ -186,9 +189,11 @@ def _without_repeated(name: str, text: str, part: Part | None) -> str:
 
     A cultivar may begin with the genus, as ‘Rosa Mundi’; then only a quoted rest is without it.
     """
-    begun, words = _words(name), _words(text)
+    begun = _words(name)
+    words = _words(text)
     if begun and words[:1] == [f"{begun[0][0]}."]:  # A. palmatum, below Acer
-        words, text = [begun[0], *words[1:]], " ".join([begun[0], *text.split()[1:]])
+        words = [begun[0], *words[1:]]
+        text = " ".join([begun[0], *text.split()[1:]])
     if not begun or words[: len(begun)] != begun or (words == begun and text != name):
         return text
     rest = _words_after(text, len(begun))
@@ -212,7 +217,8 @@ def _written_part(text: str, part: Part | None, rank: str, name: str, *, is_whol
     if part in {None, Part.GENUS, Part.SPECIES, Part.RANK}:
         return text if part in {None, Part.RANK} else _LETTER_X.sub("× ", text)
     first, _, rest = text.partition(" ")
-    rank_word, own_rank = _plain_rank(rank), _RANK_WORDS.get(_plain_rank(first))
+    rank_word = _plain_rank(rank)
+    own_rank = _RANK_WORDS.get(_plain_rank(first))
     is_cultivar = part is Part.CULTIVAR or rank_word in _CULTIVARS
     if is_cultivar or (part is Part.VARIETY and own_rank is None and not text[0].islower()):
         return _cultivar(text, name, is_whole=is_whole)
@@ -231,7 +237,7 @@ def _plain_rank(rank: str) -> str:
 
 
 def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
-    """Return a cultivar in quotes; empty if the name has it already, which a whole name may have without quotes."""
+    """Return a cultivar in quotes; empty if the name has it already, perhaps without quotes."""
     text = _CV.sub("", text)
     is_quoted = _QUOTED.search(text)
     bare = text.strip(_QUOTES) if is_quoted else text

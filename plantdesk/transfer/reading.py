@@ -30,9 +30,9 @@ from plantdesk.transfer.tables import Batch, Row
 Fields = tuple[int | None, str, str | None, str | None]
 
 _NAME = IMPORTED_FIELDS.index("name")
-#: Columns that are not read, of which the names are collected.
+#: The most names of columns that are collected as not read.
 _MAX_IGNORED = 100
-#: With one or two zeros: 1.000 is a thousand in German.
+#: A whole number with one or two zeros as decimals: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros.
 _ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
@@ -53,26 +53,29 @@ class Refused(NamedTuple):
 
 
 class RowReader:
-    """Reads the plants of one file of an import; `number` is the number of the file, from 1.
+    """Reads the plants of one file of an import; `number` counts the files from 1.
 
-    `refused` is called with the rows that are no plants. The attributes say how the file was read, after `plants`.
+    `refused` is called with rows that are no plants. After `plants`, the attributes say how the file was read.
     """
 
     def __init__(self, file: OpenInput, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
-        self.file, self._number, self._columns, self._refused = file, number, columns, refused
+        self.file = file
+        self._number = number
+        self._columns = columns
+        self._refused = refused
         #: The header or member of each field, such as `Genus+Species` for a joined name.
         self.columns: dict[str, str] = {}
         #: Headers of columns that are not read, up to a limit, in their order.
         self.ignored: dict[str, None] = {}
         #: The headers of the columns of a joined name.
         self.name_columns: tuple[str, ...] = ()
-        #: The number of rows without any text, which are left out.
+        #: The number of rows without any text; they are left out.
         self.blank = 0
-        #: The number of IDs with leading zeros, which are lost.
+        #: The number of IDs that lost leading zeros.
         self.leading_zeros = 0
         #: The layout of the table, or of the first JSON objects.
         self.layout = Layout((), has_header=True, fields={})
-        #: The fields that some plant has.
+        #: The fields that at least one plant has.
         self.fields: set[str] = set()
 
     def plants(self) -> Iterator[list[ImportRow]]:
@@ -123,8 +126,10 @@ class RowReader:
 
     def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
         """Yield the plants in rows, and report others."""
-        header, read = self._repeated_header(layout), {*layout.fields.values(), *layout.name_parts}
-        positions, is_sheet = [layout.fields.get(field) for field in IMPORTED_FIELDS], self.file.table.is_sheet
+        header = self._repeated_header(layout)
+        read = {*layout.fields.values(), *layout.name_parts}
+        positions = [layout.fields.get(field) for field in IMPORTED_FIELDS]
+        is_sheet = self.file.table.is_sheet
         names = layout.row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
         for row, name in zip(rows, names, strict=True):
             cells = row.cells
@@ -140,7 +145,7 @@ class RowReader:
                 yield plant
 
     def _repeated_header(self, layout: Layout) -> list[str] | None:
-        """Return the header if later rows equal to it are no plants, as in joined files; else None."""
+        """Return the header if later rows equal to it are no plants, as in joined files; otherwise None."""
         is_repeated = layout.has_header and not self.file.has_objects and may_repeat_as_header(layout.names)
         return [*layout.names] if is_repeated else None
 
@@ -164,7 +169,8 @@ class RowReader:
             self._refuse(row, error.text, texts, row.source or (_csv_line(cells) if has_more else ""))
             return None
         plant_id = values[0]
-        self.leading_zeros += plant_id is not None and _ZEROS.match(plant_id) is not None
+        if plant_id is not None and _ZEROS.match(plant_id):
+            self.leading_zeros += 1
         return ImportRow(self._number, row.line, *fields)
 
     def _refuse(self, row: Row, reason: Text, texts: dict[str, str], source: str) -> None:
@@ -179,7 +185,7 @@ def _column_cells(rows: Sequence[Row], at: int) -> Iterator[str | None]:
 
 
 def _check_cells(cells: Sequence[str | None], name: str | None, layout: Layout) -> None:
-    """Raise PlantDeskError for a row that is longer than the header, or whose parts make no name."""
+    """Raise PlantDeskError for a row longer than the header, or with parts that make no name."""
     if any(cells[len(layout.names) :]):
         text = Text("The row has {cells:,} cells, the header {width:,}.")
         raise PlantDeskError(text, cells=len(cells), width=len(layout.names))
@@ -204,7 +210,7 @@ def _parse_cell_id(text: str) -> int | None:
 
 
 def _fields_of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
-    """Return the fields of a plant by the rules of `new_plant`, for decoded texts, which have no surrogates."""
+    """Return the fields of a plant by the rules of `new_plant`; decoded texts have no surrogates."""
     number = None if plant_id is None else _parse_cell_id(plant_id)
     if name is None or is_blank(name):
         raise PlantDeskError(NO_NAME)
@@ -226,10 +232,11 @@ def _fields_of_values(unfit: Mapping[int, object], texts: Sequence[str | None], 
             values["id"] = strict_json.parse_number(value)
         elif value is not None and (field == "id" or not isinstance(value, strict_json.NumberText | UnfitNumber)):
             values[field] = value
-    note, plant_id = values.pop("note", ""), values.pop("id", None)
+    note = values.pop("note", "")
+    plant_id = values.pop("id", None)
     if not isinstance(note, str):
         raise PlantDeskError(Text("The note must be text, or a number."))
-    if isinstance(plant_id, str):  # as every id in CSV
+    if isinstance(plant_id, str):  # such as every id in CSV
         plant_id = _parse_cell_id(plant_id)
     if "name" not in values:
         raise PlantDeskError(NO_NAME)

@@ -14,15 +14,17 @@ from plantdesk.domain.validation import UnfitNumber
 from plantdesk.transfer.columns import IMPORTED_FIELDS, Columns, Layout, find_layout
 from plantdesk.transfer.json_items import Item
 
-#: A batch ends after this number of rows, or when their sizes reach this.
-_MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
+#: The number of rows after which a batch ends.
+_MAX_ROWS = 1000
+#: The size of rows at which a batch ends.
+_MAX_BATCH = 1_000_000
 
 
 class Row(NamedTuple):
-    """A row of a table, which begins on `line`. A missing cell is None. `error` says why the row could not be read.
+    """A row of a table. It begins on `line`. A missing cell is None. `error` says why the row could not be read.
 
-    `unfit` has, by column, cells that are no text: the value of a JSON member, or a Text that says why there is none.
-    `source` is the row as it is in the file, if the cells differ from that. `item` is the number of an object in its
+    `unfit` has the cells without a text by column: the value of a JSON member, or a Text with the reason.
+    `source` is the row as in the file, if the cells differ. `item` is the number of an object in its
     array, or 0.
     """
 
@@ -35,12 +37,12 @@ class Row(NamedTuple):
 
     @property
     def fit_cells(self) -> Sequence[str | None]:
-        """The cells, with None for those that are unfit."""
+        """The cells, with None for unfit ones."""
         return [None if at in self.unfit else cell for at, cell in enumerate(self.cells)] if self.unfit else self.cells
 
 
 class Batch(NamedTuple):
-    """Rows of a table. `names` are the names of the columns if the format has them; then no row is a header."""
+    """Rows of a table. `names` are the columns' names of formats that have them; then no row is a header."""
 
     rows: Sequence[Row]
     names: Sequence[str] | None = None
@@ -56,13 +58,15 @@ class Batch(NamedTuple):
 
 def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
     """Yield rows, given with their sizes, in batches."""
-    batch, total = list[Row](), 0
+    batch = list[Row]()
+    total = 0
     for row, size in rows:
         batch.append(row)
         total += size
         if len(batch) == _MAX_ROWS or total >= _MAX_BATCH:
             yield Batch(batch)
-            batch, total = [], 0
+            batch = []
+            total = 0
     if batch:
         yield Batch(batch)
 
@@ -103,7 +107,8 @@ class ObjectTable:
     other_tables = 0
 
     def __init__(self, items: Iterator[Item], *, is_array: bool) -> None:
-        self._items, self._is_array = items, is_array
+        self._items = items
+        self._is_array = is_array
 
     def batches(self) -> Iterator[Batch]:
         """Yield all objects, and errors for other values; an empty batch at the end. Raises FileError and OSError."""
@@ -115,7 +120,9 @@ class ObjectTable:
 
     def _next(self, numbers: Iterator[int]) -> Batch:
         """Return the next batch. Members that are new in later objects are missing in the rows before."""
-        names, rows, size = dict[str, None](), list[Row](), 0
+        names = dict[str, None]()
+        rows = list[Row]()
+        size = 0
         for item in self._items:
             names |= dict.fromkeys(item.members)
             rows.append(_row_of(item, names, next(numbers)))
@@ -137,7 +144,7 @@ def _is_fit(value: object) -> bool:
 
 
 def _text_of(value: object) -> str | None:
-    """Return a JSON value as text, a number as it is written; None for null, a list or an object."""
+    """Return a JSON value as text, a number as in the file; None for null, a list or an object."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, UnfitNumber):

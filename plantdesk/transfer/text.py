@@ -1,6 +1,6 @@
 """Detects the encodings of text files, and reads them in pieces, so that memory does not grow with file or line.
 
-An encoding is likely if the letters are those of one language. The README says why no library is used.
+An encoding is likely if all letters belong to one language. The README says why no library is used.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from typing import IO
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, joined
 
-#: The encodings that are expected of texts that are not in Unicode; the second one if lines end with CR alone.
-DEFAULT_ENCODING, _MACINTOSH = "cp1252", "mac-roman"
+#: The expected encoding of texts that are not in Unicode.
+DEFAULT_ENCODING = "cp1252"
+#: The expected encoding if, besides, lines end with CR alone.
+_MACINTOSH = "mac-roman"
 _WESTERN = (
     *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "ãáàâçéêíóôõúüªº", "àèéìíòóùúªº", "æøåéèêüöäòóôâ", "åäöéàüšž"),
     *("áðéíóúýþæö", "éèëïóöüáíê", "àçèéíïòóúü", "äöõüšž"),
@@ -26,7 +28,7 @@ _WESTERN = (
 _CENTRAL = (*("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ", "äöüß"),)
 _CYRILLIC = ("абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґў",)
 _GREEK = ("αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋΐΰ",)
-#: For each encoding, the most usual first, the letters beyond ASCII of the languages that are written in it.
+#: The encodings, the most usual first, each with the letters beyond ASCII of its languages.
 _LETTERS = {
     DEFAULT_ENCODING: _WESTERN,
     "cp1250": _CENTRAL,
@@ -40,29 +42,31 @@ _LETTERS = {
     _MACINTOSH: _WESTERN,
     "cp852": _CENTRAL,
 }
-#: Encodings of two bytes a letter, and the first bytes of their usual letters.
+#: Encodings with two bytes per letter, and the first bytes of their usual letters.
 _WIDE = {
     "shift_jis": range(0x81, 0x99),
     "gb18030": range(0xB0, 0xD8),
     "big5": range(0xA4, 0xC7),
     "euc_kr": range(0xB0, 0xC9),
 }
-#: The last bytes of ASCII, and of those that begin no letter of EUC.
-_ASCII, _LATIN = 0x7F, 0xA0
+#: The last byte of ASCII.
+_ASCII = 0x7F
+#: The last byte that begins no letter of EUC.
+_LATIN = 0xA0
 _RUN = re.compile(r"[^\x00-\x7f]+")
-#: A letter beyond ASCII next to one of ASCII.
+#: A letter beyond ASCII next to an ASCII letter.
 _MIXED = re.compile(r"[a-zA-Z][^\x00-\x7f]|[^\x00-\x7f][a-zA-Z]")
 #: A capital after a small letter, and a sign in a word; apostrophes and the 3 of m³ are not odd.
 _ODD = re.compile(
     r"[a-zß-öø-ÿа-яё](?=[À-ÖØ-ÞŠŒŽŸА-ЯЁ])|[^\W\d_][^\w\s\x00-\x7f‘’–—·×](?=[^\W\d_])"
     r"|[^\W\d_m][¹²³¼½¾¿£¯]|[£¯¹²³](?=[^\W\d_])|[‚ƒ†‡ˆ‰¤¦¨¬¯¸]"
 )
-#: Characters of one plant in a file: the largest that the API takes, all escaped, with a note.
+#: The most characters of a plant in a file: the largest that the API accepts, all escaped, with a note.
 MAX_PLANT_CHARACTERS = 16_777_216
 #: Bytes read at once; they limit each call of C code, during which other threads wait.
 _PIECE = 65_536
 _BOMS = {
-    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
+    codecs.BOM_UTF32_LE: "utf-32",  # first, as it begins with the mark of UTF-16
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -83,16 +87,16 @@ _OTHER_FILES = {
 }
 _DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
-#: If more of every other byte are NUL, the text is UTF-16.
+#: The share of NUL in every other byte above which a text is UTF-16.
 _MIN_NUL_SHARE = 0.4
 #: Characters that are shown of a cell before and after its first letter beyond ASCII.
 _MAX_SHOWN_AROUND = 40
-#: Encodings that a message names.
+#: The most encodings that a message names.
 _MAX_NAMED = 3
 
 
 def likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> list[str]:
-    """Return the encodings that fit the first bytes of a text best, the usual ones first; none if no one fits well.
+    """Return the encodings that best fit the first bytes of a text, usual ones first; none if no encoding fits well.
 
     Encodings that decode to nearly the same text as the `expected` one are left out.
     """
@@ -102,7 +106,7 @@ def likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> list[st
 
 def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
     guess = sample.decode(expected, "replace")
-    beyond_ascii = sum(each > _ASCII for each in sample)
+    beyond_ascii = sum(1 for each in sample if each > _ASCII)
     texts = {name: sample.decode(name, "replace") for name in _LETTERS}
     differing = {name: sum(map(operator.ne, guess, text)) for name, text in texts.items()}
     distinct = [name for name, count in differing.items() if name == expected or 3 * count >= beyond_ascii]
@@ -130,7 +134,8 @@ def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
     runs = _RUN.findall(text)
     mixed = len(_MIXED.findall(text))
     letters = [each.encode(encoding) for each in "".join(runs)]
-    count = sum(each[0] in usual and (each[1] > _LATIN or usual.start < _LATIN) for each in letters if len(each) > 1)
+    wide = [each for each in letters if len(each) > 1]
+    count = sum(1 for each in wide if each[0] in usual and (each[1] > _LATIN or usual.start < _LATIN))
     return 2 * count > len(letters) and 4 * mixed <= len(runs)
 
 
@@ -174,7 +179,7 @@ class TextFile:
     ) -> None:
         """Read a stream. An `encoding` of None is detected. `lines` skips the first `skipped_lines`."""
         self.name = name
-        #: Known after the first piece.
+        #: The encoding; known after the first piece if it is detected.
         self.encoding = encoding
         #: The first cell that another encoding would change; None if the encoding is certain.
         self.doubtful_cell: str | None = None
@@ -209,7 +214,8 @@ class TextFile:
 
         Raises FileError and OSError.
         """
-        number, rest = 1, list[str]()
+        number = 1
+        rest = list[str]()
         for piece in itertools.chain(filter(None, self.pieces()), [""]):
             rest.append(piece)
             if piece and "\n" not in piece:
@@ -221,9 +227,10 @@ class TextFile:
             lines = [*StringIO("".join(rest), newline="")]
             rest = [lines.pop()] if piece and not lines[-1].endswith("\n") else []
             for line in lines:
-                if number > self._skipped and line != "\x1a":  # the end of a file of DOS
+                if number > self._skipped and line != "\x1a":  # DOS ends a file with it
                     yield number, line
-                number += line.endswith("\n")
+                if line.endswith("\n"):
+                    number += 1
 
     def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
         try:

@@ -1,7 +1,7 @@
-"""Excel workbooks (.xlsx, .xlsm): the first sheet is read row by row, and only the texts that cells share are kept.
+"""Reads Excel workbooks (.xlsx, .xlsm): the first sheet row by row; only the texts that cells share are kept.
 
-The XML of the ZIP file is parsed piece by piece, with limits on all that a file can claim. Cells are read as they are
-shown, as far as a plant may need it.
+The XML of the ZIP file is parsed piece by piece, with limits on all that a file can claim. Cells are read as shown, as
+far as a plant may need it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,30 @@ from plantdesk.transfer.columns import column_letters
 from plantdesk.transfer.tables import Batch, Row, batched
 from plantdesk.transfer.text import FileError
 
-#: Unpacked bytes of a part other than a sheet and the shared texts, and of all parts, and the number of parts.
-_MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000
-#: A file with more unpacked bytes must not be packed better than by this ratio, which no table reaches.
-_MIN_BOMB, _MAX_RATIO = 64 * 1024 * 1024, 150
-#: Unpacked bytes of a row or shared text, and the depth of elements.
-_MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
+#: Unpacked bytes of a part other than a sheet and the shared texts.
+_MAX_PART = 16 * 1024 * 1024
+#: Unpacked bytes of all parts.
+_MAX_ALL = 4 * 1024**3
+_MAX_PARTS = 10_000
+#: Unpacked bytes above which the ratio of packing is limited.
+_MIN_BOMB = 64 * 1024 * 1024
+#: A ratio of packing that no table reaches.
+_MAX_RATIO = 150
+#: Unpacked bytes of a row or shared text.
+_MAX_ITEM = 2 * 1024 * 1024
+#: Levels of elements.
+_MAX_DEPTH = 100
 _PIECE = 65_536
-#: Number and characters of the shared texts, which are kept in memory.
-_MAX_TEXTS, _MAX_SIZE = 4_000_000, 128 * 1024 * 1024
-#: Number of formats, and characters of a format and of a number.
-_MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 100_000, 255, 50
+#: Shared texts; they are kept in memory.
+_MAX_TEXTS = 4_000_000
+#: Characters of all shared texts.
+_MAX_SIZE = 128 * 1024 * 1024
+#: Number formats.
+_MAX_FORMATS = 100_000
+#: Characters of a number format.
+_MAX_CODE = 255
+#: Characters of a number.
+_MAX_NUMBER = 50
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _ZEROS = re.compile("0+")
 #: The built-in formats of dates and times by number; a file does not have their codes.
@@ -45,17 +58,19 @@ _BUILT_IN = {
     **dict.fromkeys([*range(18, 22), 45, 47], "h:mm"),
     46: "[h]:mm",
 }
-#: What is no placeholder in a format: quoted texts, escapes, padding, colours and conditions.
+#: The parts of a format without placeholders: quoted texts, escapes, padding, colours and conditions.
 _LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
-#: Day 0 of dates, by whether the workbook counts from 1904. The others have a 29 February 1900.
-_EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # noqa: DTZ001 - Excel knows no time zone
+#: Day 0 of dates in a workbook that counts from 1900, with a 29 February 1900, and in one that counts from 1904.
+_EPOCH_1900 = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - Excel knows no time zone
+_EPOCH_1904 = dt.datetime(1904, 1, 1)  # noqa: DTZ001
 _LEAP_DAY = 60
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
 #: Rows and columns of an Excel sheet.
-_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
-#: Size of a cell, in characters, for the size of a batch.
+_MAX_ROWS = 1_048_576
+_MAX_COLUMNS = 16_384
+#: Characters that a cell adds to the size of a batch.
 _CELL = 10
 #: The exceptions that reading a damaged workbook, or another file, may raise.
 _MALFORMED = (
@@ -69,8 +84,10 @@ _MALFORMED = (
     NotImplementedError,  # a compression that the standard library lacks
     RuntimeError,  # a password
 )
-#: The first bytes of a workbook, and of an old or encrypted one.
-_ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+#: The first bytes of a workbook.
+_ZIP = b"PK\x03\x04"
+#: The first bytes of an old or encrypted workbook.
+_OLD = b"\xd0\xcf\x11\xe0"
 _DIGITS = "0123456789"
 
 
@@ -79,10 +96,12 @@ class _Parts:
 
     def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
         """Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
-        self._name, self._progress = name, progress
+        self._name = name
+        self._progress = progress
         self._archive = zipfile.ZipFile(stream)
         infos = self._archive.infolist()
-        unpacked, packed = sum(each.file_size for each in infos), sum(each.compress_size for each in infos)
+        unpacked = sum(each.file_size for each in infos)
+        packed = sum(each.compress_size for each in infos)
         is_bomb = unpacked > _MIN_BOMB and unpacked > _MAX_RATIO * max(packed, 1)
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
@@ -95,7 +114,7 @@ class _Parts:
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
         """Return the relationships of a part by their ids: the last word of the type, and the target.
 
-        The part `""` is the whole file. Raises what `elements` raises.
+        The part `""` is the whole file. Raises the exceptions of `elements`.
         """
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
@@ -115,14 +134,17 @@ class _Parts:
         info = self._infos[part.lower()]
         if info.file_size > _MAX_PART and not is_table:
             raise FileError(self._name, Text("Its part {part} is too large.", part=info.filename))
-        builder, parser = TreeBuilder(), expat.ParserCreate()
+        builder = TreeBuilder()
+        parser = expat.ParserCreate()
         top = builder.start("", {})
         parser.buffer_text = True
         # All three are written in C: no Python is executed before a row is complete.
-        parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+        parser.StartElementHandler = builder.start
+        parser.EndElementHandler = builder.end
         parser.CharacterDataHandler = builder.data
         parser.StartDoctypeDeclHandler = self._refuse
-        size, data = 0, b" "
+        size = 0
+        data = b" "
         with self._archive.open(info) as stream:
             while data:
                 data = stream.read(_PIECE)
@@ -152,19 +174,20 @@ class _Parts:
 
 
 def _ended(parent: Element, depth: int, *, is_open: bool) -> Iterator[Element]:
-    """Yield and remove the children that have ended, down to a depth; the last child has not while `is_open`."""
+    """Yield and remove the ended children, down to a depth; if `is_open`, the last child has not ended."""
     children = parent[:]
+    ended = children[:-1] if is_open else children
     for child in children:
         is_last = is_open and child is children[-1]
         if depth > 1:
             yield from _ended(child, depth - 1, is_open=is_last)
         if not is_last:
             yield child
-    del parent[: len(children) - is_open]
+    del parent[: len(ended)]
 
 
 class _Formats:
-    """The number formats of a workbook, which say which numbers are dates."""
+    """The number formats of a workbook: they tell dates from numbers."""
 
     def __init__(self, *, has_1904: bool) -> None:
         self._has_1904 = has_1904
@@ -179,7 +202,7 @@ class _Formats:
             elif element.tag == "xf":
                 number = int(element.get("numFmtId", 0))
                 self._codes.append(codes[number] if number in codes else _BUILT_IN.get(number, ""))
-            elif element.tag == "cellStyleXfs":  # of named styles, not of cells
+            elif element.tag == "cellStyleXfs":  # the formats so far are of named styles, not of cells
                 self._codes.clear()
             elif element.tag == "cellXfs":
                 return
@@ -187,7 +210,7 @@ class _Formats:
                 raise FileError(name, Text("It has more formats than a table would need."))
 
     def text(self, value: str, style: str) -> str:
-        """Return a number as text, as its style shows it."""
+        """Return a number as the text that its style shows."""
         at = int(style) if style.isdigit() else 0
         code = self._codes[at] if at < len(self._codes) else ""
         if len(value) > _MAX_NUMBER:
@@ -204,7 +227,7 @@ class _Formats:
             return f"{hours}:{seconds // 60:02}:{seconds % 60:02}"
         if 0 < days < _LEAP_DAY and not self._has_1904:
             time += dt.timedelta(days=1)
-        moment = _EPOCHS[self._has_1904] + time
+        moment = (_EPOCH_1904 if self._has_1904 else _EPOCH_1900) + time
         text = moment.isoformat(" ").removesuffix(" 00:00:00")
         return text if days >= 1 or self._has_1904 else moment.time().isoformat()
 
@@ -214,7 +237,7 @@ def _number(value: str, code: str) -> str:
         number = float(value)
         if number != int(number):
             return str(number)
-        value = str(int(Decimal(repr(number))))  # the digits that identify it, as Excel shows; int() adds others
+        value = str(int(Decimal(repr(number))))  # the shortest digits, as Excel shows them; int() adds others
     return str(int(value)).zfill(len(code) if _ZEROS.fullmatch(code) else 0)
 
 
@@ -227,7 +250,7 @@ def _unescaped(text: str) -> str:
     """Return a text without the escapes of characters that XML cannot hold, `_x0000_`."""
     if "_x" not in text:
         return text
-    if text == "_xFEFF_":  # what PlantDesk 0.1 wrote for an empty text
+    if text == "_xFEFF_":  # PlantDesk 0.1 wrote this for an empty text
         return ""
     halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -251,9 +274,10 @@ class WorkbookTable:
         self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], skipped: int = 0
     ) -> None:
         """Read all but the sheets. `progress` is called with bytes. Raises FileError and OSError."""
-        #: The number of other sheets with a text, which are not read; known after `batches`.
+        #: The number of other sheets with a text; they are not read. Known after `batches`.
         self.other_tables = 0
-        self._name, self._skipped = name, skipped
+        self._name = name
+        self._skipped = skipped
         _check_begin(stream, name)
         with _malformed(name):
             self._parts = parts = _Parts(stream, name, size, progress)
@@ -284,7 +308,8 @@ class WorkbookTable:
 
     def _read_book(self, part: str) -> list[str]:
         """Return the ids of the sheets, and note from which year dates count."""
-        ids, has_1904 = list[str](), False
+        ids = list[str]()
+        has_1904 = False
         for element in self._parts.elements(part, 3):
             if element.tag == "workbookPr":
                 has_1904 = element.get("date1904") in {"1", "true"}
@@ -296,8 +321,9 @@ class WorkbookTable:
         return ids
 
     def _shared_texts(self, part: str) -> list[str]:
-        """Return the shared texts, to which cells refer by number."""
-        texts, size = list[str](), 0
+        """Return the shared texts; cells refer to them by number."""
+        texts = list[str]()
+        size = 0
         for item in self._parts.elements(part, 2, is_table=True):
             if item.tag == "si":
                 texts.append(_text_of(item))
@@ -329,7 +355,9 @@ class WorkbookTable:
 
     def _row(self, number: int, element: Element) -> Row:
         """Return a row. A formula without a value is an unfit cell."""
-        cells, formulas, column = list[str | None](), dict[int, Text](), -1
+        cells = list[str | None]()
+        formulas = dict[int, Text]()
+        column = -1
         for cell in element.findall("c"):
             reference = cell.get("r")
             column = column + 1 if reference is None else _column_of(reference.rstrip(_DIGITS))

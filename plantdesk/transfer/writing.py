@@ -1,6 +1,6 @@
 """Writes plants as CSV, TSV, JSON or JSON Lines, in pieces of text, or as an Excel workbook with one sheet.
 
-A file is written under a temporary name, and replaces the one of its name when all is written.
+A file is written under a temporary name, and replaces an existing one when it is complete.
 
 CSV quotes every text and leaves a missing one empty, so that no tag (nothing) and an empty tag (`""`) differ, as
 PostgreSQL does.
@@ -30,11 +30,15 @@ from plantdesk.transfer.files import open_target
 from plantdesk.transfer.formats import EXPORTED_FIELDS, FORMULA_STARTS, STANDARD_STREAM, Format
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
-#: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
-_MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
+#: The most rows of an Excel sheet.
+_MAX_ROWS = 1_048_576
+#: The most characters of an Excel cell.
+_MAX_TEXT = 32_767
+#: The most digits of a number that Excel keeps exactly.
+_MAX_DIGITS = 15
 #: The most bytes of a part without ZIP64; Excel warns of ZIP64.
 _MAX_SIZE = 2**31 - 2**20
-#: Characters that XML cannot hold, and what would be read as one of them; Excel escapes both.
+#: Characters that XML cannot hold, and texts that look like the escape of one; Excel escapes both.
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _WIDTHS = (12, 40, 18, 40, 26, 20)
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -142,7 +146,8 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[PlantRow]]) -> 
             archive.writestr(name, _XML + content)
         with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
             sheet.write((_BEGIN + _row(1, EXPORTED_FIELDS)).encode())
-            number, size = 1, 0
+            number = 1
+            size = 0
             for batch in batches:
                 if number + len(batch) > _MAX_ROWS:
                     raise WorkbookLimitError(Text("An Excel sheet has room for {count:,} plants.", count=_MAX_ROWS - 1))
@@ -187,7 +192,7 @@ def write_plants(
 ) -> int:
     """Write plants to a file, or to standard output for `-`, in insertion order, and return their number.
 
-    `progress` is called with the plants that were written so far. Raises PlantDeskError and OSError.
+    `progress` is called with the number of plants written so far. Raises PlantDeskError and OSError.
     """
     count = 0
 

@@ -230,7 +230,7 @@ _TERMINATED = """
 import signal, sys
 from pathlib import Path
 from plantdesk.platform.atomic_files import atomic_writer
-from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
+from plantdesk.cli.terminal import cleaned_up_when_terminated
 with cleaned_up_when_terminated(), atomic_writer(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)
 """

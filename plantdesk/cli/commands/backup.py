@@ -6,8 +6,8 @@ import argparse
 from math import ceil
 from pathlib import Path
 
-from plantdesk.cli.commands.stores import command_line
-from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import command_line
+from plantdesk.cli.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import COMMAND
@@ -48,7 +48,7 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
 
 
 def restore(options: argparse.Namespace) -> int:
-    """Print what restoring a backup changes, and restore it, after a question unless --yes is given.
+    """Print the effect of restoring a backup, and restore it, after a question unless --yes is given.
 
     Raises BackupUnusableError, StoreError, and PlantDeskError if the user does not confirm.
     """
@@ -77,7 +77,7 @@ def _backup_json(backup: Backup) -> dict[str, object]:
 
 
 def _find_backup(backups: StoreBackups, file: Path) -> Path:
-    """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
+    """Return the path of `file`, which may be a name from `plantdesk backup --list`."""
     if file.exists():
         return file
     return next((each.path for each in backups.newest_first() if each.path.name == str(file)), file)

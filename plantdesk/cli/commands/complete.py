@@ -1,6 +1,6 @@
 """`plantdesk __complete KIND WORDS…`: prints names for shell completion, one per line; WORDS are those typed so far.
 
-A hidden command, which fails silently: a shell cannot show a message after Tab.
+A hidden command. It fails silently: a shell cannot show a message after Tab.
 """
 
 from __future__ import annotations

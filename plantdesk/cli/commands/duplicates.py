@@ -9,8 +9,8 @@ from itertools import chain, groupby, islice, repeat
 from operator import itemgetter
 
 from plantdesk.cli.commands.plants import batched, find_plant, plant_json, plant_line, quoted, report_change
-from plantdesk.cli.commands.stores import open_existing_store, open_reader
-from plantdesk.cli.commands.terminal import confirm
+from plantdesk.cli.stores import open_existing_store, open_reader
+from plantdesk.cli.terminal import confirm
 from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError
@@ -22,8 +22,12 @@ from plantdesk.platform import output
 #: A plant, and the number of its group.
 Member = tuple[int, PlantRow]
 
-#: Plants that are read together; groups that a dry run prints, and ids of each.
-_PAGE, _MAX_SHOWN, _MAX_IDS = 500, 20, 10
+#: The number of plants that are read together.
+_PAGE = 500
+#: The most groups that a dry run prints.
+_MAX_SHOWN = 20
+#: The most ids that it prints of each.
+_MAX_IDS = 10
 
 
 def duplicates(options: argparse.Namespace) -> int:
@@ -62,7 +66,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespace) -> None:
-    """Merge the groups except those that are `kept`."""
+    """Merge the groups except the `kept` ones."""
     if len(kept) < len(groups.sizes):
         _merge(MergePlants(groups.without(kept), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
     _report_intentional(sum(groups.sizes[each] for each in kept), len(kept))
@@ -70,7 +74,8 @@ def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespa
 
 def merge(options: argparse.Namespace) -> int:
     """Merge plants into another one. Raises InvalidPlantError, UnknownPlantError, other PlantDeskErrors."""
-    into, ids = parse_id(options.into), set(map(parse_id, options.ids))
+    into = parse_id(options.into)
+    ids = set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
     with open_reader(options.database) as reader:
@@ -84,7 +89,7 @@ def merge(options: argparse.Namespace) -> int:
 
 
 def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
-    """Make the change, after a question if several plants go, or print what it would do."""
+    """Make the change, after a question if several plants go, or print its effect in a dry run."""
     groups = len(edit.groups.sizes)
     going = len(edit.groups.ids) - groups
     if options.dry_run:
@@ -124,9 +129,10 @@ def _report_unmerged(count: int) -> None:
 
 
 def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
-    """Print what the first groups would become, and report how many plants would go; return that number."""
+    """Print the first groups after the merge, and report how many plants would go; return that number."""
     first = edit._replace(groups=edit.groups.without(range(_MAX_SHOWN, len(edit.groups.sizes))))
-    going, notes = set[int](), dict[int, str | None]()
+    going = set[int]()
+    notes = dict[int, str | None]()
     for page in merge_pages(*first, reader.rows):
         going.update(page.deleted)
         notes.update((plant_id, note) for plant_id, _, _, note in page.changed)

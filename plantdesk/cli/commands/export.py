@@ -6,8 +6,8 @@ import argparse
 import os
 
 from plantdesk.cli.commands.plants import find_plants
-from plantdesk.cli.commands.stores import Filter, build_selection, open_reader, requested_filter
-from plantdesk.cli.commands.terminal import interruptible
+from plantdesk.cli.stores import Filter, build_selection, open_reader, requested_filter
+from plantdesk.cli.terminal import interruptible
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
@@ -22,7 +22,8 @@ def export_plants(options: argparse.Namespace) -> int:
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
-    file, requested = options.file, requested_filter(options)
+    file = options.file
+    requested = requested_filter(options)
     file_format = format_of(file, requested_format(options), EXPORT_FORMATS)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
     with interruptible(outcome), open_reader(options.database) as reader:
@@ -37,7 +38,7 @@ def requested_format(options: argparse.Namespace) -> Format | None:
 
 
 def labels(options: argparse.Namespace) -> int:
-    """Write labels of plants, which the window prints as well, to a PDF file; one that exists is replaced.
+    """Write labels of plants, as the window prints them, to a PDF file; replace an existing one.
 
     Raises UnknownPlantError, MissingLibrariesError, other PlantDeskErrors, OSError.
     """

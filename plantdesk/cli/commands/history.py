@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from plantdesk.cli.commands.stores import command_line, open_existing_store, open_reader
-from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import command_line, open_existing_store, open_reader
+from plantdesk.cli.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, UndoConflictError
 from plantdesk.domain.history import Change
@@ -17,7 +17,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shortened
 from plantdesk.platform import output
 
-#: Ids of skipped plants that are printed.
+#: The most ids of skipped plants that are printed.
 _MAX_IDS = 10
 
 
@@ -76,7 +76,7 @@ def _report_undo(undone: Undone, of: str = "") -> None:
 
 
 def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
-    """Report an undo without a number, also when the change was made, and which plants were added since and stay."""
+    """Report an undo without a number: also the time of the change, and the plants that were added since and stay."""
     change = undone.change
     with closing(store.reader()) as reader:
         latest = max((each.number for each in reader.history(1)), default=0)  # others may have changed something since

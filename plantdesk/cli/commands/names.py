@@ -1,12 +1,12 @@
-"""`plantdesk names`: makes the list of known names of a file, shows what it was made of, and removes it."""
+"""`plantdesk names`: makes the list of known names from a file, shows its origin, and removes it."""
 
 from __future__ import annotations
 
 import argparse
 
 from plantdesk.cli.commands.export import requested_format
-from plantdesk.cli.commands.stores import show_progress
-from plantdesk.cli.commands.terminal import interruptible, iso_time, local_time, print_json
+from plantdesk.cli.stores import show_progress
+from plantdesk.cli.terminal import interruptible, iso_time, local_time, print_json
 from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import Text, shortened
@@ -19,8 +19,9 @@ _MAX_SOURCE = 100
 
 
 def import_names(options: argparse.Namespace) -> int:
-    """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
-    source, known = input_file(options.file), _known_names(options.database)
+    """Make the list from a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
+    source = input_file(options.file)
+    known = _known_names(options.database)
     with (
         interruptible("The list stays as it was."),
         show_progress("Reading the names") as show,
@@ -34,12 +35,14 @@ def import_names(options: argparse.Namespace) -> int:
 
 
 def info(options: argparse.Namespace) -> int:
-    """Print what the list was made of. Raises StoreError, and PlantDeskError if there is no list for a text."""
+    """Print the origin of the list. Raises StoreError, and PlantDeskError if there is no list for a text."""
     known = _known_names(options.database)
     if options.json:
         about = known.about()
-        names, source, made_at = (0, None, None) if about is None else (about.names, about.source, about.made_at)
-        print_json({"names": names, "source": source, "made_at": iso_time(made_at)})
+        found: dict[str, object] = {"names": 0, "source": None, "made_at": None}
+        if about is not None:
+            found = {"names": about.names, "source": about.source, "made_at": iso_time(about.made_at)}
+        print_json(found)
     else:
         made = _existing_list(known)
         output.write(f"{_title(made)}, {local_time(made.made_at)}")

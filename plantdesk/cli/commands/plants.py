@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TypeVar
 
-from plantdesk.cli.commands.stores import (
+from plantdesk.cli.stores import (
     Filter,
     build_selection,
     command_line,
@@ -19,7 +19,7 @@ from plantdesk.cli.commands.stores import (
     open_store,
     requested_filter,
 )
-from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
+from plantdesk.cli.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import Applied, Delete, DeleteAll, Edit, Insert, Rewrite, edited
 from plantdesk.domain.errors import UnknownPlantError
 from plantdesk.domain.locations import StoreLocation
@@ -33,10 +33,10 @@ from plantdesk.domain.validation import check_name, new_plant, plant_fields, pla
 from plantdesk.platform import output
 
 _Item = TypeVar("_Item")
-#: Plants that are printed together.
+#: The number of plants that are printed together.
 _BATCH = 500
 _MAX_NAME = 60
-#: Changes that a dry run prints.
+#: The most changes that a dry run prints.
 _MAX_PREVIEWED = 20
 _MAX_TITLE = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
@@ -109,7 +109,7 @@ def get(options: argparse.Namespace) -> int:
 
 
 def edit(options: argparse.Namespace) -> int:
-    """Change a plant, or those that a filter selects, after a question if they are several.
+    """Change a plant or, after a question if there are several, the plants that a filter selects.
 
     Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, EditConflictError, StoreError; PlantDeskError for
     an unknown source, or if the user does not confirm.
@@ -133,7 +133,7 @@ def edit(options: argparse.Namespace) -> int:
 
 
 def _check_edit(options: argparse.Namespace) -> None:
-    """Refuse options that contradict each other, and a search that selects all plants."""
+    """Refuse contradictory options, and a search that selects all plants."""
     if options.replace and not options.replace[0]:
         options.parser.error(Text("OLD of --replace is empty: give the text that is to be replaced"))
     has_filter = _edit_filter(options) != Filter()
@@ -172,7 +172,7 @@ def _requested_rule(options: argparse.Namespace) -> RewriteRule:
 
 
 def _edit_filter(options: argparse.Namespace) -> Filter:
-    """Return the filter of `edit`, whose --tag and --no-tag set tags instead of selecting plants."""
+    """Return the filter of `edit`: its --tag and --no-tag set tags instead of selecting plants."""
     return requested_filter(options)._replace(tag=options.tagged, without_tag=options.untagged)
 
 
@@ -206,7 +206,7 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule)
 
 
 def quoted(text: str | None) -> str:
-    """Return a text, or that there is none, as a dry run prints it."""
+    """Return a text in quotes, or “nothing” for None, for a dry run."""
     return "nothing" if text is None else f"“{_shortened(text)}”"
 
 
@@ -224,7 +224,8 @@ def delete(options: argparse.Namespace) -> int:
         edits: list[Edit]
         if options.ids:
             rows = find_plants(reader, options.ids)
-            edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
+            edits = [Delete(row.id, row.version, row.name) for row in rows]
+            count = len(rows)
         else:
             selection = build_selection(reader, requested)
             count = reader.count_selected(selection)
@@ -306,7 +307,8 @@ def batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
 
 def plant_json(row: PlantRow) -> dict[str, object]:
     """Return a plant as a JSON object, also for CSV."""
-    kind, label = str(row.source.kind), row.source.label or None
+    kind = str(row.source.kind)
+    label = row.source.label or None
     values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
     return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))
 

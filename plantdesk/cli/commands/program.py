@@ -24,7 +24,7 @@ _EXTRA = "mcp"
 
 
 def show_help(options: argparse.Namespace) -> int:
-    """Print a page of the manual, or the help of a command with what the manual says about it. Raises OSError."""
+    """Print a page of the manual, or the help of a command with its section of the manual. Raises OSError."""
     from plantdesk.platform import manual
 
     words = options.command
@@ -57,7 +57,8 @@ def selfcheck(_options: argparse.Namespace) -> int:
     from plantdesk.ui.qt import qt_diagnostics
     from plantdesk.ui.translation import words_for_cancel
 
-    qt, words = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg"), words_for_cancel()
+    qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
+    words = words_for_cancel()
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
     problems += [f"the texts of {each} are not complete" for each in words if len({*words[each]}) > 1]
     output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict(), "cancel": words}, indent=2))
@@ -92,7 +93,7 @@ def _import_problems() -> list[str]:
     for found in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
         try:
             import_module(found.name)
-        except ImportError as error:  # of this module, or of one that it imports
+        except ImportError as error:  # this module or one of its imports is missing
             if error.name != _EXTRA:
                 problems.append(f"{found.name} cannot be imported: {error}")
     return problems

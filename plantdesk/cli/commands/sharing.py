@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 
-from plantdesk.cli.commands.stores import open_reader, show_progress
-from plantdesk.cli.commands.terminal import confirm, interruptible, local_time, print_json, print_table
+from plantdesk.cli.stores import open_reader, show_progress
+from plantdesk.cli.terminal import confirm, interruptible, local_time, print_json, print_table
 from plantdesk.domain.locations import StoreLocation, copy_store, update_store
 from plantdesk.domain.protocols import Desk, TablesUpdate
 from plantdesk.domain.texts import Text
@@ -15,8 +15,9 @@ from plantdesk.store import location_of
 
 
 def copy(options: argparse.Namespace) -> int:
-    """Copy a store to a new or empty one and print what was copied. Raises StoreError, NulInStoreError."""
-    source, target = location_of(options.source), location_of(options.target)
+    """Copy a store to a new or empty one, and print the numbers of rows. Raises StoreError, NulInStoreError."""
+    source = location_of(options.source)
+    target = location_of(options.target)
     with (
         interruptible("Nothing was copied."),
         show_progress(f"Copying to {target.name}") as progress,

@@ -48,7 +48,7 @@ def quick(options: argparse.Namespace) -> int:
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve until a signal. Without --port it is that of the settings. Raises StoreError, ServerError."""
+    """Serve until a signal. The port is --port, or the one of the settings. Raises StoreError, ServerError."""
     from plantdesk import headless
 
     port = settings.load(paths.settings_file()).port if options.port is None else options.port

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import open_existing_store, open_reader
-from plantdesk.cli.commands.terminal import print_json, print_table
+from plantdesk.cli.stores import open_existing_store, open_reader
+from plantdesk.cli.terminal import print_json, print_table
 from plantdesk.domain.edits import Applied, MergeTags, RenameTag
 from plantdesk.domain.errors import PlantDeskError, UnknownTagError
 from plantdesk.domain.locations import StoreLocation
@@ -64,7 +64,7 @@ def remove(options: argparse.Namespace) -> int:
 
 def _report_tag_change(applied: Applied, tag: str, database: StoreLocation) -> None:
     report_change(applied, database)
-    if not tag:  # as of a variable that is not set
+    if not tag:  # perhaps a shell variable that is not set
         output.report("The plants have an empty tag now. To leave them without a tag, use: plantdesk tag remove TAG")
 
 

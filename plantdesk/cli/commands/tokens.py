@@ -1,4 +1,4 @@
-"""`plantdesk token`: creates, lists and revokes the tokens with which programs add plants."""
+"""`plantdesk token`: creates, lists and revokes the tokens of programs that add plants."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import command_line, open_existing_store, open_store
-from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import command_line, open_existing_store, open_store
+from plantdesk.cli.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND, TokenRow
 from plantdesk.domain.texts import Text
 from plantdesk.platform import output
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
-#: The list marks tokens that were not used for this time.
+#: The time without use after which the list marks a token.
 _UNUSED = timedelta(days=90)
 
 
@@ -72,7 +72,7 @@ def _create(options: argparse.Namespace, write: Callable[[str], None]) -> None:
         created = store.tokens.create(options.name, expires_at, options.max_plants).result()
         try:
             write(created.token)
-        except (OSError, output.OutputError) as error:  # nobody can know the token
+        except (OSError, output.OutputError) as error:  # nobody has seen the token
             store.tokens.revoke(created.row.name).result()
             if isinstance(error, OSError):
                 reason = Text("The file could not be written: {reason}.", reason=str(error.strerror))

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.plants import report_change
-from plantdesk.cli.commands.stores import open_store
-from plantdesk.cli.commands.terminal import TerminalLine, cleaned_up_when_terminated, interruptible, print_json
+from plantdesk.cli.stores import open_store
+from plantdesk.cli.terminal import TerminalLine, cleaned_up_when_terminated, interruptible, print_json
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportConflictError, OnConflict
@@ -38,7 +38,7 @@ from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.text import UnknownEncodingError
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-#: The most names that are printed of columns that are not read.
+#: The most columns that are listed as not read.
 _MAX_NAMED = 10
 
 
@@ -70,7 +70,7 @@ def import_plants(options: argparse.Namespace) -> int:
 
 
 def _apply(preview: Preview, files_import: FileImport, options: argparse.Namespace) -> Applied | None:
-    """Import what was compared, unless for a dry run, and print the result as JSON, if requested, in any case."""
+    """Import the compared plants, except in a dry run. Print JSON if it is requested, even after a failure."""
     applied = None
     try:
         if not options.dry_run:
@@ -202,7 +202,7 @@ def _encoding_and_delimiter(file: OpenInput) -> Iterator[str]:
 
 
 def _columns_text(reader: RowReader) -> str:
-    """Return the columns of the fields, and those that are not read."""
+    """Return the columns of the fields, and the ignored ones."""
     fields = [field for field, name in reader.columns.items() if name == field]
     others = {field: f"from {_quoted([name])}" for field, name in reader.columns.items() if name != field}
     if reader.name_columns:
@@ -217,7 +217,7 @@ def _quoted(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _codes_text(reader: RowReader) -> Iterator[str]:
-    """Yield what becomes of codes that stand where IDs should be, and which option keeps them."""
+    """Yield a text about codes in the column of the IDs, with the option that keeps them."""
     if reader.layout.codes:
         column, _, example = reader.layout.codes
         note = reader.columns.get("note")
@@ -233,27 +233,28 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}
     del counts["owners"]
-    files = [
-        {
-            "file": reader.file.name,
-            "format": reader.file.file_format,
-            "encoding": reader.file.encoding,
-            "encoding_guessed": reader.file.doubtful_cell is not None,
-            "doubtful_cell": reader.file.doubtful_cell,
-            "delimiter": reader.file.delimiter,
-            "columns": reader.columns,
-            "ignored": [*reader.ignored],
-            "other_tables": reader.file.table.other_tables,
-            "title_rows": reader.layout.title_rows,
-            "leading_zeros": reader.leading_zeros,
-            "codes": None if codes is None else {"column": codes.column, "example": codes.example},
-        }
-        for reader in files_import.readers
-        for codes in [reader.layout.codes]
-    ]
+    files = [_file_json(reader) for reader in files_import.readers]
     print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
 
 
+def _file_json(reader: RowReader) -> dict[str, object]:
+    codes = reader.layout.codes
+    return {
+        "file": reader.file.name,
+        "format": reader.file.file_format,
+        "encoding": reader.file.encoding,
+        "encoding_guessed": reader.file.doubtful_cell is not None,
+        "doubtful_cell": reader.file.doubtful_cell,
+        "delimiter": reader.file.delimiter,
+        "columns": reader.columns,
+        "ignored": [*reader.ignored],
+        "other_tables": reader.file.table.other_tables,
+        "title_rows": reader.layout.title_rows,
+        "leading_zeros": reader.leading_zeros,
+        "codes": None if codes is None else {"column": codes.column, "example": codes.example},
+    }
+
+
 def _show_progress(line: TerminalLine, rows: int, done: int, size: int) -> None:
-    """Show how far the files are read; of a pipe the size is not known."""
+    """Show the fraction of the files that is read, or for a pipe of unknown size the number of rows."""
     line.show(f"Reading: {min(done / size, 1):.0%}" if size else f"Reading: {rows:,} rows")

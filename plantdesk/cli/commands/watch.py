@@ -1,4 +1,4 @@
-"""`plantdesk watch`: prints what happens to plants, whoever does it, until it is interrupted."""
+"""`plantdesk watch`: prints the events of a store, whichever program causes them, until it is interrupted."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 
-from plantdesk.cli.commands.stores import open_existing_store
-from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
+from plantdesk.cli.stores import open_existing_store
+from plantdesk.cli.terminal import cleaned_up_when_terminated
 from plantdesk.domain.errors import StoreError, StoreFullError, StoreReadOnlyError
 from plantdesk.domain.events import PlantEvent
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.texts import shortened
 from plantdesk.platform import output
 
-#: Seconds between two checks that the output has a reader, and two attempts to read a store that does not answer.
+#: Seconds between two checks of the reader of the output, and two attempts to read an unresponsive store.
 _CHECK_INTERVAL = 1.0
 
 
@@ -32,15 +32,16 @@ def watch(options: argparse.Namespace) -> int:
                 output.write(_event_json(event) if options.json else _event_text(event))
             if not output.has_reader():
                 break
-    return 1  # as after any closed pipe
+    return 1  # the exit code for a closed pipe
 
 
 def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
-    """Yield events as they happen; nothing at times. A store that does not answer is read again when it does.
+    """Yield events as they happen, and at times empty lists. A store that does not answer is tried again.
 
     Raises StoreError, UnknownPositionError and OutdatedPositionError.
     """
-    has_changed, health = threading.Event(), _HealthReporter()
+    has_changed = threading.Event()
+    health = _HealthReporter()
     store.subscribe(lambda _changes: has_changed.set())
     page = reader.events(since)
     while True:
@@ -55,13 +56,14 @@ def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) ->
         except StoreError as error:
             if error.retry_after is None:
                 raise
-            page, problem = page._replace(events=[]), error
+            page = page._replace(events=[])
+            problem = error
             has_changed.wait(_CHECK_INTERVAL)
         health.report(problem)
 
 
 class _HealthReporter:
-    """Prints once that the store does not answer, and that it does again."""
+    """Reports once that the store does not answer, and once that it answers again."""
 
     def __init__(self) -> None:
         self._problem: str | None = None
@@ -72,7 +74,7 @@ class _HealthReporter:
         return self._problem is None
 
     def report(self, problem: StoreError | None) -> None:
-        """Print a new problem, or that it is over. A store that is read-only or full can be read: no problem."""
+        """Print a new problem, or its end. A read-only or full store is no problem, as it can be read."""
         new = None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
         if new != self._problem:
             self._problem = new

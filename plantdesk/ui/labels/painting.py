@@ -36,8 +36,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
-from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.plant_urls import address_of
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text
 from plantdesk.transfer.files import open_target

@@ -8,8 +8,8 @@ from functools import cached_property, partial
 from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
-from plantdesk.domain.addresses import InvalidAddressError, address_of, id_of
 from plantdesk.domain.errors import PlantDeskError, StoreError, StoreReadOnlyError, prevents_changes
+from plantdesk.domain.plant_urls import InvalidAddressError, address_of, id_of
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.selections import Counts
 from plantdesk.domain.texts import Text

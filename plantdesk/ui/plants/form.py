@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.addresses import split_address
+from plantdesk.domain.plant_urls import split_address
 from plantdesk.domain.tags import tag_from_input
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import set_properties

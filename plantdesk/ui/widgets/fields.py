@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.domain.addresses import split_address
+from plantdesk.domain.plant_urls import split_address
 from plantdesk.ui.qt import fill, mirrored
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.theme.theme import Theme

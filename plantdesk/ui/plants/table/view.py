@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.addresses import split_address
+from plantdesk.domain.plant_urls import split_address
 from plantdesk.domain.records import PlantRow
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants

@@ -1,4 +1,4 @@
-"""What commands do with a store: open it, show progress, suggest commands for it, and select plants by options."""
+"""Functions of commands for a store: they open it, show progress, suggest commands, and select plants by options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
-from plantdesk.cli.commands.terminal import TerminalLine
+from plantdesk.cli.terminal import TerminalLine
 from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
@@ -20,7 +20,7 @@ from plantdesk.domain.texts import Text, shortened
 
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300
-#: A command in a message, to which --database is added.
+#: A command in a message; --database is added to it.
 _SUGGESTED = r"`plantdesk [^`]+|: plantdesk [^).]+"
 
 
@@ -71,7 +71,7 @@ def _check_exists(database: StoreLocation) -> None:
 
 @contextmanager
 def show_progress(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield a function that shows the progress of `what`, as a fraction; None if standard error is no terminal."""
+    """Yield a function that shows a fraction as the progress of `what`; None if standard error is no terminal."""
     line = TerminalLine()
     try:
         yield (lambda fraction: line.show(f"{what}: {fraction:.0%}")) if line.is_shown else None
@@ -111,7 +111,7 @@ def build_selection(reader: PlantReader, requested: Filter) -> Selection:
 
 
 def _source_conditions(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
-    """Return the conditions for a kind of source, else for the sources with this label. Raises PlantDeskError."""
+    """Return the conditions for a kind of source, otherwise for the sources with this label. Raises PlantDeskError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)
     kinds = {source.kind for source in reader.sources() if source.label == name}

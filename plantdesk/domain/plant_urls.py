@@ -1,4 +1,4 @@
-"""The address of a plant, such as `plantdesk:42`: the QR code of its label, and a URL that the system opens."""
+"""The URL of a plant, such as `plantdesk:42`, its “address” for users: the QR code on a label; the system opens it."""
 
 from __future__ import annotations
 

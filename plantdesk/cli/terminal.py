@@ -1,4 +1,4 @@
-"""What commands share at the terminal: tables, JSON, times and progress; questions; signals that end them."""
+"""Functions of commands for the terminal: tables, JSON, times and progress; questions; signals that end a command."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def iso_time(timestamp: int | None) -> str | None:
 
 
 class TerminalLine:
-    """A line of standard error that is overwritten; nothing if that is no terminal."""
+    """A line of standard error to be overwritten. Shows nothing if standard error is no terminal."""
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr is not None and sys.stderr.isatty()
@@ -68,7 +68,7 @@ class TerminalLine:
 def confirm(question: str, refusal: Text) -> None:
     """Ask `question` on the terminal. Raise PlantDeskError if the answer is not yes, or if nobody can answer.
 
-    `refusal` says what was not done.
+    `refusal` begins the message of the error.
     """
     if sys.stdin is None or not sys.stdin.isatty():
         text = Text("{refusal}: no terminal to ask on. Add --yes to do it without asking.")
