@@ -80,7 +80,7 @@ class AddQueue(QObject):
         """Use this store, also for what was submitted before it was open."""
         self._store, self.queries, self.outbox.error = store, queries, None
         self._query_next_id()
-        self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
+        self.outbox.is_disconnected = isinstance(store.write_error, StoreUnreachableError)
         sent = [each.sent_at for each in self.outbox.sent_by_earlier_window]
         if sent and not store.desk:  # the clock of a server may differ
             queries.run(self, partial(_added_since, time=min(sent)), self._drop_stored)
@@ -170,7 +170,7 @@ class AddQueue(QObject):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        self.outbox.is_lost = isinstance(error, StoreUnreachableError)
+        self.outbox.is_disconnected = isinstance(error, StoreUnreachableError)
         if error is None:
             self._send()
         else:

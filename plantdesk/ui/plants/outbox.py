@@ -73,7 +73,7 @@ class Submission:
         return len(self.entries) == 1 and self.entries[0].note is None
 
     @property
-    def is_unknown(self) -> bool:
+    def is_outcome_unknown(self) -> bool:
         """Whether it was sent, and it is not known if the store has it."""
         return (
             self.state is SubmissionState.WAITING
@@ -85,7 +85,7 @@ class Submission:
         """Return a JSON object for `submission_from_json`; `text_of` returns the text of an error."""
         error = UnansweredError() if self.state is SubmissionState.SENDING else self.error
         return {
-            "waits": self.state is SubmissionState.WAITING and not self.is_unknown,
+            "waits": self.state is SubmissionState.WAITING and not self.is_outcome_unknown,
             "texts": list(self.texts),
             "plants": [list(entry) for entry in self.entries],
             "reason": "" if error is None else text_of(error),
@@ -96,20 +96,20 @@ class Submission:
 class Outbox:
     """The submissions in their order.
 
-    `error` is the reason why none can be stored now. `is_lost`: the connection to the server is broken; the store finds
-    out which of the sent ones it has. `edited` was taken out, and is in the form again.
+    `error` is the reason why none can be stored now. `is_disconnected`: the connection to the server is broken; the
+    store finds out which of the sent ones it has. `edited` was taken out, and is in the form again.
     """
 
     def __init__(self) -> None:
         self.submissions: list[Submission] = []
         self.error: StoreError | None = None
-        self.is_lost = False
+        self.is_disconnected = False
         self.edited: Submission | None = None
 
     @property
-    def is_store_away(self) -> bool:
+    def is_store_unavailable(self) -> bool:
         """Whether submissions wait for a store that is not open, or whose server does not answer."""
-        return self.is_lost or isinstance(self.error, StoreNotOpenError)
+        return self.is_disconnected or isinstance(self.error, StoreNotOpenError)
 
     @property
     def waits_for_server(self) -> bool:
@@ -128,16 +128,17 @@ class Outbox:
 
     @property
     def unsaved(self) -> list[Submission]:
-        """The listed submissions: those that could not be saved, are in doubt, or were postponed."""
-        return [each for each in self.submissions if not self._is_saving(each) or self.is_in_doubt(each)]
+        """The listed submissions: those that could not be saved, have an unknown outcome, or were postponed."""
+        return [each for each in self.submissions if not self._is_saving(each) or self.has_unknown_outcome(each)]
 
-    def is_in_doubt(self, submission: Submission) -> bool:
+    def has_unknown_outcome(self, submission: Submission) -> bool:
         """Return whether it is unknown if the store has a submission, as the connection broke before the answer."""
-        return submission.is_unknown or (self.is_lost and submission.state is SubmissionState.SENDING)
+        return submission.is_outcome_unknown or (self.is_disconnected and submission.state is SubmissionState.SENDING)
 
     def _is_saving(self, submission: Submission) -> bool:
-        is_due = submission.state is SubmissionState.WAITING and self.error is None and not submission.is_unknown
-        return is_due or submission.state is SubmissionState.SENDING
+        if submission.state is SubmissionState.WAITING:
+            return self.error is None and not submission.is_outcome_unknown
+        return submission.state is SubmissionState.SENDING
 
     def add(self, submissions: Iterable[Submission]) -> None:
         """Add submissions, in the order of their numbers."""
@@ -184,7 +185,7 @@ class Outbox:
         waiting = [each for each in self.submissions if each.state is SubmissionState.WAITING]
         if not waiting or any(each.state is SubmissionState.SENDING for each in self.submissions):
             return []
-        is_stuck = self.error is not None or waiting[0].is_unknown
+        is_stuck = self.error is not None or waiting[0].is_outcome_unknown
         due = [*takewhile(lambda each: each.is_single and not is_stuck, waiting)] or waiting[:1]
         for each in due:
             each.state, each.error, each.sent_at = SubmissionState.SENDING, None, now_ms()
@@ -200,7 +201,7 @@ class Outbox:
         self.error = error if isinstance(error, StoreError) else None
         submission.state = SubmissionState.REFUSED if self.error is None else SubmissionState.WAITING
         submission.error = error
-        if not submission.is_unknown:
+        if not submission.is_outcome_unknown:
             submission.sent_at = 0
 
     @property

@@ -71,7 +71,8 @@ class QuickEntry(Dialog):
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
         """Show the window on the screen with the pointer; a `refusal` is the reason why the form is disabled."""
-        hint = self.tr("The plant waits until the store can be reached.") if self._queue.outbox.is_store_away else ""
+        waits = self._queue.outbox.is_store_unavailable
+        hint = self.tr("The plant waits until the store can be reached.") if waits else ""
         self._is_open = True
         self.form.set_tags(tags)
         self.form.set_refusal(refusal)

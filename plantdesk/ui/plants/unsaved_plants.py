@@ -100,7 +100,7 @@ class UnsavedPlants(QFrame):
 
     def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
         reason, icon, color = self._reason(submission), "history", "text_2"
-        if self._outbox.is_in_doubt(submission):
+        if self._outbox.has_unknown_outcome(submission):
             icon = "refresh-cw"
         elif submission.state is SubmissionState.REFUSED:
             icon, color = "circle-alert", "error"
@@ -116,7 +116,7 @@ class UnsavedPlants(QFrame):
         return translated(plants_text(len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
-        if self._outbox.is_in_doubt(submission):
+        if self._outbox.has_unknown_outcome(submission):
             return self.tr("Checking whether it was saved; it is not added twice.")
         if submission.state is SubmissionState.POSTPONED:
             return self.tr("put aside")
@@ -134,7 +134,7 @@ class UnsavedPlants(QFrame):
     def _chosen(self) -> list[Submission]:
         """The submissions of the actions: the selected ones, or all, except those that are in doubt."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
-        return [each for each in chosen if not self._outbox.is_in_doubt(each)]
+        return [each for each in chosen if not self._outbox.has_unknown_outcome(each)]
 
     @Slot()
     def _show_actions(self) -> None:
