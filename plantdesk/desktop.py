@@ -66,7 +66,7 @@ class Desktop(QObject):
         self._location = location = remembered_location(location, self.preferences.settings)
         settings = self.preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
-        self._single = SingleWindow(location, folder)
+        self._single_window = SingleWindow(location, folder)
         #: The window, once it was shown.
         self.window: MainWindow | None = None
         #: Store, server and content, from the first paint of the window on.
@@ -83,10 +83,10 @@ class Desktop(QObject):
         In the `background` the window is minimised, or hidden in the tray, and another is left as it is. Raises
         StuckWindowError.
         """
-        if not self._single.try_lock():
-            if not background and not self._single.raise_other(self._request):
+        if not self._single_window.try_lock():
+            if not background and not self._single_window.raise_other(self._request):
                 raise StuckWindowError(self._location)
-            if not self._single.is_locked:
+            if not self._single_window.is_locked:
                 return False
         window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
@@ -142,7 +142,7 @@ class Desktop(QObject):
         if self.session is not None:
             self.session.close()
         else:
-            self._single.release()
+            self._single_window.release()
 
     def _fill_window(self, window: MainWindow, *, create: bool = False) -> None:
         """Fill the window after its first paint, or for another store."""
@@ -150,7 +150,7 @@ class Desktop(QObject):
         from plantdesk.ui.translation import use_language
 
         services = StoreServices(_make_server, _begin_backups)
-        self.session = Session(window, self.preferences, self._location, self._single, self._port, services)
+        self.session = Session(window, self.preferences, self._location, self._single_window, self._port, services)
         self.session.quit_requested.connect(self.leave)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
@@ -164,25 +164,27 @@ class Desktop(QObject):
     def _use_store(self, location: StoreLocation, create: bool) -> None:
         """Show another store in the window, or raise the window that shows it."""
         window, session = self.window, self.session
-        single = SingleWindow(location, paths.path_or_none(paths.data_folder))
-        is_same = single.key == self._single.key
-        if window is None or session is None or not (session.may_close_store() and (is_same or self._take(single))):
+        single_window = SingleWindow(location, paths.path_or_none(paths.data_folder))
+        is_same = single_window.key == self._single_window.key
+        if window is None or session is None or not session.may_close_store():
+            return
+        if not is_same and not self._lock_or_raise_other(single_window):
             return
         session.close()
         session.deleteLater()
         window.clear()
         if is_same:
-            single.try_lock()
-        self._location, self._single = location, single
+            single_window.try_lock()
+        self._location, self._single_window = location, single_window
         _remember(location, self.preferences)
         self._fill_window(window, create=create)
 
-    def _take(self, single: SingleWindow) -> bool:
+    def _lock_or_raise_other(self, single_window: SingleWindow) -> bool:
         """Lock another store. If another window has it, raise that window and keep this one as it is."""
-        if single.try_lock():
+        if single_window.try_lock():
             return True
-        single.raise_other()
-        return single.is_locked
+        single_window.raise_other()
+        return single_window.is_locked
 
 
 class Application(QApplication):

@@ -166,11 +166,13 @@ class OtherWindow(QObject):
 
     answered = Signal(bool)
 
-    def __init__(self, name: str, request: WindowRequest, single: SingleWindow) -> None:
-        super().__init__(single)
+    def __init__(self, name: str, request: WindowRequest, single_window: SingleWindow) -> None:
+        super().__init__(single_window)
         from PySide6.QtNetwork import QLocalSocket
 
-        self._name, self._request, self._single = name, request, single
+        self._name = name
+        self._request = request
+        self._single_window = single_window
         self._socket = QLocalSocket(self)
         self._timeout = QTimer(self, singleShot=True)
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
@@ -204,7 +206,7 @@ class OtherWindow(QObject):
 
     @Slot()
     def _on_error(self) -> None:
-        if self._single.try_lock():
+        if self._single_window.try_lock():
             self._finish(is_answered=True)
         elif self._timeout.isActive():
             self._retry.start()
