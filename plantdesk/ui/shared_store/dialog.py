@@ -41,7 +41,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: For text of 13 px.
 _WIDTH, _PORT_WIDTH = 640, 96
-#: Matches the hosts and ports of one server, or of several.
+#: Matches a port, or several separated by commas.
 _PORTS_PATTERN = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 #: The values of `sslmode` in the order of the choices.
 _SSL_MODES = ("verify-full", "require", "disable")
@@ -186,8 +186,8 @@ class SharedStoreDialog(Dialog):
         self._message.show_message(Tone.HINT, "")
         self._results.show_untried()
         self._setup.show_address(self._location, "")
-        is_expanded = self._mode_box.currentIndex() == len(_SSL_MODES) - 1
-        self._unencrypted_label.setVisible(is_expanded and not is_loopback(self._host_edit.text().strip()))
+        is_unencrypted = self._mode_box.currentIndex() == len(_SSL_MODES) - 1
+        self._unencrypted_label.setVisible(is_unencrypted and not is_loopback(self._host_edit.text().strip()))
         self._show_buttons()
 
     def _show_buttons(self) -> None:
