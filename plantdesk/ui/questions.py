@@ -120,9 +120,8 @@ class CloseQuestion(QObject):
         self._window, self._context, self._features = window, context, features
         self._box: MessageBox | None = None
         for feature in features:
-            feature.close_unblocked.connect(
-                self._on_close_unblocked, Qt.ConnectionType.QueuedConnection
-            )  # after its message
+            # Queued: the feature shows its message first.
+            feature.close_unblocked.connect(self._on_close_unblocked, Qt.ConnectionType.QueuedConnection)
 
     def may_close_store(self) -> bool:
         """Return whether no work would be cancelled, and write unsaved plants to disk; otherwise explain why not."""

@@ -400,9 +400,8 @@ class ApiDialog(Dialog):
 
     def _connect(self, bridge: Bridge) -> None:
         self._tokens.token_saved.connect(self._snippets.set_token_file)
-        self._tokens.token_saved.connect(
-            lambda: self._try_header.set_expanded(is_expanded=True)
-        )  # its example reads the file
+        # The example under this header reads the saved file.
+        self._tokens.token_saved.connect(lambda: self._try_header.set_expanded(is_expanded=True))
         self._tokens.plants_removed.connect(self.plants_removed)
         self._activity.plant_requested.connect(self._on_plant_requested)
         self._try_header.toggled.connect(partial(self._scroll_to_later, self._snippets))

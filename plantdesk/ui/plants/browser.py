@@ -209,9 +209,8 @@ class PlantBrowser(QFrame):
     def _lay_out(self) -> None:
         self._pages = QStackedLayout()
         self._pages.currentChanged.connect(self._on_page_changed)
-        pages = fill(
-            QVBoxLayout(), self._pages, margins=mirrored(self, _TABLE_INDENT, 0, 0, 0)
-        )  # a stacked layout has none
+        # In a layout of its own: a stacked layout has no margins.
+        pages = fill(QVBoxLayout(), self._pages, margins=mirrored(self, _TABLE_INDENT, 0, 0, 0))
         # Before its pages are added: the first one is shown, and must not be a window.
         fill(QVBoxLayout(self), self.search_bar, (pages, 1), margins=0, spacing=0)
         for page in (self.table, self._no_match_page, self._failed_page, self._welcome_area):
@@ -261,8 +260,7 @@ class PlantBrowser(QFrame):
                 self._pages.setCurrentWidget(self._welcome_area)
             if had_focus:  # else Qt focuses a button of the page, which the next key may press
                 self.search_field.setFocus()
-                self.search_field.setText(
-                    self.search_field.text()
-                )  # clears its undo history, so that Ctrl+Z undoes the change of plants
+                # Clears the field's undo history, so that Ctrl+Z undoes the change of plants.
+                self.search_field.setText(self.search_field.text())
         if (rows.is_complete or rows.state is RowsState.FAILED) and self._pages.currentWidget() is not self.table:
             self._notify_shown()

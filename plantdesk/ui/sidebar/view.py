@@ -252,9 +252,8 @@ class SidebarView(QTreeView):
         self.setMouseTracking(True)
         self.setDragDropMode(QTreeView.DragDropMode.DragDrop)
         self.setAutoScrollMargin(_SCROLL_MARGIN)
-        self._expand_timer = QTimer(
-            self, singleShot=True, interval=_EXPAND_DELAY_MS
-        )  # that of Qt uses the position of the cursor
+        # Qt's own timer uses the position of the cursor.
+        self._expand_timer = QTimer(self, singleShot=True, interval=_EXPAND_DELAY_MS)
         self._expand_timer.timeout.connect(self._expand_target)
         self.clicked.connect(self._on_clicked)
         self.expanded.connect(self._on_expansion_changed)

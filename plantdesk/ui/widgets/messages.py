@@ -155,9 +155,8 @@ class Message(QFrame):
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
-            self._focus_before = (
-                getattr(self.window(), "focus_before_keys", None) or before
-            )  # dialogs have no such keys
+            # Dialogs have no `focus_before_keys`.
+            self._focus_before = getattr(self.window(), "focus_before_keys", None) or before
 
     def _give_focus_back(self) -> None:
         if has_focus(self) and self._focus_before is not None and isValid(self._focus_before):
