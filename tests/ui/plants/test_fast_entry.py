@@ -289,17 +289,18 @@ def test_the_page_of_an_empty_store_offers_undo_while_there_is_something_to_undo
 ) -> None:
     other_program.execute("DELETE FROM plant")
     other_program.commit()
-    desk.enter("Fern")
-    desk.has(("Fern", None))
+    desk.adds("Fern")
     page, table = Desk(desk.qtbot, desk.the(WelcomePage)), desk.the(PlantTableView)
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     table.selectAll()
     desk.choose("Edit", "Delete plant")
-    desk.qtbot.waitUntil(lambda: "Undo" in page.buttons())
+    desk.qtbot.waitUntil(lambda: page.widget.isVisible() and "Undo" in page.buttons())
+    desk.activate()
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.has(("Fern", None))
+    desk.qtbot.waitUntil(lambda: table.isVisible() and "Undo" in page.buttons())
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: "No plants any more" in page.texts())
+    desk.qtbot.waitUntil(page.widget.isVisible)
+    assert "No plants any more" in page.texts()
     assert "Undo" not in page.buttons(), "it would do nothing"
 
 
