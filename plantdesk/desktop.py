@@ -175,7 +175,8 @@ class Desktop(QObject):
         window.clear()
         if is_same:
             single_window.try_lock()
-        self._location, self._single_window = location, single_window
+        self._location = location
+        self._single_window = single_window
         _remember(location, self.preferences)
         self._fill_window(window, create=create)
 

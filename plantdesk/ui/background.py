@@ -273,7 +273,8 @@ class RepeatedQuery(QObject):
     ) -> None:
         """Pass each result of `query` to `done` on the GUI thread; `worker` must have no other user."""
         super().__init__()
-        self._query, self._done = query, done
+        self._query = query
+        self._done = done
         self._queries = StoreQueries(worker, store)
         self._is_running = self._is_outdated = False
         self._elapsed = QElapsedTimer()
@@ -295,7 +296,8 @@ class RepeatedQuery(QObject):
     @Slot()
     def _run(self) -> None:
         if self._is_outdated:
-            self._is_running, self._is_outdated = True, False
+            self._is_running = True
+            self._is_outdated = False
             self._elapsed.start()
             self._queries.run(self, self._query, self._on_result, self._on_failed)
 

@@ -152,7 +152,8 @@ class Bridge(QObject):
             burst, self._pending = self._pending, []
         self._deliver_results()  # first those of these changes: a commit sets its result, then notifies the bridge
         if burst and not self._is_closed:
-            self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
+            self._signalled_at = time.monotonic()
+            self._cpu_at_signal = time.thread_time()
             self.changed.emit(_merged(burst))
 
     def _add_result(self, function: Callable[[], object]) -> None:

@@ -70,7 +70,8 @@ class MainWindow(QMainWindow):
 
     def clear(self) -> None:
         """Remove content, menus and status bar, before those of another store."""
-        self.may_close, self.hide_on_close = lambda: True, lambda: False
+        self.may_close = lambda: True
+        self.hide_on_close = lambda: False
         content = self.takeCentralWidget()
         if content is not None:  # deleted before the bars, to which it refers
             content.deleteLater()
@@ -108,7 +109,8 @@ class MainWindow(QMainWindow):
     @Slot()
     def close_unasked(self) -> None:
         """Close the window without a question, which ends the program."""
-        self.may_close, self.is_quitting = lambda: True, True
+        self.may_close = lambda: True
+        self.is_quitting = True
         self.close()
 
     @Slot()
@@ -175,7 +177,8 @@ class MainWindow(QMainWindow):
             self._focus_at_start = self.focusWidget()
         self.focus_before_keys = self._focus_at_start
         yield
-        self.focus_before_keys, self._arrived_at = None, self._focus_state
+        self.focus_before_keys = None
+        self._arrived_at = self._focus_state
 
     @property
     def _focus_state(self) -> _FocusState:

@@ -37,7 +37,8 @@ class SidePane(QFrame):
     def __init__(self, kind: str, parent: QWidget) -> None:
         """Make an empty pane; `kind` names its background in the style sheet."""
         super().__init__(parent)
-        self._has_content, self._name = False, ""
+        self._has_content = False
+        self._name = ""
         #: Whether the user wants the pane to be docked where there is room; saved with the view.
         self.is_requested = False
         self._is_available = True
@@ -271,7 +272,9 @@ class Page(QFrame):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
-        self._sidebar_slot, self._body, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout()
+        self._sidebar_slot = QHBoxLayout()
+        self._body = QHBoxLayout()
+        column = QVBoxLayout()
         self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # added after the form, for the tab order
         self._grid.addLayout(self._body, 1, 1)
         self._body.addLayout(column, 1)  # all still empty: see `add_layout`

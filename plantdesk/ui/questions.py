@@ -117,7 +117,9 @@ class CloseQuestion(QObject):
 
     def __init__(self, window: QWidget, context: WindowContext, features: Sequence[Feature]) -> None:
         super().__init__(window)
-        self._window, self._context, self._features = window, context, features
+        self._window = window
+        self._context = context
+        self._features = features
         self._box: MessageBox | None = None
         for feature in features:
             # Queued: the feature shows its message first.
@@ -198,7 +200,8 @@ class ConflictQuestion(QObject):
         """`changed` and `deleted` are titles of the questions, with `{name}` for the name of the plant."""
         super().__init__(parent)
         self._context = context
-        self._changed, self._deleted = changed, deleted
+        self._changed = changed
+        self._deleted = deleted
         self._bars: list[InfoBar] = []
 
     @property

@@ -78,7 +78,8 @@ class StoreOpener(QObject):
         store = self._release_store()
         if store is not None:
             self._bridge.long_tasks.run(self, lambda _task: store.close())
-        self.location, self.is_closed = location, True
+        self.location = location
+        self.is_closed = True
 
     def begin_closing(self) -> None:
         """Stop retrying, and let the store wait less for a server that does not answer."""

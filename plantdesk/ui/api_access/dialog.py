@@ -139,7 +139,8 @@ class SnippetPanel(QWidget):
 
     def set_example(self, address: str, plant_id: int) -> None:
         """Set the address of the server and a free id."""
-        self._address, self._plant_id = address, plant_id
+        self._address = address
+        self._plant_id = plant_id
         self._show_snippet()
 
     @Slot(str)
@@ -203,7 +204,8 @@ class ActivityPanel(QWidget):
         activity = self._server.activity
         total = 0 if activity is None else activity.total
         if self.isVisible() and (activity is not self._shown_activity or total != self._shown_total):
-            self._shown_activity, self._shown_total = activity, total
+            self._shown_activity = activity
+            self._shown_total = total
             self._entries = [] if activity is None else activity.entries()
             self._header.set_remark(self._count_text(total))
             self._show_entries()

@@ -51,7 +51,8 @@ class ApiStatus(QWidget):
         self._state: ServerState = Off()
         self._has_tokens = False
         self._is_store_reachable = True
-        self._latest_text, self._latest_at, self._is_announced = "", 0, True
+        self._latest_text, self._latest_at = "", 0
+        self._is_announced = True
         self._announce_pause = QTimer(self, singleShot=True, interval=announce_ms)
         self._known_state_text: str | None = None
         self._series: dict[str, _Series] = {}  # by the label of the token
@@ -130,7 +131,9 @@ class ApiStatus(QWidget):
         name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
         template = Text("{count:,} plants from {who}", one="{name} from {who}")
         text = translated(template.filled(count=self._series[newest.source.label].plants, name=name, who=who))
-        self._latest_text, self._latest_at, self._is_announced = text, newest.added_at, False
+        self._latest_text = text
+        self._latest_at = newest.added_at
+        self._is_announced = False
         self._age_timer.start()
         self._show_activity()
         if not self._announce_pause.isActive():

@@ -51,7 +51,8 @@ class TokenPanel(QWidget):
         self._bridge = bridge
         self._tokens = tokens
         self._rows: list[TokenRow] = []
-        self._new_name, self._is_creating = "", False
+        self._new_name = ""
+        self._is_creating = False
         self._new_edit = SecretEdit(theme, self.tr("New token"))
         self._new_title = PlainLabel(role="strong", wrapped=True, buddy=self._new_edit)
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)

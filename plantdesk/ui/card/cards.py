@@ -277,7 +277,8 @@ class PlantCard(CardFrame):
     def show_plant(self, row: PlantRow, changes: Sequence[PlantChange]) -> None:
         """Show a plant and its history; `NoteDrafts` shows the note."""
         if row.id != self._plant_id:
-            self._plant_id, self._shows_all = row.id, False
+            self._plant_id = row.id
+            self._shows_all = False
         self._label_button.setEnabled(True)
         self._tag_pill.setVisible(row.tag is not None)
         self._tag_pill.set_tag(row.tag or "")

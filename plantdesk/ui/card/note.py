@@ -210,7 +210,8 @@ class NoteDraft(QObject):
 
     def restore(self, text: str) -> None:
         """Save a text that an earlier window could not save."""
-        self.text, self._has_failed = text, True
+        self.text = text
+        self._has_failed = True
         self.finish()
 
     def resume(self) -> None:
@@ -355,7 +356,8 @@ class NoteDrafts(QObject):
     def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
         """Edit the current note in `edit`."""
         super().__init__(parent)
-        self._context, self._edit = context, edit
+        self._context = context
+        self._edit = edit
         self._opened: OpenStore | None = None
         #: The draft of the plant that is shown.
         self.current: NoteDraft | None = None

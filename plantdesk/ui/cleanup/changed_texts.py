@@ -295,14 +295,17 @@ class _TextDelegate(CellDelegate):
 
     def __init__(self, texts: ChangedTexts, theme: Theme, table: PlainTable) -> None:
         super().__init__(table)
-        self._texts, self._theme = texts, theme
+        self._texts = texts
+        self._theme = theme
 
     @override
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
         text, formats = "", []
         for part, text_format in self._parts(index.data(ROW_ROLE), cell.font):
             format_range = QTextLayout.FormatRange()
-            format_range.start, format_range.length, format_range.format = len(text), len(part), text_format
+            format_range.start = len(text)
+            format_range.length = len(part)
+            format_range.format = text_format
             formats.append(format_range)
             text += part
         shown = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())

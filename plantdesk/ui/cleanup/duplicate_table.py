@@ -88,7 +88,8 @@ class DuplicateModel(RowModel[GroupItem]):
             self._restore(known, were_excluded, chosen)
         if self._task is not None:
             self._task.cancel()
-        self._task, self._next_group = None, 0
+        self._task = None
+        self._next_group = 0
         self.endResetModel()
         self.changed.emit()
         self.fetchMore(QModelIndex())

@@ -58,7 +58,8 @@ class DuplicatesPage(CleanUpPage):
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:
         super().__init__(self.tr("Duplicates"))
-        self._context, self._opened = context, opened
+        self._context = context
+        self._opened = opened
         self._task: Task | None = None
         #: The listed groups, and the numbers of those that are not merged unless the user wants it.
         self._found: tuple[PlantGroups, set[int]] | None = None
@@ -186,7 +187,8 @@ class TagGroup(QFrame):
 
     def __init__(self, theme: Theme, group: dict[str, int]) -> None:
         super().__init__()
-        self._theme, self._group = theme, group
+        self._theme = theme
+        self._group = group
         self.setProperty("card", "true")
         self._all_check = QCheckBox(self.tr("Keep"))
         self._all_check.clicked.connect(self._tick_all)
@@ -287,7 +289,8 @@ class TagsPage(CleanUpPage):
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:
         super().__init__(self.tr("Tags"))
-        self._context, self._opened = context, opened
+        self._context = context
+        self._opened = opened
         self._groups: list[TagGroup] = []
         self._tags: dict[str, int] = {}
         #: The listed groups; None before the first result.

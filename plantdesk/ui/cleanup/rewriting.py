@@ -56,7 +56,8 @@ class RewritingPage(CleanUpPage):
     ) -> None:
         """`scopes` are the sets of plants to choose from, with their labels; `find` is the initial text to search."""
         super().__init__(self.tr("Names and notes"))
-        self._context, self._store = context, store
+        self._context = context
+        self._store = store
         self._preview = Preview()
         self._edit: Rewrite | None = None
         self._task: Task | None = None
@@ -120,7 +121,8 @@ class RewritingPage(CleanUpPage):
             self.tr("Tidy up"),
         )
         self._action_box.addItems(actions)
-        self._find_edit, self._new_edit = LineEdit(), LineEdit()
+        self._find_edit = LineEdit()
+        self._new_edit = LineEdit()
         quotes = (
             (self.tr("Leave quotes"), ""),
             (self.tr("‘Typographic’ quotes"), "curly"),
@@ -128,11 +130,10 @@ class RewritingPage(CleanUpPage):
         )
         self._quotes_box = ComboBox(self.tr("Quotes"), quotes)
         self._scope_box = ComboBox(self.tr("Where"))
-        self._names_check, self._notes_check = QCheckBox(self.tr("Names")), QCheckBox(self.tr("Notes"))
-        self._same_case_check, self._whole_words_check = (
-            QCheckBox(self.tr("Same case")),
-            QCheckBox(self.tr("Whole words")),
-        )
+        self._names_check = QCheckBox(self.tr("Names"))
+        self._notes_check = QCheckBox(self.tr("Notes"))
+        self._same_case_check = QCheckBox(self.tr("Same case"))
+        self._whole_words_check = QCheckBox(self.tr("Whole words"))
         self._pattern_check = QCheckBox(self.tr("Pattern"))
         self._match_checks = (self._same_case_check, self._whole_words_check, self._pattern_check)
         self._names_check.setChecked(True)

@@ -76,7 +76,8 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
 
     def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
         super().__init__([""] * len(HistoryColumn), parent)
-        self._queries, self._theme = queries, theme
+        self._queries = queries
+        self._theme = theme
         self._last_entry: HistoryEntry | None = None
         self._text = ""
         self._source: Source | str | None = None
@@ -86,7 +87,8 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
 
     def set_filter(self, text: str, source: Source | str | None) -> None:
         """Show the changes that contain `text`, of a source, or of the computer with a name; None: of all."""
-        self._text, self._source = text, source
+        self._text = text
+        self._source = source
         self.reload()
 
     def reload(self) -> None:
@@ -300,7 +302,8 @@ class ChangeList(PlainTable):
 
     def __init__(self, model: HistoryModel, theme: Theme) -> None:
         super().__init__(theme, translate("ChangeList", "Changes"), [""] * len(HistoryColumn), wide=HistoryColumn.TEXT)
-        self._history, self._theme = model, theme
+        self._history = model
+        self._theme = theme
         self.setModel(model)
         self.horizontalHeader().hide()
         self.horizontalHeader().setResizeContentsPrecision(0)  # the visible rows

@@ -66,7 +66,8 @@ class PagePreview(QFrame):
 
     def show_page(self, job: Job, page: int) -> None:
         """Show a page."""
-        self._job, self._page = job, page
+        self._job = job
+        self._page = page
         self.update()
 
     def _page_rect(self, job: Job) -> QRect:
@@ -129,10 +130,12 @@ class LabelDialog(Dialog):
     ) -> None:
         """Show the labels of `plants`; `sheet` is the index of the sheet in the list, `line` the user's own line."""
         super().__init__(self.tr("Print labels"), parent)
-        self._theme, self._plants = theme, plants
+        self._theme = theme
+        self._plants = plants
         self._shown_page = 0
         self._sheet_choice = SheetChoice()
-        self._start_box, self._copies_box = self._make_number_box(), self._make_number_box()
+        self._start_box = self._make_number_box()
+        self._copies_box = self._make_number_box()
         self._copies_box.setMaximum(_MAX_COPIES)
         texts = (self.tr("Name"), self.tr("Tag"), self.tr("ID"), self.tr("QR code of the ID"), self.tr("Note"))
         self._content_checks = [QCheckBox(text) for text in texts]
@@ -141,10 +144,8 @@ class LabelDialog(Dialog):
         self._line_edit = LineEdit()
         self._line_edit.setText(line)
         self._preview = PagePreview()
-        self._previous_button, self._next_button = (
-            QPushButton(self.tr("Previous page")),
-            QPushButton(self.tr("Next page")),
-        )
+        self._previous_button = QPushButton(self.tr("Previous page"))
+        self._next_button = QPushButton(self.tr("Next page"))
         self._page_buttons = QHBoxLayout()
         self._message = MessageLine(theme)
         self._print_button = self.add_primary(self.tr("&Print…"), lambda: self.print_requested.emit(self.job))

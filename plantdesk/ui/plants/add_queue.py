@@ -57,7 +57,8 @@ class AddQueue(QObject):
         """`sent` gets the answer of the store, after `added` or `refused` is emitted for it."""
         super().__init__(parent)
         self.outbox = Outbox()
-        self._bridge, self._sent = bridge, sent
+        self._bridge = bridge
+        self._sent = sent
         self._store: PlantStore | None = None
         #: The queries of the store while one is open.
         self.queries: StoreQueries | None = None
@@ -78,7 +79,9 @@ class AddQueue(QObject):
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Use this store, also for what was submitted before it was open."""
-        self._store, self.queries, self.outbox.error = store, queries, None
+        self._store = store
+        self.queries = queries
+        self.outbox.error = None
         self._query_next_id()
         self.outbox.is_disconnected = isinstance(store.write_error, StoreUnreachableError)
         sent = [each.sent_at for each in self.outbox.sent_by_earlier_window]
@@ -225,7 +228,9 @@ class RememberedPlants(QObject):
 
     def __init__(self, preferences: Preferences, form: PlantForm, queue: AddQueue, parent: QObject) -> None:
         super().__init__(parent)
-        self._preferences, self._form, self._queue = preferences, form, queue
+        self._preferences = preferences
+        self._form = form
+        self._queue = queue
         self._store_key: str | None = None
         form.draft_due.connect(self.save)
         queue.changed.connect(self.save)

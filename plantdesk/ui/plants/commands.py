@@ -65,7 +65,10 @@ class SelectionCommands(QObject):
         """Add the commands to the menus, for the selection of `browser`; `tags` are offered as completions."""
         super().__init__(browser)
         context = plants.context
-        self._plants, self._context, self._browser, self._editing = plants, context, browser, editing
+        self._plants = plants
+        self._context = context
+        self._browser = browser
+        self._editing = editing
         self._tags = tags
         self._changes = PlantChanges(context, self)
         #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
@@ -210,7 +213,8 @@ class ViewCommands(QObject):
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
-        self._context, self._browser = context, browser
+        self._context = context
+        self._browser = browser
         menus = context.menus
         choices = (
             *((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id")),

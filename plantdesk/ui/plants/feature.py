@@ -53,7 +53,8 @@ class Plants(Feature):
         self._add_controller = AddPlantController(
             self._form, context.bridge, context.undo_stack, self, partial(known_names, context)
         )
-        self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
+        self._unsaved = self._add_controller.unsaved
+        queue = self._add_controller.queue
         self._remembered = RememberedPlants(context.preferences, self._form, queue, self)
         self._remembered.saved.connect(self._on_saved)
         self._form.name_field.rows_pasted.connect(self._on_rows_pasted)

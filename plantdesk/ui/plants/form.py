@@ -54,7 +54,8 @@ class PlantForm(QFrame):
     def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:
         """Make a form with `message` under its fields; without `empties_on_escape` it leaves Escape to the window."""
         super().__init__()
-        self.theme, self.message = theme, message
+        self.theme = theme
+        self.message = message
         self._empties_on_escape = empties_on_escape
         self._widest_id = ""
         self._draft_timer = QTimer(self, singleShot=True, interval=DRAFT_DELAY_MS)

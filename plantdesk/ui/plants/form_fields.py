@@ -93,12 +93,14 @@ class NameField(LineEdit):
             self._filled_at = time.monotonic()
         super().setText(self._typed_text + name[len(self.typed_name) :])
         self.setSelection(len(self._typed_text), len(self.text()) - len(self._typed_text))
-        self.is_filled, self._filled_name = True, name
+        self.is_filled = True
+        self._filled_name = name
 
     def choose(self, name: str) -> None:
         """Replace the typed name by `name`, which the user has chosen."""
         super().setText(self._typed_text[: _name_start(self._typed_text)] + name)
-        self.is_filled, self._filled_name = True, name
+        self.is_filled = True
+        self._filled_name = name
         self._filled_at = self._typed_at = float("-inf")
 
     def take_fill(self) -> None:
@@ -134,7 +136,8 @@ class NameField(LineEdit):
             super().undo()
 
     def _forget_fill(self) -> None:
-        self.is_filled, self._filled_name = False, ""
+        self.is_filled = False
+        self._filled_name = ""
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -204,7 +207,8 @@ class NameField(LineEdit):
 
     @Slot(str)
     def _on_edited(self, text: str) -> None:
-        self._typed_text, self.is_filled = text, False
+        self._typed_text = text
+        self.is_filled = False
         self._typed_at = time.monotonic()
 
 

@@ -54,8 +54,11 @@ class NameCompletion(QObject):
         `names`, called on another thread, returns a list of more names.
         """
         super().__init__(form)
-        self._theme, self._queue, self._below = form.theme, queue, below
-        self._name_field, self._tag_field = form.name_field, form.tag_field
+        self._theme = form.theme
+        self._queue = queue
+        self._below = below
+        self._name_field = form.name_field
+        self._tag_field = form.tag_field
         name = self._name_field
         self._offers: Sequence[KnownName] = ()
         self._current_offer = -1
@@ -136,7 +139,8 @@ class NameCompletion(QObject):
 
     def _show(self, offers: Sequence[KnownName], typed: str) -> None:
         """Offer names, with the part `typed` in bold; none is chosen yet."""
-        self._offers, self._current_offer = offers, -1
+        self._offers = offers
+        self._current_offer = -1
         self._name_field.is_offering = bool(offers)
         self._delegate.offers = offers
         self._list.offer([offer.name for offer in offers], typed, self._list_rect() if offers else QRect())
@@ -169,7 +173,8 @@ class NameCompletion(QObject):
 
     def _show_filled(self, position: int) -> None:
         """Show the tag of an offer whose name is in the field, and mark it."""
-        offer, self._current_offer = self._offers[position], position
+        offer = self._offers[position]
+        self._current_offer = position
         self._pause.stop()
         if not self._tag_field.is_pinned and (self._tag_field.is_filled or not self._tag_field.text()):
             self._tag_field.fill(offer.tag)

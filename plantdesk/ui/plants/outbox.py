@@ -174,7 +174,9 @@ class Outbox:
             first.texts = ("", *first.texts[1:]) if first.texts and not others else ()
             self.discard(others)
         for each in refused:
-            each.state, each.error, each.sent_at = SubmissionState.WAITING, None, 0
+            each.state = SubmissionState.WAITING
+            each.error = None
+            each.sent_at = 0
 
     def take_due(self) -> list[Submission]:
         """Return the submissions to send, whose state becomes SENDING; none while others are being sent.
@@ -188,7 +190,9 @@ class Outbox:
         is_stuck = self.error is not None or waiting[0].is_outcome_unknown
         due = [*takewhile(lambda each: each.is_single and not is_stuck, waiting)] or waiting[:1]
         for each in due:
-            each.state, each.error, each.sent_at = SubmissionState.SENDING, None, now_ms()
+            each.state = SubmissionState.SENDING
+            each.error = None
+            each.sent_at = now_ms()
         return due
 
     def mark_stored(self, submission: Submission) -> None:

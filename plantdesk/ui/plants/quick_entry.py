@@ -38,7 +38,8 @@ class QuickEntry(Dialog):
 
     def __init__(self, context: WindowContext, queue: AddQueue) -> None:
         super().__init__(self.tr("Add a plant"))
-        self._context, self._queue = context, queue
+        self._context = context
+        self._queue = queue
         self._is_open = False
         self.form = form = PlantForm(context.theme, MessageLine(context.theme), empties_on_escape=False)
         self._completion = NameCompletion(form, queue, partial(known_names, context), below=self)

@@ -51,7 +51,8 @@ class UnsavedPlants(QFrame):
 
     def __init__(self, theme: Theme, queue: AddQueue) -> None:
         super().__init__()
-        self._queue, self._outbox = queue, queue.outbox
+        self._queue = queue
+        self._outbox = queue.outbox
         self._listed: list[Submission] = []
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("Plants that are not saved"))

@@ -74,7 +74,8 @@ class SettingsFeature(Feature):
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context)
-        self._server, self._other_commands = server, commands
+        self._server = server
+        self._other_commands = commands
         self._cached_commands: list[Command] = []
         self._dialog: SettingsDialog | None = None
         self._rows: SettingRows | None = None

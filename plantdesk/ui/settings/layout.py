@@ -42,7 +42,8 @@ class SettingRow(QWidget):
     def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
         """Show a hint after the controls; “Find a command” finds the row by `words` as well."""
         super().__init__()
-        self._theme, self._words = theme, words
+        self._theme = theme
+        self._words = words
         self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
         self._hint = PlainLabel(tone="muted", wrapped=True, buddy=controls[0])
         self.set_hint(hint)
@@ -132,6 +133,7 @@ class SettingsSection(QWidget):
 
     def __init__(self, title: str, rows: Sequence[SettingRow]) -> None:
         super().__init__()
-        self.title, self.rows = title, rows
+        self.title = title
+        self.rows = rows
         heading, line = PlainLabel(title, role="strong"), separator_line()
         fill(QVBoxLayout(self), heading, line, *rows, margins=(0, 0, 0, XL), spacing=S)

@@ -43,8 +43,10 @@ class BackupRows(QObject):
 
     def __init__(self, context: WindowContext, back_up: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
-        self._context, self._theme = context, context.theme
-        self._back_up, self._open = back_up, context.page.toast.open_file
+        self._context = context
+        self._theme = context.theme
+        self._back_up = back_up
+        self._open = context.page.toast.open_file
         location = context.location
         self.rows = self._rows(location.backups)
         context.preferences.changed.connect(self._show)
@@ -138,7 +140,9 @@ class SettingRows(QObject):
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context.page)
-        self._context, self._server, self._commands = context, server, commands
+        self._context = context
+        self._server = server
+        self._commands = commands
         self._preferences = context.preferences
         self._followers: list[Callable[[], None]] = []
         #: The rows about backups.

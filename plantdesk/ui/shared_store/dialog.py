@@ -66,7 +66,9 @@ class SharedStoreDialog(Dialog):
     ) -> None:
         """Fill the fields with a location."""
         super().__init__(self.tr("Shared store"), parent)
-        self._theme, self._bridge, self._preferences = theme, bridge, preferences
+        self._theme = theme
+        self._bridge = bridge
+        self._preferences = preferences
         self._task: Task | None = None
         self._probe: ConnectionProbe | None = None
         self._parameters: tuple[tuple[str, str], ...] = ()
@@ -223,7 +225,8 @@ class SharedStoreDialog(Dialog):
             self._task = None
 
     def _on_probed(self, location: PostgresLocation, probe: ConnectionProbe) -> None:
-        self._task, self._probe = None, probe
+        self._task = None
+        self._probe = probe
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._tested_label.setText(self.tr("Tested at {time}").format(time=now))
         self._results.show_probe(probe, location)

@@ -96,7 +96,8 @@ class Sidebar(Feature):
         for counter in self._counters:
             counter.close()
         self._counters.clear()
-        self._tag_commands.store, self._tag_commands.counts = None, {}
+        self._tag_commands.store = None
+        self._tag_commands.counts = {}
         self._contents = Contents.from_json(self._contents.to_json())
         self._search_counts = {}
         self._show()

@@ -87,7 +87,8 @@ class EntryDelegate(QStyledItemDelegate):
 
     def __init__(self, theme: Theme, view: SidebarView) -> None:
         super().__init__(view)
-        self._theme, self._view = theme, view
+        self._theme = theme
+        self._view = view
         #: The entry under a drag, if it accepts the drop.
         self.target = QPersistentModelIndex()
 
@@ -409,7 +410,8 @@ class SidebarView(QTreeView):
 
     @override
     def startDrag(self, actions: Qt.DropAction) -> None:
-        entry, self._is_entry_pressed = self.current(), False
+        entry = self.current()
+        self._is_entry_pressed = False
         if entry is not None and entry.tag is not None and self.can_change_tags:
             drag_tag(self, entry.tag)
 

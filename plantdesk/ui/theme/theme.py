@@ -237,7 +237,8 @@ class Theme(QObject):
         sheet = style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators")
         if self._app.styleSheet() == sheet and (colors, metrics) == (self.colors, self.metrics):
             return
-        self.colors, self.metrics = colors, metrics
+        self.colors = colors
+        self.metrics = metrics
         self._app.setPalette(palette_of(colors))
         self._app.setFont(metrics.font(FontRole.BODY))
         self._app.setStyleSheet(sheet)

@@ -85,7 +85,8 @@ class Transfer(Feature):
             self._dialog.reject()
         if self._job is not None:
             self._job.close()
-            self._job, self._running_text = None, ""
+            self._job = None
+            self._running_text = ""
         self._bar.clear()
 
     @override

@@ -65,7 +65,8 @@ class _PreviewDelegate(CellDelegate):
 
     def __init__(self, theme: Theme, table: ColumnTable) -> None:
         super().__init__(table)
-        self._theme, self._columns = theme, table
+        self._theme = theme
+        self._columns = table
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

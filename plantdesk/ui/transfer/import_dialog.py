@@ -210,8 +210,12 @@ class ImportDialog(Dialog):
     ) -> None:
         """Read `sources`; `tag` is proposed for plants without one. Refused rows can be saved in `folder`."""
         super().__init__(self.tr("Import"), context.page)
-        self._theme, self._bridge, self._store, self._folder = context.theme, context.bridge, store, folder
-        self._sources, self._reading = sources, reading
+        self._theme = context.theme
+        self._bridge = context.bridge
+        self._store = store
+        self._folder = folder
+        self._sources = sources
+        self._reading = reading
         self._sample: Sample | None = None
         self._sample_task: Task | None = None
         self._job: ImportJob | None = None

@@ -48,7 +48,8 @@ class Tone(Enum):
     ERROR = ("error", "circle-alert")
 
     def __init__(self, style_name: str, icon: str | None) -> None:
-        self.style_name, self.icon = style_name, icon
+        self.style_name = style_name
+        self.icon = icon
 
 
 class MessageStyle(NamedTuple):
@@ -81,7 +82,9 @@ class Message(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None, style: MessageStyle, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty message; one that expires is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
-        self._theme, self._style, self._shown_ms = theme, style, shown_ms
+        self._theme = theme
+        self._style = style
+        self._shown_ms = shown_ms
         #: The tone of the message; HINT while there is no message.
         self.tone = Tone.HINT
         self._icon = Icon(theme, size=style.icon_size)

@@ -32,8 +32,10 @@ class Icon(QWidget):
     def __init__(self, theme: Theme, name: str | None = None, color: str = "text", size: int = ICON) -> None:
         """Show an icon, by Lucide's name and a colour's name; `size` is the size beside text of 13 px."""
         super().__init__()
-        self._theme, self._size = theme, size
-        self._name, self._color = name, color
+        self._theme = theme
+        self._size = size
+        self._name = name
+        self._color = color
         if name is None:
             self.hide()
         theme.changed.connect(self._fit)
@@ -41,7 +43,8 @@ class Icon(QWidget):
 
     def show_icon(self, name: str | None, color: str = "text") -> None:
         """Show another icon; None: none, and take no room."""
-        self._name, self._color = name, color
+        self._name = name
+        self._color = color
         self.setVisible(name is not None)
         self._fit()
 

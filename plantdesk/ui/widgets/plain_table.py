@@ -149,7 +149,8 @@ class _Model(RowModel[list[Cell]]):
 
     def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
         super().__init__(headings, parent)
-        self._theme, self._numbers = theme, numbers
+        self._theme = theme
+        self._numbers = numbers
 
     def show_rows(self, rows: list[list[Cell]], headings: Sequence[str] | None, *, same: bool) -> None:
         """Replace all rows, or only the cells that have changed in the `same` rows."""

@@ -72,7 +72,8 @@ class ManualDialog(Dialog):
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
         self._texts = [_plain_text(source) for source in self._sources]
         #: The search as a regular expression, and the rows of the pages that have it.
-        self._pattern, self._found = QRegularExpression(), [*range(len(self._sources))]
+        self._pattern = QRegularExpression()
+        self._found = [*range(len(self._sources))]
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -48,7 +48,8 @@ class Tray(Feature):
 
     def __init__(self, context: WindowContext, window: MainWindow, server: ApiControl) -> None:
         super().__init__(context)
-        self._window, self._server = window, server
+        self._window = window
+        self._server = server
         self._server_error = self._store_error = ""
         self._icon: QSystemTrayIcon | None = None
         self._has_begun = self._has_tokens = False

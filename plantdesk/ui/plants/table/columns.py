@@ -96,7 +96,10 @@ class TableColumns(QObject):
 
     def set_store(self, queries: StoreQueries | None) -> None:
         """Make room for the ids of another store, which are read; None: there is no store."""
-        self._queries, self._widest_in_store, self._is_read, self._is_counted = queries, "", False, False
+        self._queries = queries
+        self._widest_in_store = ""
+        self._is_read = False
+        self._is_counted = False
         self._query_ids()
 
     def apply(self, changes: Changes) -> None:

@@ -81,7 +81,8 @@ class PlantTableView(QTableView):
         self._set_up_rows()
         self._set_up_columns(model)
         self.keeper = SelectionKeeper(self, model)
-        self.selected_count, self.selected_ids = self.keeper.selected_count, self.keeper.selected_ids
+        self.selected_count = self.keeper.selected_count
+        self.selected_ids = self.keeper.selected_ids
         self._typed = ""
         self._typed_at = float("-inf")
         model.rows_replaced.connect(self._on_rows_replaced)
@@ -132,7 +133,8 @@ class PlantTableView(QTableView):
     def open_editor(self, column: Column) -> None:
         """Show the editor over a cell of the current row, which gets selected; it follows the row."""
         row = self.currentIndex().row()
-        self._edited_id, self._edited_column = self.current_id(), column
+        self._edited_id = self.current_id()
+        self._edited_column = column
         if not self.selectionModel().isRowSelected(row):
             self.keeper.go_to_row(row)
         self.scrollTo(self._plants.index(row, column))
