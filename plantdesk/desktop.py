@@ -163,7 +163,8 @@ class Desktop(QObject):
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:
         """Show another store in the window, or raise the window that shows it."""
-        window, session = self.window, self.session
+        window = self.window
+        session = self.session
         single_window = SingleWindow(location, paths.path_or_none(paths.data_folder))
         is_same = single_window.key == self._single_window.key
         if window is None or session is None or not session.may_close_store():

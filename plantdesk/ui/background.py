@@ -32,7 +32,8 @@ _Result = TypeVar("_Result")
 
 #: An interrupt has no effect before SQLite begins the query, so it is repeated until the task has ended.
 _INTERRUPT_INTERVAL = 0.02
-_MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
+_MIN_PAUSE_MS = 50
+_RETRY_DELAY_MS = 2000
 
 
 class Task:

@@ -59,7 +59,8 @@ class GarbageCollector(QObject):
     @Slot()
     def collect_if_due(self) -> None:
         """Collect the generations up to the oldest one whose threshold is exceeded."""
-        counts, thresholds = gc.get_count(), gc.get_threshold()
+        counts = gc.get_count()
+        thresholds = gc.get_threshold()
         due = [number for number in range(3) if 0 < thresholds[number] < counts[number]]
         if due:
             gc.collect(due[-1])

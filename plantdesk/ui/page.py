@@ -17,9 +17,12 @@ from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH
 from plantdesk.ui.widgets.messages import BarStack, InfoBar, Toast
 from plantdesk.ui.widgets.plain_text import announce
 
-_SHADOW_RADIUS, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
+_SHADOW_RADIUS = 24
+_SHADOW_COLOR = QColor(0, 0, 0, 90)
 #: Widths for text of 13 px. The card takes a quarter of the page, within these limits.
-_SIDEBAR_WIDTH, _MIN_CARD_WIDTH, _MAX_CARD_WIDTH = 212, 320, 400
+_SIDEBAR_WIDTH = 212
+_MIN_CARD_WIDTH = 320
+_MAX_CARD_WIDTH = 400
 #: The least width of the page at which the sidebar is docked, for text of 13 px.
 _DOCKS_SIDEBAR_FROM = 900
 
@@ -228,7 +231,8 @@ class Page(QFrame):
     @Slot()
     def collapse_panes(self) -> None:
         """Dock the panes for which there is room, and collapse the others to drawers."""
-        width, card = self.width(), self._card_width()
+        width = self.width()
+        card = self._card_width()
         sidebar = max(self._theme.metrics.scaled(_SIDEBAR_WIDTH), self.sidebar_pane.needed_width)
         self.sidebar_pane.set_has_room(has_room=width >= self._theme.metrics.scaled(_DOCKS_SIDEBAR_FROM))
         taken = card + (sidebar if self.sidebar_pane.is_docked else 0)

@@ -138,7 +138,8 @@ class CloseQuestion(QObject):
 
     def may_close(self) -> bool:
         """Return whether no work would be cancelled and all plants are saved; otherwise ask the user."""
-        running_text, unsaved = self._running_text(), self._remember_unsaved()
+        running_text = self._running_text()
+        unsaved = self._remember_unsaved()
         if running_text:
             title = self.tr("Close PlantDesk and cancel this?")
             self._ask(title, running_text, self.tr("&Cancel it and close"), self.tr("&Keep open"))

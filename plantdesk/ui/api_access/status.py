@@ -128,7 +128,8 @@ class ApiStatus(QWidget):
             continues = abs(row.added_at - series.added_at) < _SERIES_PAUSE_MS
             self._series[row.source.label] = _Series(series.plants + 1 if continues else 1, row.added_at)
         newest = added[-1]
-        name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
+        name = quoted(newest.name, 40)
+        who = shortened(one_line(newest.source.label), 30)
         template = Text("{count:,} plants from {who}", one="{name} from {who}")
         text = translated(template.filled(count=self._series[newest.source.label].plants, name=name, who=who))
         self._latest_text = text

@@ -116,7 +116,8 @@ def _is_continued_note(newer: _HistoryStep, older: _HistoryStep) -> bool:
 
 
 def _history_line(row: PlantRow, step: _HistoryStep) -> HistoryLine:
-    before, changed = step.before, step.changed_fields
+    before = step.before
+    changed = step.changed_fields
     details = [short_time(step.change.made_at)]
     if step.change.source.kind is not SourceKind.FORM:
         details.append(added_text(step.change.source))
@@ -367,8 +368,10 @@ class Summary(NamedTuple):
 
 def summarize(rows: Collection[PlantRow]) -> Summary:
     """Return the summary of at least one plant."""
-    ids, times = [row.id for row in rows], [row.added_at for row in rows]
-    tags, sources = Counter(row.tag for row in rows), Counter(row.source for row in rows)
+    ids = [row.id for row in rows]
+    times = [row.added_at for row in rows]
+    tags = Counter(row.tag for row in rows)
+    sources = Counter(row.source for row in rows)
     return Summary(min(ids), max(ids), tags.most_common(), min(times), max(times), sources.most_common())
 
 

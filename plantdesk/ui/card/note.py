@@ -117,7 +117,8 @@ class NoteEdit(QPlainTextEdit):
     def event(self, event: QEvent) -> bool:
         """Leave Ctrl+D to the menu, as it deletes a letter on X11, and Undo and Redo if nothing was typed."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            document, keys = self.document(), QKeySequence.StandardKey
+            document = self.document()
+            keys = QKeySequence.StandardKey
             undo = event.matches(keys.Undo) and not document.isUndoAvailable()
             redo = event.matches(keys.Redo) and not document.isRedoAvailable()
             duplicate = event.keyCombination() == QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
@@ -447,7 +448,8 @@ class NoteDrafts(QObject):
             self._edit.set_text(self.current.text)
 
     def _remember(self, drafts: list[NoteDraft]) -> None:
-        key, values = self._context.location.key, [each.to_json() for each in drafts]
+        key = self._context.location.key
+        values = [each.to_json() for each in drafts]
         if values or self._context.preferences.of_store(key).get("notes"):
             self._context.preferences.change_store(key, notes=values)
 

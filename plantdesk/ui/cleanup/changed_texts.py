@@ -27,8 +27,11 @@ from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 #: Texts that are listed; the others are counted.
 MAX_LISTED = 1000
-#: Characters of a text that are shown. If more than 60 precede its first match, only 20 of them are.
-_MAX_SHOWN, _MAX_BEFORE_MATCH, _SHOWN_BEFORE_MATCH = 300, 60, 20
+#: The most characters of a text that are shown.
+_MAX_SHOWN = 300
+#: If more characters than this precede the first match, only the last _SHOWN_BEFORE_MATCH of them are shown.
+_MAX_BEFORE_MATCH = 60
+_SHOWN_BEFORE_MATCH = 20
 #: Seconds until the matches found so far are reported.
 _FIRST_REPORT_SECONDS = 0.3
 #: The role under which the delegate gets the ChangedText itself.
@@ -204,9 +207,11 @@ class ChangedTexts(RowModel[ChangedText]):
     def counts(self) -> TickedCounts:
         """The counts of all texts, including those that are not listed."""
         ticked = [row for row in self.rows if self.is_ticked(row)]
-        matches, plants = sum(row.match_count for row in ticked), len({row.id for row in ticked})
+        matches = sum(row.match_count for row in ticked)
+        plants = len({row.id for row in ticked})
         if self._ticks_all:
-            matches, plants = matches + self._unlisted.matches, plants + self._unlisted.plants
+            matches += self._unlisted.matches
+            plants += self._unlisted.plants
         return TickedCounts(matches, plants, len(self.rows) - len(ticked))
 
     @property
@@ -252,10 +257,8 @@ class ChangedTexts(RowModel[ChangedText]):
     def _spoken(self, row: ChangedText) -> str:
         before, after = one_line(row.text(after=False)), one_line(row.text(after=True))
         reason = self.unchanged_reason(row)
-        changed, unchanged = (
-            self.tr("{id}, {field}: {before} becomes {after}"),
-            self.tr("{id}, {field}: {before}, {reason}"),
-        )
+        changed = self.tr("{id}, {field}: {before} becomes {after}")
+        unchanged = self.tr("{id}, {field}: {before}, {reason}")
         template = unchanged if reason else changed
         return template.format(id=row.id, field=field_text(row.field), before=before, after=after, reason=reason)
 
@@ -300,7 +303,8 @@ class _TextDelegate(CellDelegate):
 
     @override
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
-        text, formats = "", []
+        text = ""
+        formats = []
         for part, text_format in self._parts(index.data(ROW_ROLE), cell.font):
             format_range = QTextLayout.FormatRange()
             format_range.start = len(text)

@@ -27,8 +27,11 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_table import PlainTable, RowModel
 from plantdesk.ui.widgets.plain_text import tool_tip
 
-#: The most groups and plants that are read at once, and the most plants of a group that are shown.
-_MAX_PAGE_GROUPS, _MAX_PAGE_PLANTS, _MAX_SHOWN_PLANTS = 100, 400, 100
+#: The most groups and plants that are read at once.
+_MAX_PAGE_GROUPS = 100
+_MAX_PAGE_PLANTS = 400
+#: The most plants of a group that are shown.
+_MAX_SHOWN_PLANTS = 100
 
 
 class _Column(IntEnum):
@@ -75,7 +78,8 @@ class DuplicateModel(RowModel[GroupItem]):
 
     def set_groups(self, groups: PlantGroups, excluded: Collection[int] = ()) -> None:
         """Show other groups; groups in `excluded` are not merged. What the user chose in known groups stays."""
-        known, chosen = {*self._groups.ids}, {*self._chosen_ids.values()}
+        known = {*self._groups.ids}
+        chosen = {*self._chosen_ids.values()}
         were_excluded = {plant_id for group in self._excluded for plant_id in self._group_ids(group)}
         self.beginResetModel()
         self._groups = groups
@@ -166,7 +170,8 @@ class DuplicateModel(RowModel[GroupItem]):
 
     def _heading_details(self, group: int) -> str:
         """Return the number of plants of a group, how they differ, and which one is kept."""
-        rows, size = self._plants[group], self._groups.sizes[group]
+        rows = self._plants[group]
+        size = self._groups.sizes[group]
         differences = kinds_of_difference([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
         if differences:

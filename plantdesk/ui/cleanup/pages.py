@@ -96,7 +96,8 @@ class DuplicatesPage(CleanUpPage):
 
     def _connect(self) -> None:
         self._alike_box.currentIndexChanged.connect(self.start)
-        model, keep_box = self._model, self._keep_box
+        model = self._model
+        keep_box = self._keep_box
         keep_box.currentIndexChanged.connect(lambda: model.set_keep_rule(KeepRule(keep_box.currentData())))
         self._all_button.clicked.connect(lambda: model.set_all_merged(is_merged=not model.merged_count))
         model.changed.connect(self._show_counts)
@@ -255,7 +256,8 @@ class TagGroup(QFrame):
         self._on_ticked()
 
     def _add_line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
-        check, pill = QCheckBox(), TagPill(self._theme)
+        check = QCheckBox()
+        pill = TagPill(self._theme)
         pill.set_tag(other.tag)
         pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
         reason = translated(joined(other.differs, LISTED)) if other.differs else ""

@@ -151,7 +151,8 @@ class RewritingPage(CleanUpPage):
     def _rule(self) -> RewriteRule | None:
         checks = self._names_check, self._notes_check
         fields = tuple(field for field, check in zip(FIELDS, checks, strict=True) if check.isChecked())
-        find, new = self._find_edit.text(), self._new_edit.text()
+        find = self._find_edit.text()
+        new = self._new_edit.text()
         match self._action:
             case _Action.REPLACE if find and fields:
                 return RewriteRule(
@@ -179,7 +180,8 @@ class RewritingPage(CleanUpPage):
         self._new_texts[self._shown_action] = self._new_edit.text()
         self._shown_action = action
         self._new_edit.setText(self._new_texts.get(action, ""))
-        is_replace, is_tidy = action is _Action.REPLACE, action is _Action.TIDY
+        is_replace = action is _Action.REPLACE
+        is_tidy = action is _Action.TIDY
         self._find_part.setVisible(is_replace)
         self._new_part.setVisible(not is_tidy)
         self._quotes_part.setVisible(is_tidy)
@@ -323,7 +325,8 @@ class RewritingPage(CleanUpPage):
     def apply(self) -> None:
         if self._edit is None or not self.can_apply:
             return
-        edit, ticked_ids = self._edit, self._texts.ticked_ids
+        edit = self._edit
+        ticked_ids = self._texts.ticked_ids
         plants = edit.plants if ticked_ids is None else edit.plants._replace(ids=ticked_ids)
         edit = edit._replace(plants=plants, leave=frozenset(self._texts.unticked_keys))
         self.edit_requested.emit(edit, self._texts.counts.plants)

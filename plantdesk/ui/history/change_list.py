@@ -375,7 +375,8 @@ class _TextDelegate(CellDelegate):
     @override
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
         entry: HistoryEntry = index.data(ENTRY_ROLE)
-        line, colors = self._theme.metrics.line, self._theme.colors
+        line = self._theme.metrics.line
+        colors = self._theme.colors
         title = QRect(rect.left(), rect.center().y() - line + 1, rect.width(), line)
         painter.setFont(cell.font)
         painter.setPen(colors.color("text_2" if entry.change.is_undone else "text"))

@@ -44,9 +44,14 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 _PAGE_MARGIN = 12
 _LABEL_RADIUS = 150
 #: The colours of paper, which is white in every theme.
-_OUTLINE, _USED, _USED_TEXT = QColor("#cfd4cb"), QColor("#e9ece6"), QColor("#5c6658")
+_OUTLINE = QColor("#cfd4cb")
+_USED = QColor("#e9ece6")
+_USED_TEXT = QColor("#5c6658")
 #: For text of 13 px.
-_WIDTH, _HEIGHT, _LEFT_WIDTH, _MESSAGE_WIDTH = 840, 690, 284, 200
+_WIDTH = 840
+_HEIGHT = 690
+_LEFT_WIDTH = 284
+_MESSAGE_WIDTH = 200
 _MAX_COPIES = 999
 
 
@@ -111,7 +116,8 @@ class PagePreview(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self._job is None:
             return
-        area, sheet = self._page_rect(self._job), self._job.sheet
+        area = self._page_rect(self._job)
+        sheet = self._job.sheet
         scale = sheet.page_size.width() / max(area.width(), 1)
         position = (event.position() - area.topLeft().toPointF()) * scale  # in millimetres
         for number in range(sheet.label_count):
@@ -171,7 +177,8 @@ class LabelDialog(Dialog):
         """The chosen labels."""
         name, tag, plant_id, qr, note = (check.isChecked() for check in self._content_checks)
         content = Content(name, tag, plant_id, qr, note, self.line)
-        start, copies = self._start_box.value() - 1, self._copies_box.value()
+        start = self._start_box.value() - 1
+        copies = self._copies_box.value()
         return Job(self._sheet_choice.sheet, self._plants, content, start, copies)
 
     def show_outcome(self, tone: Tone, text: str) -> None:

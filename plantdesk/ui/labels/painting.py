@@ -50,7 +50,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 #: Millimetres by which labels may exceed the page: their makers round inches.
 _TOLERANCE = 0.5
 _A4, _LETTER = QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter
-_MAX_COUNT, _MAX_MM = 60, 500.0
+_MAX_COUNT = 60
+_MAX_MM = 500.0
 #: The least width and height of a label, in millimetres.
 _MIN_LABEL_MM = 5
 _MIN_CHOICE_WIDTH = 120
@@ -62,7 +63,8 @@ _LINE_SIZES = (300, 260, 230, 200, 175)
 #: The font size of the name for which the lines below it leave room.
 _RESERVED_NAME_SIZE = 290
 #: The largest side of the QR code, and the padding, as fractions of a label.
-_MAX_QR, _PADDING = 0.45, 0.07
+_MAX_QR = 0.45
+_PADDING = 0.07
 #: Characters of a text that are painted at most.
 _MAX_TEXT_LENGTH = 400
 _WRAPPED = Qt.TextFlag.TextWordWrap
@@ -103,7 +105,8 @@ class Sheet:
     @property
     def fits_page(self) -> bool:
         """Whether all labels are within the page."""
-        last, size = self.label_rect(self.label_count - 1), self.page_size
+        last = self.label_rect(self.label_count - 1)
+        size = self.page_size
         return last.right() <= size.width() + _TOLERANCE and last.bottom() <= size.height() + _TOLERANCE
 
     def label_rect(self, number: int) -> QRectF:
@@ -329,7 +332,8 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
         _paint_qr_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
         inner.setRight(inner.right() - side - padding)
     lines = [content.line_of(plant), plant.tag if content.tag else None, str(plant.id) if content.id else None]
-    name, note = plant.name if content.name else "", (plant.note or "") if content.note else ""
+    name = plant.name if content.name else ""
+    note = (plant.note or "") if content.note else ""
     texts = [one_line(text[:_MAX_TEXT_LENGTH]) for text in (name, note) if text]
     reserved = 0
     if texts:
@@ -353,7 +357,8 @@ def _paint_qr_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
         return
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # else lines show between the modules
-    left, top = rect.x() + (rect.width() - size * len(matrix)), rect.y() + (rect.height() - size * len(matrix)) // 2
+    left = rect.x() + (rect.width() - size * len(matrix))
+    top = rect.y() + (rect.height() - size * len(matrix)) // 2
     for y, row in enumerate(matrix):
         for x, is_dark in enumerate(row):
             if is_dark:
@@ -367,7 +372,8 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
     for lines_above, line in reversed(list(enumerate(lines))):
         size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
-        used, room = _text_rect(metrics, rect, line), bottom - rect.top() - reserved - lines_above * metrics.height()
+        used = _text_rect(metrics, rect, line)
+        room = bottom - rect.top() - reserved - lines_above * metrics.height()
         has_room = used.width() <= rect.width() and used.height() <= room
         height = used.height() if has_room else metrics.height()
         if bottom - height < rect.top() - UNITS_PER_MM:

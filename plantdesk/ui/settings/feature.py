@@ -113,7 +113,8 @@ class SettingsFeature(Feature):
             dialog, rows = self._make_dialog()
             for section_index, section in enumerate(rows.sections):
                 for row_index, row in enumerate(section.rows):
-                    action, title = QAction(self), f"{dialog.windowTitle()}: {section.title}: {row.label}"
+                    action = QAction(self)
+                    title = f"{dialog.windowTitle()}: {section.title}: {row.label}"
                     action.triggered.connect(partial(self._open_at, section_index, row_index))
                     self._cached_commands.append(Command(title, action, row.words))
             dialog.deleteLater()

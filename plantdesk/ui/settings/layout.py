@@ -17,9 +17,12 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: For text of 13 px.
-_LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
-#: The most lines of a hint beside the controls, and its least width if it has more than one.
-_MAX_HINT_LINES, _MIN_HINT_WIDTH = 1.8, 100
+_LABEL_WIDTH = 128
+_MAX_LABEL_WIDTH = 176
+#: The most lines of a hint beside the controls.
+_MAX_HINT_LINES = 1.8
+#: The least width of a hint that has more than one line.
+_MIN_HINT_WIDTH = 100
 _HORIZONTAL, _VERTICAL = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
 
 
@@ -135,5 +138,6 @@ class SettingsSection(QWidget):
         super().__init__()
         self.title = title
         self.rows = rows
-        heading, line = PlainLabel(title, role="strong"), separator_line()
+        heading = PlainLabel(title, role="strong")
+        line = separator_line()
         fill(QVBoxLayout(self), heading, line, *rows, margins=(0, 0, 0, XL), spacing=S)

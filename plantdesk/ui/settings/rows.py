@@ -35,7 +35,9 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _log = logging.getLogger(__name__)
 #: For text of 13 px.
-_PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
+_PORT_WIDTH = 96
+_COMBO_WIDTH = 220
+_SCALE_WIDTH = 72
 
 
 class BackupRows(QObject):
@@ -85,7 +87,8 @@ class BackupRows(QObject):
 
     @Slot()
     def _show(self) -> None:
-        settings, backups = self._context.preferences.settings, self._context.location.backups
+        settings = self._context.preferences.settings
+        backups = self._context.location.backups
         self._folder.set_hint(str(backups.folder))
         self._every.setCurrentIndex(max(0, self._every.findData(settings.backup_every)))
         if self._count.value() != settings.backup_count:
@@ -147,7 +150,9 @@ class SettingRows(QObject):
         self._followers: list[Callable[[], None]] = []
         #: The rows about backups.
         self.backups = BackupRows(context, commands.back_up, self)
-        appearance, entry, api = self._appearance(), self._entry(), self._api()
+        appearance = self._appearance()
+        entry = self._entry()
+        api = self._api()
         start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
         self._followers.append(start.follow)
         self.sections = [
@@ -170,7 +175,8 @@ class SettingRows(QObject):
             follow()
 
     def _appearance(self) -> list[SettingRow]:
-        theme, change = self._context.theme, self._preferences.change
+        theme = self._context.theme
+        change = self._preferences.change
         modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
         mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
         names = sorted((translation.name_of(each), each) for each in languages.available())
@@ -201,8 +207,10 @@ class SettingRows(QObject):
         ]
 
     def _text_size(self) -> SettingRow:
-        theme, value = self._context.theme, PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
-        smaller, larger = QPushButton("\u2212"), QPushButton("+")
+        theme = self._context.theme
+        value = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        smaller = QPushButton("\u2212")
+        larger = QPushButton("+")
         for button, name, steps in ((smaller, self.tr("Smaller"), -1), (larger, self.tr("Larger"), 1)):
             button.setAccessibleName(name)
             button.clicked.connect(partial(self._preferences.scale_text, steps))
@@ -217,7 +225,8 @@ class SettingRows(QObject):
         return SettingRow(theme, self.tr("Text size"), smaller, value, larger, hint=hint, words=words)
 
     def _entry(self) -> list[SettingRow]:
-        theme, command = self._context.theme, self._commands.keep_tag
+        theme = self._context.theme
+        command = self._commands.keep_tag
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._followers.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))

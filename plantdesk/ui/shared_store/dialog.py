@@ -40,7 +40,8 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: For text of 13 px.
-_WIDTH, _PORT_WIDTH = 640, 96
+_WIDTH = 640
+_PORT_WIDTH = 96
 #: Matches a port, or several separated by commas.
 _PORTS_PATTERN = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 #: The values of `sslmode` in the order of the choices.
@@ -136,7 +137,8 @@ class SharedStoreDialog(Dialog):
     @property
     def _location(self) -> PostgresLocation:
         """The location in the fields, with the password. Raises StoreUnreachableError."""
-        hosts, port = self._host_edit.text().strip(), self._port_edit.text().strip()
+        hosts = self._host_edit.text().strip()
+        port = self._port_edit.text().strip()
         named = [("host", hosts), ("port", port)] if "/" in hosts or "," in hosts else []
         chosen = _SSL_MODES[self._mode_box.currentIndex()]
         parameters = [(name, value) for name, value in named if value]
@@ -402,7 +404,8 @@ class SharedStoreDialog(Dialog):
     @Slot()
     def _fit(self) -> None:
         """Make room for the content and the reason of a failed test, so that no widget moves after a test."""
-        layout, footer = self._content.layout(), self.layout()
+        layout = self._content.layout()
+        footer = self.layout()
         if layout is None or footer is None:
             return
         activate_layouts(self)

@@ -99,7 +99,8 @@ class SidebarEntry(NamedTuple):
             return f"{self.text}: {self.search.text}"
         if self.tag is None or self.plants is None:
             return self.text
-        tag, own = tag_text(self.tag), QLocale().toString(self.own_plants)
+        tag = tag_text(self.tag)
+        own = QLocale().toString(self.own_plants)
         if not self.children:
             return translated(Text("{tag} · {count:,} plants", one="{tag} · 1 plant", count=self.plants, tag=tag))
         text = translate("Sidebar", "{tag} · {plants} with all below, {own} itself")
@@ -177,7 +178,8 @@ def entries_of(
 
     “Today” is left out if all plants were added today, unless the present `search` has it.
     """
-    counts, terms = contents.counts, frozenset(parse_terms(search))
+    counts = contents.counts
+    terms = frozenset(parse_terms(search))
     total, today, untagged = (None,) * 3 if counts is None else (counts.total, counts.today, counts.tags.get(None, 0))
 
     def entry_of(term: Term, plants: int | None) -> SidebarEntry:

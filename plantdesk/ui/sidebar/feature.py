@@ -79,7 +79,8 @@ class Sidebar(Feature):
         self._tag_commands.store = opened.store
         self._enable_tag_changes()
         self._restore()
-        worker, store = self.context.bridge.worker, opened.store
+        worker = self.context.bridge.worker
+        store = opened.store
         self._counters = [
             RepeatedQuery(
                 worker("plant-counts"), store, lambda reader, _task: Contents.of(reader.counts()), self._on_counted

@@ -68,17 +68,26 @@ from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 #: For text of 13 px. Marks and texts start at the indent of the entry.
-_ROW_HEIGHT, _HEADING_HEIGHT = 30, 28
-_INDENT, _MARK_CENTER, _TEXT_START, _END_MARGIN = 16, 4, 20, 11
-_DOT_SIZE, _CHEVRON_SIZE = 10, 12
-#: The corner radius of a background, and the width of the focus frame, in pixels.
-_RADIUS, _FOCUS_WIDTH = 6, 2
+_ROW_HEIGHT = 30
+_HEADING_HEIGHT = 28
+_INDENT = 16
+_MARK_CENTER = 4
+_TEXT_START = 20
+_END_MARGIN = 11
+_DOT_SIZE = 10
+_CHEVRON_SIZE = 12
+#: The corner radius of a background, in pixels.
+_RADIUS = 6
+#: The width of the focus frame, in pixels.
+_FOCUS_WIDTH = 2
 #: The least width of the name of the deepest tag, for text of 13 px.
 _MIN_NAME_WIDTH = 64
 #: The opacity of disabled entries, at which counts are readable.
 _DISABLED_OPACITY = 0.6
-#: During a drag: pixels from an edge at which the tree scrolls, and milliseconds until a branch expands.
-_SCROLL_MARGIN, _EXPAND_DELAY_MS = 24, 600
+#: Pixels from an edge at which the tree scrolls during a drag.
+_SCROLL_MARGIN = 24
+#: Milliseconds until a branch expands during a drag.
+_EXPAND_DELAY_MS = 600
 _CHOOSE_KEYS = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
@@ -181,17 +190,20 @@ class EntryDelegate(QStyledItemDelegate):
         self._theme.icons.paint(painter, rect, icon, "accent" if entry.is_active else "text_2")
 
     def _paint_texts(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
-        colors, scaled = self._theme.colors, self._theme.metrics.scaled
+        colors = self._theme.colors
+        scaled = self._theme.metrics.scaled
         font, count_font = self._fonts(option.font, is_active=entry.is_active)
         room = option.rect.width() - scaled(_TEXT_START) - scaled(_END_MARGIN)
         painter.setFont(count_font)
         painter.setPen(colors.color("text" if entry.is_active else "text_2"))
-        rect, trailing = self._rect_from_start(option, scaled(_TEXT_START), room), Qt.AlignmentFlag.AlignRight
+        rect = self._rect_from_start(option, scaled(_TEXT_START), room)
+        trailing = Qt.AlignmentFlag.AlignRight
         draw_line(painter, rect, entry.count_text, option.direction, trailing)
         room -= S + painter.fontMetrics().horizontalAdvance(entry.count_text)
         painter.setFont(font)
         painter.setPen(colors.color("text"))
-        rect, middle = self._rect_from_start(option, scaled(_TEXT_START), room), Qt.TextElideMode.ElideMiddle
+        rect = self._rect_from_start(option, scaled(_TEXT_START), room)
+        middle = Qt.TextElideMode.ElideMiddle
         draw_line(painter, rect, one_line(entry.text), option.direction, elided=middle)
 
     def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
@@ -450,7 +462,8 @@ class SidebarView(QTreeView):
 
         The tag moves below that of the entry, or to the top level on a heading.
         """
-        index, tag = self.indexAt(event.position().toPoint()), dragged_tag(event.mimeData())
+        index = self.indexAt(event.position().toPoint())
+        tag = dragged_tag(event.mimeData())
         if not index.isValid() or not self.can_change_tags:
             return QModelIndex(), None
         entry = self.entry(index)

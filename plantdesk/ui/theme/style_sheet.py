@@ -291,7 +291,9 @@ def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
 
 
 def _derived_colors(colors: Colors) -> dict[str, str]:
-    text, accent, drop = colors.color("text"), colors.color("accent"), colors.color("window")
+    text = colors.color("text")
+    accent = colors.color("accent")
+    drop = colors.color("window")
     drop.setAlphaF(0.85)
     return {
         "drop": drop.name(QColor.NameFormat.HexArgb),

@@ -36,8 +36,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 #: The most rows, and columns unless a later one has a field, that are shown.
 _MAX_ROWS, _MAX_COLUMNS = 20, 30
 _MIN_WIDTH, _MAX_WIDTH = 130, 260
-#: The least visible rows, and the most columns of which one is stretched.
-_MIN_ROWS, _FEW_COLUMNS = 3, 7
+#: The least visible rows.
+_MIN_ROWS = 3
+#: The most columns of which one is stretched.
+_FEW_COLUMNS = 7
 #: The gap between two combo boxes, half on each side.
 _COMBO_GAP = 9
 #: From the edge of a cell to a pill, whose text is then aligned with the heading.
@@ -176,10 +178,12 @@ class ColumnTable(QFrame):
 
     @Slot()
     def _place_combos(self) -> None:
-        table, height = self._table, self._theme.metrics.compact_row
+        table = self._table
+        height = self._theme.metrics.compact_row
         start = table.viewport().x() + _COMBO_GAP // 2
         for column, (combo, tick) in enumerate(zip(self._combos, self._name_checks, strict=True)):
-            left, width = start + table.columnViewportPosition(column), table.columnWidth(column) - _COMBO_GAP
+            left = start + table.columnViewportPosition(column)
+            width = table.columnWidth(column) - _COMBO_GAP
             combo.setGeometry(left, XS, width, height)
             tick.setGeometry(left, height + 2 * XS, min(width, tick.sizeHint().width()), height)
 
@@ -254,7 +258,8 @@ class ColumnTable(QFrame):
         self.fields_changed.emit()
 
     def _fit_columns(self, sample: Sample) -> None:
-        table, count = self._table, self._table.model().columnCount()
+        table = self._table
+        count = self._table.model().columnCount()
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for column in range(count):

@@ -42,7 +42,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _REFUSED_SIZE = QSize(760, 480)
 #: The icons and texts of the counts: new plants, plants that are here already, taken IDs, and invalid rows.
-_CONFLICTS, _INVALID = 2, 3
+_CONFLICTS = 2
+_INVALID = 3
 _ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
 _TEXTS = (
     Text("new plants", one="new plant"),
@@ -271,7 +272,8 @@ class ImportDialog(Dialog):
 
     def _read_sample(self) -> None:
         self._cancel_reading()
-        source, reading = self._sources[0], self._reading
+        source = self._sources[0]
+        reading = self._reading
         self._sample_task = self._bridge.long_tasks.run(
             self, lambda _task: read_sample(source, reading), self._on_sample, self._show_failure
         )
@@ -332,7 +334,8 @@ class ImportDialog(Dialog):
         if self._sample is None:
             return
         self._message.clear()
-        fields, codes = self._columns.fields, self._sample.layout.codes
+        fields = self._columns.fields
+        codes = self._sample.layout.codes
         self._codes_check.setChecked(codes is not None and fields.get("note") == codes.position)
         if "name" not in fields:
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
@@ -374,7 +377,8 @@ class ImportDialog(Dialog):
             self._import_button.setText(self.tr("Import"))
             self._import_button.setEnabled(self._job is not None)
             return
-        (new, _, conflicts, owners), on_conflict = preview.counts, self._outcome.on_conflict
+        new, _, conflicts, owners = preview.counts
+        on_conflict = self._outcome.on_conflict
         count = new + {OnConflict.NEW_ID: conflicts, OnConflict.REPLACE: owners}.get(on_conflict, 0)
         refuses_conflicts = conflicts > 0 and on_conflict is OnConflict.REFUSE
         is_refused = refuses_conflicts or (preview.invalid > 0 and not self._outcome.skip_invalid)
@@ -423,13 +427,13 @@ class ImportDialog(Dialog):
             return
         preview = job.preview
         if invalid:
-            title, rows, count = self.tr("Rows that cannot be read"), preview.invalid_rows, preview.invalid
+            title = self.tr("Rows that cannot be read")
+            rows = preview.invalid_rows
+            count = preview.invalid
         else:
-            title, rows, count = (
-                self.tr("Rows whose ID is taken"),
-                preview.conflict_rows,
-                preview.counts.clashing,
-            )
+            title = self.tr("Rows whose ID is taken")
+            rows = preview.conflict_rows
+            count = preview.counts.clashing
         dialog = RefusedDialog(self._theme, title, rows, count, self._folder, self)
         job.saved.connect(dialog.show_saved)
         job.not_saved.connect(dialog.show_not_saved)
@@ -465,7 +469,8 @@ class ImportDialog(Dialog):
 
     def _lay_out(self) -> None:
         bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, margins=(XL, M, XL, L), spacing=S)
-        header, tag = self._make_header(), self._make_tag_row()
+        header = self._make_header()
+        tag = self._make_tag_row()
         self.break_rows(header, tag, bottom)
         fill(QVBoxLayout(self), (ScrollArea(self._make_body(header, tag)), 1), bottom, margins=0, spacing=0)
         scaled = self._theme.metrics.scaled

@@ -170,7 +170,8 @@ class ActionRow(QHBoxLayout):
         return self._buttons[0] if self._actions else None
 
     def _add_button(self) -> None:
-        button, number = OneClickButton(), len(self._buttons)
+        button = OneClickButton()
+        number = len(self._buttons)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # so a click leaves the focus in the field
         set_properties(button, **self._style)
         button.clicked.connect(partial(self._run, number))

@@ -117,7 +117,8 @@ class Dialog(QDialog):
         if parent is not None and time.monotonic() - self._shown_at < _READING_SECONDS:
             self.adjustPosition(parent)  # not relative to its position, which is 0, 0 on X11 before it is framed
         elif self.isVisible():
-            frame, room = self.frameGeometry(), self.screen().availableGeometry()
+            frame = self.frameGeometry()
+            room = self.screen().availableGeometry()
             top = min(frame.top(), room.bottom() + 1 - frame.height())
             self.move(self.x(), max(top, room.top()))
 

@@ -26,8 +26,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: The label of a button, and its slot.
 MessageAction = tuple[str, Callable[[], object]]
-#: Milliseconds for which a success message is shown; longer if a screen reader is active.
-_SHOWN_MS, _SPOKEN_MS = 8000, 30_000
+#: Milliseconds for which a success message is shown.
+_SHOWN_MS = 8000
+#: The same if a screen reader is active.
+_SPOKEN_MS = 30_000
 #: The least width of a text beside its buttons, in pixels.
 _MIN_TEXT = 80
 #: The least width of the text beside the buttons of a line, for text of 13 px.
@@ -171,7 +173,8 @@ class Message(QFrame):
     def _fit_into(self, width: int) -> None:
         """Lay out the buttons beside the text or below it, for a width of the message."""
         room = width - (self._row.sizeHint().width() - self._content.sizeHint().width())
-        beside, natural = self._buttons_width(), self._natural_width()
+        beside = self._buttons_width()
+        natural = self._natural_width()
         is_below = beside > room // 2 and natural > room - beside
         directions = QBoxLayout.Direction
         self._content.setDirection(directions.TopToBottom if is_below else directions.LeftToRight)
@@ -428,7 +431,8 @@ class Toast(Message):
         self._fit_into(width - 2)  # the border
         self._row.activate()
         end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
-        align, area = Qt.AlignmentFlag.AlignTrailing | end, self._area.translated(0, -XS if self._is_upper else 0)
+        align = Qt.AlignmentFlag.AlignTrailing | end
+        area = self._area.translated(0, -XS if self._is_upper else 0)
         self.setGeometry(QStyle.alignedRect(self.layoutDirection(), align, self.sizeHint(), area))
         self.raise_()
         if self.isVisible():

@@ -63,9 +63,11 @@ class OfferDelegate(QStyledItemDelegate):
 
     def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
         """Return the layout of a text, elided to a width in pixels."""
-        bold, found = _bold(option.font), QTextLayout.FormatRange()
+        bold = _bold(option.font)
+        found = QTextLayout.FormatRange()
         text = one_line(text)
-        folded, typed = searched(text), searched(self.typed)
+        folded = searched(text)
+        typed = searched(self.typed)
         found.start = max(folded.find(typed), 0)
         found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
         found.format.setFont(bold)

@@ -97,7 +97,8 @@ def line_layout(
 
 def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, selected: bool = False) -> None:
     """Paint a tag into `rect`; one without a visible character only as an outline."""
-    visible, colors = is_visible(tag), theme.colors
+    visible = is_visible(tag)
+    colors = theme.colors
     background, foreground = pill_colors(hue_of(tag), dark=colors.dark)
     painter.setFont(theme.metrics.font(FontRole.PILL))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -70,7 +70,8 @@ class CellDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
-        text, style = cell.text, cell.widget.style()
+        text = cell.text
+        style = cell.widget.style()
         rect = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget).adjusted(
             _GAP, 0, -_GAP, 0
         )

@@ -47,8 +47,13 @@ from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
 
 #: Sizes for text of 13 px.
-_MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 880, 600, 190, 32
-_ABOUT_WIDTH, _SEARCH_WIDTH, _SEARCH_HEIGHT = 560, 560, 460
+_MANUAL_WIDTH = 880
+_MANUAL_HEIGHT = 600
+_PAGES_WIDTH = 190
+_ROW = 32
+_ABOUT_WIDTH = 560
+_SEARCH_WIDTH = 560
+_SEARCH_HEIGHT = 460
 #: The gap between the two columns of groups of keys.
 _GAP = 32
 _TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
@@ -150,7 +155,8 @@ class ManualDialog(Dialog):
         if not self._text.find(self._pattern):
             self._text.moveCursor(QTextCursor.MoveOperation.Start)
             self._text.find(self._pattern)
-        cursor_y, height = self._text.cursorRect().center().y(), self._text.viewport().height()
+        cursor_y = self._text.cursorRect().center().y()
+        height = self._text.viewport().height()
         if not height // 8 < cursor_y < height * 7 // 8:
             bar = self._text.verticalScrollBar()
             bar.setValue(bar.value() + cursor_y - height // 3)
@@ -214,7 +220,8 @@ class AboutDialog(Dialog):
         copy.set_content(diagnosis)
         self.buttons.addButton(copy, START_ROLE)
         close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        licences, field = PlainLabel(self._licences(), wrapped=True), self._text_field(diagnosis)
+        licences = PlainLabel(self._licences(), wrapped=True)
+        field = self._text_field(diagnosis)
         self.arrange(
             self._header(theme),
             S,
@@ -264,7 +271,8 @@ class AboutDialog(Dialog):
 def diagnosis_of(theme: Theme) -> str:
     """Return versions, and the appearance of the window on this screen."""
     screen = QGuiApplication.primaryScreen()
-    size, ratio = screen.size(), screen.devicePixelRatio()
+    size = screen.size()
+    ratio = screen.devicePixelRatio()
     facts = [
         *system_facts(),
         ("Qt", f"{qVersion()}, {QGuiApplication.platformName()}"),

@@ -146,7 +146,8 @@ class StoreNotice(Feature):
             is_outdated = isinstance(error, StoreOutdatedError)
             self._show(title, error_text(error), *((update,) if is_outdated else ()), tone=Tone.INFO)
             return
-        text, actions = error_text(error), []
+        text = error_text(error)
+        actions = []
         if isinstance(error, StoreDamagedError | StoreMovedError):
             actions = [self._restore_action()]
         if not isinstance(error, StoreDamagedError):
@@ -227,7 +228,8 @@ class VersionNotice(Feature):
 
     @Slot()
     def _check_if_due(self) -> None:
-        preferences, now = self.context.preferences, time.time()
+        preferences = self.context.preferences
+        now = time.time()
         is_due = updates.is_due(preferences.settings.updates_asked_at, now)
         if self._check_timer.isActive() and preferences.settings.ask_for_updates and is_due:
             preferences.change(updates_asked_at=int(now))

@@ -33,7 +33,8 @@ from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
 
 #: Milliseconds between two checks for a tray while the window is hidden; at login it may start after PlantDesk.
 _CHECK_INTERVAL_MS = 30_000
-_ICON_SIZE, _DOT_SIZE = 64, 26
+_ICON_SIZE = 64
+_DOT_SIZE = 26
 #: Errors that prevent saving plants until the user acts.
 _NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
@@ -197,7 +198,8 @@ class Tray(Feature):
             self._window.showMinimized()
 
     def _make_icon(self) -> QSystemTrayIcon:
-        icon, menus = QSystemTrayIcon(self), self.context.menus
+        icon = QSystemTrayIcon(self)
+        menus = self.context.menus
         menu = QMenu(self.context.page)
         menu.addAction(self._today_action)
         menu.addSeparator()
