@@ -106,7 +106,8 @@ def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: 
             if is_listed:
                 rows += found
             match_count += sum(each.match_count for each in found if not each.is_blank)
-            changed_plants += any(not each.is_blank for each in found)
+            if any(not each.is_blank for each in found):
+                changed_plants += 1
             if time.monotonic() > report_at:
                 task.raise_if_cancelled()
                 task.report(Preview(since, tuple(rows)))

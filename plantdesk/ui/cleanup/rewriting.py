@@ -271,7 +271,7 @@ class RewritingPage(CleanUpPage):
     def _show_counts(self) -> None:
         counts = self._texts.counts
         has_rows = self._texts.rowCount() > 0
-        self._pages.setCurrentIndex(int(not has_rows))
+        self._pages.setCurrentIndex(0 if has_rows else 1)
         self._all_box.setVisible(has_rows)
         self._all_box.setCheckState(self._texts.check_state)
         is_known = self._edit is not None and self._preview.is_complete

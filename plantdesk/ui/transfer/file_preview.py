@@ -188,7 +188,7 @@ class ColumnTable(QFrame):
             tick.setGeometry(left, height + 2 * XS, min(width, tick.sizeHint().width()), height)
 
     def _show_name_checks(self) -> None:
-        rows = 1 + self._has_name_checks
+        rows = 2 if self._has_name_checks else 1
         self._strip.setFixedHeight(rows * self._theme.metrics.compact_row + (rows + 1) * XS)
         for combo, tick in zip(self._combos, self._name_checks, strict=True):
             tick.setVisible(self._has_name_checks)

@@ -41,9 +41,10 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _REFUSED_SIZE = QSize(760, 480)
-#: The icons and texts of the counts: new plants, plants that are here already, taken IDs, and invalid rows.
+#: Positions of two of the counts: taken IDs, and invalid rows.
 _CONFLICTS = 2
 _INVALID = 3
+#: The icons and texts of the counts: new plants, plants that are here already, taken IDs, and invalid rows.
 _ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
 _TEXTS = (
     Text("new plants", one="new plant"),
