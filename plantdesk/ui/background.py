@@ -73,7 +73,7 @@ class Task:
         self._repeat_interrupt()
 
     def call_unless_cancelled(self, function: Callable[[], object]) -> bool:
-        """Call `function`, which `cancel` waits for, unless the task is cancelled; return whether it was called."""
+        """Call `function` unless the task is cancelled; return whether it was called. `cancel` waits for it."""
         with self._lock:
             if not self.is_cancelled:
                 function()
@@ -89,7 +89,7 @@ class Task:
         self._ended.wait()
 
     def report(self, progress: object) -> None:
-        """Pass `progress` to the function given for it, which runs on the GUI thread; on the thread of the task."""
+        """Call the progress function of the task on the GUI thread. For the thread of the task."""
         if self._progress is not None:
             self._post(partial(self._call, self._progress, progress))
 
@@ -105,7 +105,7 @@ class Task:
 
     @contextmanager
     def interrupted_by(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """While in this context, `cancel` calls `interrupt`, which makes the running query raise InterruptedError."""
+        """In this context, `cancel` calls `interrupt`; the running query then raises InterruptedError."""
         with self._lock:
             self.raise_if_cancelled()
             self._interrupt = interrupt

@@ -101,7 +101,7 @@ class Bridge(QObject):
                 self._posted.emit(function)
 
     def worker(self, name: str) -> Worker:
-        """Return a worker with a new thread, which the caller must close."""
+        """Return a worker with a new thread. The caller must close it."""
         return Worker(self.post, name)
 
     def follow(

@@ -36,7 +36,7 @@ class Midnight(QObject):
 
 
 class GarbageCollector(QObject):
-    """Collects garbage by a timer on the GUI thread; the automatic collector, which uses any thread, is disabled."""
+    """Collects garbage by a timer on the GUI thread. Disables the automatic collector: it runs on any thread."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -16,7 +16,7 @@ _TIMEOUT_MS = 5000
 
 
 def _copy(event: QKeyEvent) -> QKeyEvent:
-    """Return a copy of a key event, which Qt deletes.
+    """Return a copy of a key event: Qt deletes the original.
 
     Without the Shift of Ctrl+;, which some keyboards need for “;”: Qt ignores it only in events of the keyboard.
     """
@@ -30,7 +30,7 @@ def _copy(event: QKeyEvent) -> QKeyEvent:
 
 
 class HeldKeys(QObject):
-    """Holds the keys of one window between `hold` and `release`, which sends them in their order, or `drop`.
+    """Holds the keys of one window after `hold`. `release` sends them in their order; `drop` discards them.
 
     If a released key calls `hold` again, the keys after it wait. A click drops the keys of commands.
     """

@@ -33,7 +33,7 @@ class MainWindow(QMainWindow):
     """Saves its geometry, and restores it within the screens.
 
     `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
-    `focus_moving`: Tab or Shift+Tab is about to move the focus. `closing`: the window closes, which ends the program.
+    `focus_moving`: Tab or Shift+Tab is about to move the focus. `closing`: the window closes, and the program ends.
     `geometry_changed`: it was moved or resized.
     """
 
@@ -65,11 +65,11 @@ class MainWindow(QMainWindow):
         self._restore_geometry()
 
     def set_file_name(self, name: str | None) -> None:
-        """Show the name of a store in the title; None: only that of the program."""
+        """Show the name of a store in the title; None: only the program's name."""
         self.setWindowTitle("PlantDesk" if name is None else f"{name} — PlantDesk")
 
     def clear(self) -> None:
-        """Remove content, menus and status bar, before those of another store."""
+        """Remove content, menus and status bar before another store is shown."""
         self.may_close = lambda: True
         self.hide_on_close = lambda: False
         content = self.takeCentralWidget()
@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def close_unasked(self) -> None:
-        """Close the window without a question, which ends the program."""
+        """Close the window without a question, and end the program."""
         self.may_close = lambda: True
         self.is_quitting = True
         self.close()

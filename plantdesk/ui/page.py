@@ -130,7 +130,7 @@ class SidePane(QFrame):
         return True
 
     def give_up_focus(self) -> None:
-        """Let the window move the focus out of the pane, which was disabled."""
+        """Let the window move the focus out of the disabled pane."""
         self.focus_lost.emit()
 
     def _update(self) -> None:
@@ -198,7 +198,7 @@ class Page(QFrame):
         self.collapse_panes()
 
     def add_bar(self) -> InfoBar:
-        """Return a new bar, which is hidden until it shows a state."""
+        """Return a new bar. It is hidden until it shows a state."""
         return self._bar_stack.add()
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
@@ -214,7 +214,7 @@ class Page(QFrame):
 
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
-        """Move the focus by `step` parts, which is 1 or -1; first to a toast that has not had the focus yet."""
+        """Move the focus by `step` parts (1 or -1); first to a toast that has not had the focus yet."""
         if step > 0 and self.toast.is_waiting:
             self.toast.focus_first()
             return

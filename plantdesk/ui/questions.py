@@ -1,4 +1,4 @@
-"""Questions of the window: which tag, what closing would cancel, and which of two versions of a plant stays."""
+"""Questions of the window: for a tag, before closing, and about two versions of a plant."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class CloseQuestion(QObject):
 
 
 class ConflictQuestion(QObject):
-    """Asks which version of a plant to keep, in a bar of its own, so that no other message replaces the question.
+    """Asks which version of a plant to keep. It has its own bar, so that no message replaces the question.
 
     `discarded`: the user's version is to be dropped. `answered`: a button was pressed, after its action has begun.
     """
@@ -222,7 +222,7 @@ class ConflictQuestion(QObject):
         queries.run(self, partial(plant_of, plant_id=row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
-        """Ask which version to keep: `mine`, which `keep` saves, or `theirs`, that of the store."""
+        """Ask which version to keep: `theirs`, of the store, or `mine`; `keep` saves it."""
         text = f"{self._yours(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
         take = self.tr("Take theirs"), self.discarded.emit
         self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), take)

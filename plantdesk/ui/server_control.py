@@ -78,7 +78,7 @@ class ApiControl(QObject):
         create_server: Callable[[ServedStore], StoreServer],
         save_port: Callable[[int], object],
     ) -> None:
-        """Serve on `port` until the user chooses another one, which `save_port` saves."""
+        """Serve on `port` until the user chooses another one; `save_port` saves it."""
         super().__init__()
         self._bridge = bridge
         self._preferences = preferences
@@ -233,7 +233,7 @@ class UnreachedStore:
         return self
 
     def checker(self) -> UnreachedStore:
-        """Return the lookup of tokens, which is this object."""
+        """Return the lookup of tokens: this object."""
         return self
 
     def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it

@@ -56,7 +56,7 @@ class SingleWindow(QObject):
     requested = Signal(object)
 
     def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
-        """Prepare a lock file in `folder`, which must be local and private; None: lock nothing."""
+        """Prepare a lock file in a local, private `folder`; None: lock nothing."""
         super().__init__(parent)
         self.key = window_key(store.key)
         self._name = socket_name(self.key, folder)
@@ -106,7 +106,7 @@ class SingleWindow(QObject):
         return other
 
     def raise_other(self, request: WindowRequest = _RAISE_REQUEST) -> bool:
-        """Send a request by `ask_other`, and run an event loop until the result, which is returned."""
+        """Send a request by `ask_other`, run an event loop until the result, and return it."""
         answers: list[bool] = []
         loop = QEventLoop()
         other = self.ask_other(request)

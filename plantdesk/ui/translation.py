@@ -32,7 +32,7 @@ def name_of(language: str) -> str:
 
 
 def use_language(app: QApplication, setting: str) -> None:
-    """Use the language of a setting, or of the system if it is empty; dates and numbers are those of the region."""
+    """Use the language of a setting, or of the system if it is empty; dates and numbers follow the region."""
     system = QLocale.system()
     language = languages.choose(setting, system.uiLanguages(), languages.available())
     languages.set_current(languages.catalogue_of(language))

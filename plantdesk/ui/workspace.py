@@ -80,7 +80,7 @@ class Workspace(Page):
         location: StoreLocation,
         window: MainWindow,
     ) -> None:
-        """Fill `window`; `location` is that of the store that will be opened."""
+        """Fill `window`; `location` is the location of the store to open."""
         super().__init__(theme, window)
         self._window = window
         self._opened: OpenStore | None = None
@@ -283,7 +283,7 @@ class Workspace(Page):
             self._report_damaged_settings(self._context.preferences.quarantined)
 
     def show_and_focus(self) -> None:
-        """Show the content with its final layout, then set the focus, which a hidden widget does not get."""
+        """Show the content with its final layout, then set the focus: a hidden widget does not get it."""
         self.show()
         self._plants.focus_form()
         for _ in range(_LAYOUT_PASSES):  # else the first frame has another layout

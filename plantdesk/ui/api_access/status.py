@@ -1,4 +1,4 @@
-"""The line of the API in the status bar: its state and address, and which plants programs added last."""
+"""The API in the status bar: its state and address, and the plants that programs added last."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class Card(Feature):
 
     @Slot(int)
     def show_selection(self, count: int) -> None:
-        """Show the selected plants, whose number is `count`."""
+        """Show the `count` selected plants."""
         self._count = count
         if count != 1 or self._rows.selected_ids()[0] != self._date_requested_for:
             self._drop_date_request()

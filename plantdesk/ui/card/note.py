@@ -103,7 +103,7 @@ class NoteEdit(QPlainTextEdit):
 
     @override
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Reject files, which the window imports."""
+        """Reject files: the window imports them."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     @override
@@ -344,7 +344,7 @@ def note_from_json(value: object) -> tuple[PlantRow, str] | None:
 
 
 class NoteDrafts(QObject):
-    """The drafts of one store: the `current` one, which the user edits, and those that could not be saved yet.
+    """The drafts of one store: the edited one (`current`), and those that could not be saved yet.
 
     `saving_changed(is_saving)`: a save has begun or ended. `resolved`: a draft was saved or discarded.
     `waiting_changed(is_waiting)`: whether a draft waits until plants can be changed again.

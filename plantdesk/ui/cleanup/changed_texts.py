@@ -57,7 +57,7 @@ class ChangedText(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str]:
-        """The id of the plant and the field, which identify the text in a rule."""
+        """The id of the plant and the field. They identify the text in a rule."""
         return self.id, self.field
 
     def text(self, *, after: bool) -> str:

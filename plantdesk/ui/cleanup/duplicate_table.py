@@ -50,7 +50,7 @@ class GroupItem(NamedTuple):
 
 
 class DuplicateModel(RowModel[GroupItem]):
-    """Groups of similar plants, and which of them are merged. Reads them in pages with `queries`.
+    """Groups of similar plants, and whether each is merged. Reads them in pages with `queries`.
 
     `changed`: other groups, or other plants of them, are to be merged.
     """
@@ -131,7 +131,7 @@ class DuplicateModel(RowModel[GroupItem]):
 
     @property
     def merged_count(self) -> int:
-        """The number of groups that are merged, which is also the number of plants that are kept."""
+        """The number of merged groups, and so of kept plants."""
         return self.group_count - len(self._excluded)
 
     @property

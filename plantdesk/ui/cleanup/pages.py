@@ -182,7 +182,7 @@ class DuplicatesPage(CleanUpPage):
 
 
 class TagGroup(QFrame):
-    """A group of similar tags, of which one is kept and replaces those that are ticked. `changed`: by the user."""
+    """A group of similar tags. The kept tag replaces the ticked ones. `changed`: by the user."""
 
     changed = Signal()
 

@@ -45,7 +45,7 @@ class _Action(IntEnum):
 class RewritingPage(CleanUpPage):
     """Rewrites names and notes by a rule.
 
-    `edit_requested(edit, count)`: apply an edit, which changes `count` plants. `plant_requested(id)`: show this plant.
+    `edit_requested(edit, count)`: apply an edit that changes `count` plants. `plant_requested(id)`: show this plant.
     """
 
     edit_requested = Signal(object, int)

@@ -1,4 +1,4 @@
-"""The model of the history, which reads changes in pages, newest first, with a heading for each day; and its view."""
+"""The model and the view of the history: changes in pages, newest first, with a heading for each day."""
 
 from __future__ import annotations
 

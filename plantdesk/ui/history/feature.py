@@ -1,4 +1,4 @@
-"""The history dialog, which lists, searches, undoes and redoes changes of plants, and its command."""
+"""The history dialog and its command. The dialog lists, searches, undoes and redoes changes of plants."""
 
 from __future__ import annotations
 

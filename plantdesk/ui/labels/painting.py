@@ -194,7 +194,7 @@ class SheetChoice(QWidget):
         self.changed.emit()
 
     def _fill_custom_fields(self, sheet: Sheet) -> None:
-        """Set the custom sizes to those of a sheet, from which the user starts."""
+        """Set the custom sizes to those of a sheet; the user starts from them."""
         self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
         for count_box, count in ((self._columns_box, sheet.columns), (self._rows_box, sheet.rows)):
             with QSignalBlocker(count_box):
@@ -254,7 +254,7 @@ class PrintError(PlantDeskError):
 
 
 class Content(NamedTuple):
-    """What is on each label. `line` is the user's own; its fields in braces are replaced by those of the plant."""
+    """The content of a label. Fields in braces in `line`, the user's own text, are replaced by the plant's values."""
 
     name: bool = True
     tag: bool = True
@@ -386,7 +386,7 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
 
 
 def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
-    """Paint the first text, which is bold, and the second one below it, each as large as it fits."""
+    """Paint the first text in bold, and the second one below it, each as large as it fits."""
     for number, text in enumerate(texts):
         height = _set_largest_font(painter, text, rect, is_first=number == 0)
         painter.drawText(
@@ -429,7 +429,7 @@ def _set_font(painter: QPainter, size: int, *, bold: bool = False) -> QFontMetri
 
 
 def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
-    """Paint all pages on a device, whose page is `area` in device pixels. Raises PrintError."""
+    """Paint all pages on a device. `area` is its page in device pixels. Raises PrintError."""
     painter = QPainter()
     if not painter.begin(device):
         raise PrintError

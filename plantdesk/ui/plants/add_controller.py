@@ -69,7 +69,7 @@ class AddPlantController(QObject):
         parent: QObject | None = None,
         names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Control `form`; `names`, which is called on another thread, returns a list of known names."""
+        """Control `form`. `names` returns a list of known names; it is called on another thread."""
         super().__init__(parent)
         self._undo_stack = undo_stack
         self._form = form
@@ -143,7 +143,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def add_copies(self, entries: Sequence[EnteredPlant]) -> None:
-        """Add copies of plants as one change, which can be undone; `copies_added` gets their IDs."""
+        """Add copies of plants as one change that can be undone; `copies_added` gets their IDs."""
         if entries:
             self.queue.submit(Submission(entries, is_copy=True))
         else:

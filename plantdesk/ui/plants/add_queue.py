@@ -78,7 +78,7 @@ class AddQueue(QObject):
         return self._next_id + sum(entry.id is None for each in self.outbox.saving for entry in each.entries)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Use this store, also for what was submitted before it was open."""
+        """Use this store, also for submissions from before it was open."""
         self._store = store
         self.queries = queries
         self.outbox.error = None
@@ -236,7 +236,7 @@ class RememberedPlants(QObject):
         queue.changed.connect(self.save)
 
     def restore(self, location: StoreLocation) -> None:
-        """Restore form and outbox of an earlier window of this store; what this window has unsaved moves to it as well.
+        """Restore form and outbox of an earlier window of this store; move unsaved plants of this window to it.
 
         Waiting submissions are sent; the user decides about others, except for those that the store has already.
         """

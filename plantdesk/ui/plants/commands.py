@@ -1,4 +1,4 @@
-"""The commands of the plants: for the selected ones, those of the View menu for form and table, and their menus."""
+"""The commands and menus for the selected plants, and the commands of the View menu for form and table."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class SelectionCommands(QObject):
     def duplicate(self) -> None:
         """Add copies of the selected plants, with name, tag and note, under the next free IDs.
 
-        The keys that follow are for the copies, which are selected when they are added.
+        The copies are selected when they are added, and get the keys that follow.
         """
         if self._plants.opened is not None:
             self._is_copying = True
@@ -209,7 +209,7 @@ def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[in
 
 
 class ViewCommands(QObject):
-    """Commands for what form and table show."""
+    """Commands for the content of form and table."""
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)

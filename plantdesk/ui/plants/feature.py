@@ -159,7 +159,7 @@ class Plants(Feature):
 
     @property
     def search_text(self) -> str:
-        """The text of the search whose result the table shows; empty for all plants."""
+        """The search text of the shown plants; empty for all plants."""
         return self.browser.model.query.text
 
     @property
@@ -193,7 +193,7 @@ class Plants(Feature):
         self.browser.table.keeper.select(plant_ids)
 
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, which may be invalid, as soon as the store is open."""
+        """Show the plant of an address as soon as the store is open. The address may be invalid."""
         try:
             self._show_plant(id_of(address))
         except InvalidAddressError as error:

@@ -33,7 +33,7 @@ _MAX_ID_WIDTH = 150
 
 
 class FieldName(StrEnum):
-    """The fields; the values are those of `InvalidField.field`."""
+    """The fields, with the values of `InvalidField.field`."""
 
     ID = "id"
     NAME = "name"
@@ -209,7 +209,7 @@ class PlantForm(QFrame):
 
     @Slot()
     def focus_name(self) -> None:
-        """Move the focus to the end of Name, without a selection, which the next key would replace."""
+        """Move the focus to the end of Name, without a selection: the next key would replace it."""
         self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self.name_field.is_filled:
             self.name_field.end(False)

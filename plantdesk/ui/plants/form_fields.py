@@ -88,7 +88,7 @@ class NameField(LineEdit):
         return at_end and name != self.typed_name and name.startswith(self.typed_name)
 
     def fill(self, name: str) -> None:
-        """Append the rest of `name` as a selection, which the next key replaces."""
+        """Append the rest of `name` as a selection, so that the next key replaces it."""
         if name != self._filled_name:
             self._filled_at = time.monotonic()
         super().setText(self._typed_text + name[len(self.typed_name) :])
@@ -97,7 +97,7 @@ class NameField(LineEdit):
         self._filled_name = name
 
     def choose(self, name: str) -> None:
-        """Replace the typed name by `name`, which the user has chosen."""
+        """Replace the typed name by the chosen one."""
         super().setText(self._typed_text[: _name_start(self._typed_text)] + name)
         self.is_filled = True
         self._filled_name = name

@@ -82,7 +82,7 @@ class NameCompletion(QObject):
         name.scanned.connect(self._hide)
 
     def remember(self, name: str, tag: str | None) -> None:
-        """Add a submitted plant to those that Up recalls."""
+        """Let Up recall a submitted plant."""
         self._recent = [(name, tag), *self._recent][:_MAX_RECENT]
         self._recalled = 0
         self._hide()
@@ -172,7 +172,7 @@ class NameCompletion(QObject):
         self._show_filled(position)
 
     def _show_filled(self, position: int) -> None:
-        """Show the tag of an offer whose name is in the field, and mark it."""
+        """Show the tag of the offer in the field, and mark the offer."""
         offer = self._offers[position]
         self._current_offer = position
         self._pause.stop()
@@ -222,7 +222,7 @@ class NameCompletion(QObject):
 
 
 def known_names(context: WindowContext) -> KnownNames | None:
-    """Return the names of a list, which may be empty; None if the user does not want them. For any thread."""
+    """Return the names of a list, perhaps none; None if the user does not want them. For any thread."""
     return KnownNames(context.location.names_file) if context.preferences.settings.offers_known_names else None
 
 

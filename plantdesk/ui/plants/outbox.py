@@ -51,9 +51,9 @@ class SubmissionState(Enum):
 
 @dataclass(eq=False)
 class Submission:
-    """Plants that were submitted together, of which all are added or none.
+    """Plants that were submitted together: all are added, or none.
 
-    `texts` are those of the form (id, name, tag), or empty for copies of plants (`is_copy`). `error` is the reason why
+    `texts` are the texts of the form (id, name, tag), or empty for copies (`is_copy`). `error` is the reason why
     it is not saved. `sent_at` is the time of sending in milliseconds since 1970, UTC, if the plants may be in the
     store, else 0. `is_quick`: from the quick entry. `number` is the order of submission.
     """
@@ -69,7 +69,7 @@ class Submission:
 
     @property
     def is_single(self) -> bool:
-        """Whether it is one plant without a note, which is added without a change in the history."""
+        """Whether it is one plant without a note: such a plant is added without a change in the history."""
         return len(self.entries) == 1 and self.entries[0].note is None
 
     @property
@@ -156,7 +156,7 @@ class Outbox:
         self.edited = submission
 
     def restore_postponed(self) -> Submission | None:
-        """Add the edited submission again, unchanged; take out and return the postponed one that it had replaced."""
+        """Add the edited submission again, unchanged; take out and return the postponed one, if any."""
         if self.edited is None:
             return None
         postponed = [each for each in self.submissions if each.state is SubmissionState.POSTPONED][-1:]
@@ -179,7 +179,7 @@ class Outbox:
             each.sent_at = 0
 
     def take_due(self) -> list[Submission]:
-        """Return the submissions to send, whose state becomes SENDING; none while others are being sent.
+        """Mark the submissions to send as SENDING, and return them; none while others are being sent.
 
         Single plants are sent together. After a failure of the store the first one is sent alone, so that no other
         one is stored before it.
@@ -214,7 +214,7 @@ class Outbox:
         return [each for each in self.submissions if each.state is SubmissionState.REFUSED and each.sent_at]
 
     def drop_stored(self, rows: Sequence[PlantRow]) -> None:
-        """Remove what an earlier window has stored; `rows` are the latest plants of the form, oldest first."""
+        """Remove plants that an earlier window has stored; `rows` are the latest plants of the form, oldest first."""
         for each in self.sent_by_earlier_window:
             other_rows = _without(rows, each)
             if other_rows is None:
@@ -225,7 +225,7 @@ class Outbox:
 
 
 def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
-    """Return the rows without those of a submission; None if one of them is missing, so that none is stored."""
+    """Return the rows without those of a submission; None if one is missing: then none of them is stored."""
     others = [*rows]
     for entry in submission.entries:
         for row in others:

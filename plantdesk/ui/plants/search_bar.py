@@ -117,7 +117,7 @@ class FilterChips(QToolBar):
 
 
 class SearchBar(QWidget):
-    """Search field and filters, whose terms form one search text.
+    """Search field and filters. Their terms form one search text.
 
     `changed(text)`: another search. `save_requested`: the Save button. `tags_requested`: the button that replaces the
     collapsed sidebar. `top_requested`: the button that counts new plants above the visible rows.

@@ -133,7 +133,7 @@ class UnsavedPlants(QFrame):
 
     @property
     def _chosen(self) -> list[Submission]:
-        """The submissions of the actions: the selected ones, or all, except those that are in doubt."""
+        """The submissions of the actions: the selected ones, or all, without unknown outcomes."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
         return [each for each in chosen if not self._outbox.has_unknown_outcome(each)]
 

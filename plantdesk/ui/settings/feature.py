@@ -108,7 +108,7 @@ class SettingsFeature(Feature):
         return dialog, rows
 
     def _setting_commands(self) -> list[Command]:
-        """Return a command for each setting, which opens the dialog at its row."""
+        """Return a command for each setting. It opens the dialog at the row of the setting."""
         if not self._cached_commands:
             dialog, rows = self._make_dialog()
             for section_index, section in enumerate(rows.sections):

@@ -124,7 +124,7 @@ class SettingRow(QWidget):
 
 
 def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
-    """Align the left edges of the controls of all rows, whose labels may be longer in other languages."""
+    """Align the left edges of all controls: labels may be longer in other languages."""
     needed = max(row.label_width for row in rows)
     width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed))
     for row in rows:

@@ -103,7 +103,7 @@ class BackupRows(QObject):
 
     @Slot()
     def _choose(self) -> None:
-        """Let the user choose a folder for backups; that of the plants means the default folder in it."""
+        """Let the user choose a folder for backups; the folder of the plants means the default one in it."""
         backups = self._context.location.backups
         name = FileDialog.folder_to_use(
             self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)

@@ -297,7 +297,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _save_file(self) -> None:
-        """Save a desk file, which opens the store on other computers. It has no user and no password."""
+        """Save a desk file without user and password. It opens the store on other computers."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
         name = FileDialog.file_to_save(self, self.tr("Save a file for other computers"), start, self._filter())

@@ -1,4 +1,4 @@
-"""The entries of the sidebar, which follow from counts, saved searches and the present search."""
+"""The entries of the sidebar, by counts, saved searches and the present search."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SavedSearch(NamedTuple):
 class SidebarEntry(NamedTuple):
     """An entry of the sidebar: a filter with a term, a saved search, a heading, or “All plants”.
 
-    `plants` is their number, with those of the `children` of a tag; None while it is not known.
+    `plants` is the number of plants, including those of `children` of a tag; None while it is unknown.
     `is_active`: the present search has the term of a filter, or equals the saved search.
     """
 
@@ -72,7 +72,7 @@ class SidebarEntry(NamedTuple):
 
     @property
     def key(self) -> tuple[object, str]:
-        """The identity of the entry, which does not depend on counts and children."""
+        """The identity of the entry; it does not depend on counts and children."""
         if self.tag is not None:
             return "tag", self.tag
         return (self.term, self.text) if self.search is None else ("search", self.search.name)

@@ -1,4 +1,4 @@
-"""The tree view of the sidebar, and its delegate, which paints entries and edits their names.
+"""The tree view of the sidebar. Its delegate paints entries and edits their names.
 
 It is one tab stop. Enter and clicks choose entries; plants and tags can be dropped on tags.
 """
@@ -207,7 +207,7 @@ class EntryDelegate(QStyledItemDelegate):
         draw_line(painter, rect, one_line(entry.text), option.direction, elided=middle)
 
     def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
-        """Return the fonts of the name, derived from that of the view, and of the count."""
+        """Return the fonts of name and count, derived from the view's font."""
         fonts = QFont(font), tabular(self._theme.metrics.font(FontRole.CAPTION))
         for each in fonts:
             each.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
@@ -280,7 +280,7 @@ class SidebarView(QTreeView):
         return self.state() is QTreeView.State.EditingState
 
     def needed_width(self) -> int:
-        """Return the least width: that of the entries above the first heading, and of the deepest tag."""
+        """Return the least width that the entries above the first heading and the deepest tag need."""
         entries = [item.data(ENTRY_ROLE) for item in self._items.values()]
         first = list(takewhile(lambda entry: not entry.is_heading, entries))
         depth = max((len(levels(entry.tag)) - 1 for entry in entries if entry.tag is not None), default=0)
@@ -309,7 +309,7 @@ class SidebarView(QTreeView):
         return entry.search is not None or (entry.tag is not None and self.can_change_tags)
 
     def focus_list(self) -> None:
-        """Move the focus to the tree, whose first entry becomes current if none is."""
+        """Move the focus to the tree; if no entry is current, the first one becomes it."""
         if not self.currentIndex().isValid():
             self.setCurrentIndex(self._model.index(0, 0))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -407,7 +407,7 @@ class SidebarView(QTreeView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Choose an entry whose action a screen reader has triggered, which for Qt selects it."""
+        """Choose an entry that a screen reader has activated: Qt selects it then."""
         self.clearSelection()
         for index in selected.indexes():
             self._on_clicked(index)
@@ -460,7 +460,7 @@ class SidebarView(QTreeView):
     def _drop_target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
         """Return the entry that accepts the drop, or an invalid index; and the new name of a dragged tag.
 
-        The tag moves below that of the entry, or to the top level on a heading.
+        The tag moves below the tag of the entry, or, on a heading, to the top level.
         """
         index = self.indexAt(event.position().toPoint())
         tag = dragged_tag(event.mimeData())

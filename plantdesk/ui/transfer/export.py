@@ -141,7 +141,7 @@ class ExportController(QObject):
         self.running_text = ""
 
     def open_dialog(self, plants: ShownPlants) -> None:
-        """Ask what to export: all plants, those of the search, or the selected ones."""
+        """Ask whether to export all plants, the shown ones, or the selected ones."""
         is_cancelling = self._task is not None and self._task.is_cancelled and not self._task.has_ended
         if self.running_text or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))

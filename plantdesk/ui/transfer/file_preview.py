@@ -303,7 +303,7 @@ class ReadingOptions(QWidget):
         fill(QVBoxLayout(self), combos, self._header, margins=0, spacing=S)
 
     def show_sample(self, sample: Sample) -> None:
-        """Show the options with which a sample was read."""
+        """Show the options of a sample."""
         blockers = [QSignalBlocker(each) for each in (self._encoding, self._delimiter, self._quote, self._header)]
         encoding = sample.file.encoding or ""
         if self._encoding.findData(encoding) < 0:

@@ -106,7 +106,7 @@ class RefusedDialog(Dialog):
 
 
 class OutcomePanel(QFrame):
-    """The counts of an import, and what happens to conflicting and invalid rows. `changed`: by the user.
+    """The counts of an import, and choices for conflicting and invalid rows. `changed`: by the user.
 
     `rows_requested(is_invalid)`: show the invalid rows, or the conflicting ones.
     """
@@ -143,7 +143,7 @@ class OutcomePanel(QFrame):
 
     @property
     def on_conflict(self) -> OnConflict:
-        """What happens to rows whose id is taken."""
+        """The choice for rows whose id is taken."""
         return OnConflict(self.conflict_choice.currentData())  # Qt keeps a StrEnum as a text
 
     @property
@@ -303,7 +303,7 @@ class ImportDialog(Dialog):
             self._columns.choose(codes.position, "note" if kept else "")
 
     def _warn_of_first_row(self, sample: Sample) -> None:
-        """Warn that the first row, which may be a header, becomes a plant, unless the user has chosen that."""
+        """Warn, unless the user has chosen it, that the first row becomes a plant: it may be a header."""
         is_doubtful = sample.has_choice_of_header and not sample.layout.has_header
         is_chosen = self._reading.columns.has_header is not None
         self._first_row_warning.setVisible(is_doubtful and not is_chosen)
@@ -372,7 +372,7 @@ class ImportDialog(Dialog):
 
     @Slot()
     def _show_choice(self) -> None:
-        """Show on the button what is going to be imported, or that a choice is missing."""
+        """Show on the button the number of plants to import, or that a choice is missing."""
         preview = None if self._job is None else self._job.preview
         if preview is None:
             self._import_button.setText(self.tr("Import"))

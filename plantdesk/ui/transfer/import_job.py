@@ -175,7 +175,7 @@ class Reporter:
 
 
 def progress_text(progress: Progress) -> str:
-    """Return the number of rows, and that of all rows if it is known."""
+    """Return the number of read rows, and of all rows if it is known."""
     if not progress.total:
         return translated(Text("{count:,} rows", one="1 row", count=progress.rows))
     rows, total = map(QLocale().toString, (progress.rows, progress.total))

@@ -82,7 +82,7 @@ class Message(QFrame):
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, style: MessageStyle, shown_ms: int = _SHOWN_MS) -> None:
-        """Make an empty message; one that expires is shown for `shown_ms` milliseconds."""
+        """Make an empty message; if it expires, it is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
         self._theme = theme
         self._style = style
@@ -324,7 +324,7 @@ class Toast(Message):
     reported = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
-        """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
+        """Make a hidden toast. It shows a message for `shown_ms` milliseconds."""
         super().__init__(theme, parent, _TOAST, shown_ms)
         self.setProperty("pane", "toast")
         self._area = QRect()
@@ -389,7 +389,7 @@ class Toast(Message):
         (self._action_row.first_button or self._close_button).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
-        """Set the area of the parent over which messages are shown; longer texts are wrapped."""
+        """Set the area of the parent for messages; longer texts are wrapped."""
         if area != self._area:
             self._area = area
             self._fit()

@@ -83,7 +83,7 @@ def draw_line(
 def line_layout(
     text: str, formats: Sequence[QTextLayout.FormatRange], font: QFont, direction: Qt.LayoutDirection, width: int
 ) -> QTextLayout:
-    """Return the layout of a line of text with formats, which begins at the leading edge of a width."""
+    """Return the layout of a line of text with formats, at the leading edge of a width."""
     layout = QTextLayout(text, font)
     layout.setFormats(formats)
     option = QTextOption(QStyle.visualAlignment(direction, Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignAbsolute)

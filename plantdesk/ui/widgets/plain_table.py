@@ -96,7 +96,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class Cell(NamedTuple):
-    """A cell. `icon` is the name and the colour of an icon before the text, `value` is that of `UserRole`."""
+    """A cell. `icon`: name and colour of an icon before the text. `value`: the data of `UserRole`."""
 
     text: str
     tool_tip: str = ""
@@ -106,7 +106,7 @@ class Cell(NamedTuple):
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):
-    """The base of a model whose rows are a list. A subclass returns their data."""
+    """The base of a model of a list of rows. A subclass returns their data."""
 
     def __init__(self, headings: Sequence[str], parent: QObject) -> None:
         super().__init__(parent)

@@ -33,7 +33,7 @@ _MAX_TITLE = 60
 
 
 class WindowCommands(Feature):
-    """Close, quit and the appearance, whose settings are applied here."""
+    """Commands to close, quit and change the appearance. Applies the settings of the appearance."""
 
     def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
@@ -234,7 +234,7 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_menu_closes(self) -> None:
-        """Enable the keys of all commands, which check when pressed whether they can act."""
+        """Enable the keys of all commands: these check when pressed whether they can act."""
         for action in (*self._actions.values(), self._undo, self._redo):
             action.setEnabled(True)
 

@@ -101,7 +101,7 @@ class ManualDialog(Dialog):
         self._search.setFocus()
 
     def show_page(self, name: str, heading: str = "") -> None:
-        """Show a page by its name, scrolled to a heading, which is in lower case."""
+        """Show a page by its name, scrolled to a heading in lower case."""
         self._pages.setCurrentRow(1 + manual.PAGES.index(name))
         if heading:
             self._go_to(heading)
@@ -383,7 +383,7 @@ def _group_of(section: Section) -> _Group:
 
 
 def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
-    """Return the first key of each command, which is the usual one, and the text of the command."""
+    """Return the first key, the usual one, and the text of each command."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
     return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
@@ -431,7 +431,7 @@ class CommandSearch(Dialog):
 
     @Slot(str)
     def _find(self, text: str) -> None:
-        """List the commands that have all words: those that begin with the text first, disabled ones last."""
+        """List the commands with all words: first those that begin with the text, disabled ones last."""
         sought = searched(text)
         words = sought.split()
         found = [command for command, content in self._texts.items() if all(word in content for word in words)]
@@ -444,14 +444,14 @@ class CommandSearch(Dialog):
 
     @Slot(QModelIndex)
     def _run(self, index: QModelIndex) -> None:
-        """Close the dialog, then run the command, which acts on the widget that had the focus before."""
+        """Close the dialog, then run the command: it acts on the widget that had the focus before."""
         if index.isValid() and (action := self._found[index.row()].action).isEnabled():
             self.finished.connect(action.trigger, Qt.ConnectionType.QueuedConnection)
             self.accept()
 
 
 def _searched(command: Command) -> str:
-    """Return the folded text in which words are searched, also without spaces: “backup” finds “Back up”."""
+    """Return the folded text to search for words, with and without spaces: “backup” finds “Back up”."""
     english = languages.current().sources(command.action.text())
     text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
     return f"{text} {text.replace(' ', '')}"

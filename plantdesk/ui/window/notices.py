@@ -201,7 +201,7 @@ class VersionNotice(Feature):
     news_requested = Signal()
 
     def __init__(self, context: WindowContext, address: str | None = None) -> None:
-        """Check `address`, by default that of the project, once a store was opened."""
+        """Check `address`, by default the project's, once a store was opened."""
         super().__init__(context)
         self._address = address or updates.LATEST_RELEASE_URL
         self._check_timer = QTimer(self, interval=_HOUR_MS)

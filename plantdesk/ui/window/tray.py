@@ -1,4 +1,4 @@
-"""The tray icon, to which the window may be hidden, and its notifications."""
+"""The tray icon and its notifications. The window may be hidden to it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Tray(Feature):
 
     @Slot(bool)
     def show_tokens(self, has_tokens: bool) -> None:
-        """Set whether programs have tokens, without which the user is not asked to keep the API running."""
+        """Set whether programs have tokens: without, the user is not asked to keep the API running."""
         self._has_tokens = has_tokens
 
     @property
@@ -113,7 +113,7 @@ class Tray(Feature):
         self._today_action.setText(translated(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
 
     def _notify(self, name: str, title: str, error: PlantDeskError | None) -> None:
-        """Show a notification about an error if the window is not visible; None withdraws that of this name.
+        """Show a notification about an error if the window is not visible; None withdraws the one with this name.
 
         The icon is shown at least until the window is visible. Without a tray, only a bar of the window reports it.
         """
@@ -251,7 +251,7 @@ class Tray(Feature):
             self._notify("backup", self.tr("Backups fail"), error)
 
     def _show_state(self) -> None:
-        """Mark the icon while there is an error, which becomes its tooltip."""
+        """Mark the icon while there is an error, and show the error as its tooltip."""
         if self._icon is not None:
             problem = self._store_error or self._server_error
             self._icon.setIcon(self._make_marked_icon() if problem else app_icon())

@@ -195,7 +195,7 @@ class PlantModel(QAbstractTableModel):
         self._repaint_all()
 
     def apply(self, changes: Changes) -> None:
-        """Show what a commit changed."""
+        """Show the changes of a commit."""
         if self._cache is None:
             return
         if changes.needs_reload:

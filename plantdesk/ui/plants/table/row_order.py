@@ -50,7 +50,7 @@ class Removal(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """Replace all rows, by those of the same query or by the first ones of another query."""
+    """Replace all rows by those of the same query, or by the first ones of another query."""
 
     ids: array[int]
     same_query: bool

@@ -131,7 +131,7 @@ class PlantTableView(QTableView):
         return self._plants.id_at(index.row()) if index.isValid() else None
 
     def open_editor(self, column: Column) -> None:
-        """Show the editor over a cell of the current row, which gets selected; it follows the row."""
+        """Select the current row, and show the editor over one of its cells; the editor follows the row."""
         row = self.currentIndex().row()
         self._edited_id = self.current_id()
         self._edited_column = column
@@ -156,7 +156,7 @@ class PlantTableView(QTableView):
 
     @Slot(int)
     def set_covered(self, height: int) -> None:
-        """Set the height of a message over the lower end, above which the last row can be scrolled."""
+        """Set the height of a message over the lower end, so that the last row can be scrolled above it."""
         if height != self._covered:
             self._covered = height
             self.updateGeometries()
@@ -195,7 +195,7 @@ class PlantTableView(QTableView):
 
     @property
     def _is_typing(self) -> bool:
-        """Whether a further letter, which may be a space, continues the search by name."""
+        """Whether a further letter, or a space, continues the search by name."""
         pause = 2 * QGuiApplication.styleHints().keyboardInputInterval() / 1000
         return bool(self._typed) and monotonic() - self._typed_at <= pause
 
@@ -285,7 +285,7 @@ class PlantTableView(QTableView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Notify assistive technologies once; Qt does it for each cell, which takes 50 s for a million rows."""
+        """Notify assistive technologies once: for each cell, as Qt does it, takes 50 s for a million rows."""
         QAbstractItemView.selectionChanged(self, selected, deselected)
         self.viewport().update()  # the line above a row belongs to the previous row
         if QAccessible.isActive():
