@@ -37,7 +37,10 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
     """Return the plants in a form. Raises InvalidPlantError, also for a wrong quantity."""
     from plantdesk.domain.validation import check_name, plant_fields
 
-    quantity, name, tag, id_text = form.name_field.quantity, form.name_text, form.tag_text, form.id_text
+    quantity = form.name_field.quantity
+    name = form.name_text
+    tag = form.tag_text
+    id_text = form.id_text
     if not 1 <= quantity <= MAX_QUANTITY:
         text = Text("From 1 to {most:,} plants can be added at once.", most=MAX_QUANTITY)
         raise InvalidPlantError([InvalidField(FieldName.NAME, text)])

@@ -81,7 +81,8 @@ class QuickEntry(Dialog):
         if not self.isVisible():
             self.adjustSize()
             screen = QGuiApplication.screenAt(QCursor.pos()) or self.screen()
-            room, size = screen.availableGeometry(), self.sizeHint()
+            room = screen.availableGeometry()
+            size = self.sizeHint()
             self.move(room.center().x() - size.width() // 2, room.top() + (room.height() - size.height()) // 3)
         bring_to_front(self, token)
         self.form.focus_name()

@@ -100,7 +100,9 @@ class UnsavedPlants(QFrame):
             self._table.selectRow(0)
 
     def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
-        reason, icon, color = self._reason(submission), "history", "text_2"
+        reason = self._reason(submission)
+        icon = "history"
+        color = "text_2"
         if self._outbox.has_unknown_outcome(submission):
             icon = "refresh-cw"
         elif submission.state is SubmissionState.REFUSED:

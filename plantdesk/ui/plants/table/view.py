@@ -167,7 +167,8 @@ class PlantTableView(QTableView):
     @override
     def updateGeometries(self) -> None:
         super().updateGeometries()
-        rows, bar = self._plants.rowCount() * self.verticalHeader().defaultSectionSize(), self.verticalScrollBar()
+        rows = self._plants.rowCount() * self.verticalHeader().defaultSectionSize()
+        bar = self.verticalScrollBar()
         hidden = rows + self._covered - self.viewport().height()
         if self._covered and hidden > bar.maximum():
             bar.setMaximum(hidden)
