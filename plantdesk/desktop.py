@@ -1,8 +1,8 @@
 """Root of the window program: shows the window, then fills it with store and server, and shuts all down in order.
 
-The window is painted first, by the few modules that are imported here; `Session` and what it imports, which takes most
-of the start, follows. On shutdown the window gets no more signals, then the server answers what it accepted, then the
-store writes what waits.
+The window is painted first, by the few modules that are imported here; `Session` and its imports, most of the start,
+follow. On shutdown the window gets no more signals, then the server answers accepted requests, then the store writes
+waiting changes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Desktop(QObject):
     def __init__(
         self, app: QApplication, location: StoreLocation, port: int | None, request: WindowRequest = _SHOW
     ) -> None:
-        """Prepare a run with the store at a location; `request` is what the user wants besides its window."""
+        """Prepare a run with the store at a location; `request` is the request of the user for its window."""
         super().__init__()
         self._app = app
         self._port = port
@@ -78,7 +78,7 @@ class Desktop(QObject):
         return self.session.workspace if self.session is not None else None
 
     def start(self, *, background: bool = False) -> bool:
-        """Show the window, then open its store; False when another window has the store, which was raised instead.
+        """Show the window, then open its store; False if another window has the store: it was raised instead.
 
         In the `background` the window is minimised, or hidden in the tray, and another is left as it is. Raises
         StuckWindowError.
@@ -118,7 +118,7 @@ class Desktop(QObject):
 
     @Slot(str)
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, also one that comes before the window is there."""
+        """Show the plant of an address, at once or when the window is there."""
         request = WindowRequest(address=address)
         if self.session is None or self.session.workspace is None:
             self._request = request
@@ -238,7 +238,7 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
 
 
 def _remember(location: StoreLocation, preferences: Preferences) -> None:
-    """Let the next start open what was chosen: the own store, or a shared one and its user; no other file."""
+    """Let the next start open the chosen store: the own one, or a shared one and its user; no other file."""
     if location.is_own or location.server is not None:
         preferences.change(opens_shared_store=not location.is_own)
     if location.server is not None:
@@ -268,7 +268,7 @@ def _make_server(store: ServedStore, location: StoreLocation) -> Server:
 
 
 def _begin_backups(store: PlantStore, on_outcome: Callable[[StoreError | None], object]) -> Callable[[], None]:
-    """Make automatic backups from now on; return the function that ends them, which waits two seconds at most."""
+    """Make automatic backups from now on; return a function that ends them, and waits at most two seconds."""
     close = store.begin_backups(on_outcome)
 
     def end() -> None:

@@ -51,7 +51,7 @@ class Task:
         failed: Callable[[Exception], object] | None,
         progress: Callable[[Any], object] | None,
     ) -> None:
-        """Make a task; the parameters are those of `Tasks.run`."""
+        """Make a task, with the parameters of `Tasks.run`."""
         self.is_cancelled = False
         self._post = post
         self._receiver: QObject | None = receiver
@@ -167,7 +167,7 @@ class Tasks:
         *,
         progress: Callable[[Any], object] | None = None,
     ) -> Task:
-        """Run `function`; `done` gets its result, `failed` its exception, `progress` what it reports.
+        """Run `function`; `done` gets its result, `failed` its exception, `progress` its reports.
 
         Without `failed`, every exception is logged as a defect.
         """
@@ -196,14 +196,14 @@ class Worker(Tasks):
         self._executor.submit(function).result()
 
     def close(self) -> None:
-        """Drop the tasks that have not begun, and wait for the one that runs."""
+        """Drop waiting tasks, and wait for the running one."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
 class StoreQueries:
     """Runs queries on a worker; they get a reader of the store. Lives on the GUI thread.
 
-    After a failed query the next one gets a new connection. `end` also ends the worker, which must have no other user.
+    After a failed query the next one gets a new connection. `end` also ends the worker: it must have no other user.
     """
 
     def __init__(self, worker: Worker, store: PlantStore) -> None:
@@ -307,7 +307,7 @@ class RepeatedQuery(QObject):
         self._done(result)
 
     def _on_failed(self, _error: Exception) -> None:
-        """Try again later: `Bridge.health_changed` reports what is wrong with the store."""
+        """Try again later: `Bridge.health_changed` reports the problem of the store."""
         self._is_outdated = True
         self._start_pause(_RETRY_DELAY_MS)
 

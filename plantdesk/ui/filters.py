@@ -48,7 +48,7 @@ def filter_text(term: Term) -> str:
 
 
 def filter_icon(term: Term) -> str:
-    """Return the name of a filter's icon; empty for a tag, which has a dot."""
+    """Return the name of a filter's icon; empty for a tag: it has a dot."""
     term = term.term if isinstance(term, Not) else term
     match term:
         case HasTag(tag):

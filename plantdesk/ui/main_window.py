@@ -1,6 +1,6 @@
 """The main window: geometry, title and keys. `Workspace` is its content.
 
-It imports no module of the content, so that the window is painted before these are imported, which takes as long as
+It imports no module of the content: the window is painted before these are imported, as that takes as long as
 everything before.
 """
 

@@ -31,7 +31,7 @@ class SidePane(QFrame):
     """A pane beside the list. It is hidden until it has content and the user requests it.
 
     `changed`: it was shown, hidden, docked or collapsed. `focus_lost`: it was hidden while it had the focus; a slot
-    must move the focus, which Qt would give to the next button.
+    must move the focus: Qt would give it to the next button.
     """
 
     changed = Signal()
@@ -165,7 +165,7 @@ class Page(QFrame):
     """The panes of the features. The lines between them are the background of the page.
 
     `sidebar_pane` and `card_pane` are docked beside the list, or collapse if it would get too narrow. `toast` reports
-    what was done, over the end of the list.
+    finished actions, over the end of the list.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -223,7 +223,7 @@ class Page(QFrame):
         targets[(focused + step) % len(targets)].focus()
 
     def close_drawer(self) -> bool:
-        """Close one drawer, that with the focus first; return whether one was open."""
+        """Close one drawer, first the one with the focus; return whether one was open."""
         return any(
             pane.close_drawer() for pane in sorted((self.sidebar_pane, self.card_pane), key=has_focus, reverse=True)
         )

@@ -150,7 +150,7 @@ class CloseQuestion(QObject):
         return not running_text and not unsaved
 
     def _unsaved_texts(self) -> tuple[str, str]:
-        """Return what happens to unsaved plants when the window is closed, and the label of the button for that."""
+        """Return the consequence of closing for unsaved plants, and the label of the button that closes."""
         if not self._context.preferences.keeps_unsaved:
             text = self.tr(
                 "What you typed cannot be remembered: the settings file cannot be written. The disk may be full."

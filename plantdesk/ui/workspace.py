@@ -309,7 +309,7 @@ class Workspace(Page):
 
     @Slot(bool)
     def _on_reached(self, is_reached: bool) -> None:
-        """Disable what needs the server while it is not reached."""
+        """Disable commands and features that need the server while it is not reached."""
         title = self._title()
         if title is not None:
             self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
@@ -324,7 +324,7 @@ class Workspace(Page):
         self._store_notice.show_opening()
 
     def show_no_store(self, reason: PlantDeskError) -> None:
-        """Show why the store cannot be opened, and what the user can do."""
+        """Show why the store cannot be opened, with the possible actions."""
         if str(reason) == self._no_store_reason:  # another attempt failed for the same reason
             return
         self._no_store_reason = str(reason)

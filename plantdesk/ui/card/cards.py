@@ -230,7 +230,7 @@ def make_button(text: str, theme: Theme | None = None, icon: str = "", *, name: 
 
 
 def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
-    """Delete `widgets`, which are in a layout, and empty the list.
+    """Delete `widgets` from their layout, and empty the list.
 
     It does not call takeAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
     """

@@ -1,4 +1,4 @@
-"""The text edit of a note; the draft of one note, which saves it and resolves conflicts; all drafts of a store."""
+"""The text edit of a note; its draft, to save it and resolve conflicts; all drafts of a store."""
 
 from __future__ import annotations
 
@@ -414,7 +414,7 @@ class NoteDrafts(QObject):
         return len(waiting)
 
     def close(self) -> None:
-        """Save the unsaved drafts; write those to disk, for the next start, that a server does not save in time."""
+        """Save the unsaved drafts; for the next start, write drafts to disk that a server does not save in time."""
         drafts = self._unsaved
         unsaved = [each for each in drafts if each.is_waiting]
         for draft in drafts:

@@ -177,7 +177,7 @@ class ChangedTexts(RowModel[ChangedText]):
             self.set_rows(preview.rows)
 
     def tick_all(self, *, ticked: bool) -> None:
-        """Tick all texts, or none, including those that are not listed."""
+        """Tick all texts, or none, including the unlisted ones."""
         self._ticks_all = ticked
         self._exceptions.clear()
         self._emit_ticks_changed()
@@ -196,7 +196,7 @@ class ChangedTexts(RowModel[ChangedText]):
 
     @property
     def check_state(self) -> Qt.CheckState:
-        """Whether all texts are ticked, some, or none, including those that are not listed."""
+        """Whether all texts are ticked, some, or none, including the unlisted ones."""
         states = {self.is_ticked(row) for row in self.rows if not row.is_blank}
         if self._unlisted.matches or self._unlisted.plants:
             states.add(self._ticks_all)
@@ -206,7 +206,7 @@ class ChangedTexts(RowModel[ChangedText]):
 
     @property
     def counts(self) -> TickedCounts:
-        """The counts of all texts, including those that are not listed."""
+        """The counts of all texts, including the unlisted ones."""
         ticked = [row for row in self.rows if self.is_ticked(row)]
         matches = sum(row.match_count for row in ticked)
         plants = len({row.id for row in ticked})

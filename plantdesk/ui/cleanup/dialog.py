@@ -113,7 +113,7 @@ class CleanUpDialog(Dialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Refresh the pages, except those that are still reading."""
+        """Refresh the pages that are not reading."""
         self.refreshed.emit()
         for page in self._pages:
             if page.has_started and not page.is_reading:
@@ -143,7 +143,7 @@ class CleanUpPage(QWidget):
         """Read the content; called when the page is first shown."""
 
     def reload(self) -> None:
-        """Read the content again, after a change by the user; what they ticked stays."""
+        """Read the content again, after a change by the user; ticks stay."""
         self.start()
 
     def refresh(self) -> None:

@@ -77,7 +77,7 @@ class DuplicateModel(RowModel[GroupItem]):
         self.set_groups(self._groups)
 
     def set_groups(self, groups: PlantGroups, excluded: Collection[int] = ()) -> None:
-        """Show other groups; groups in `excluded` are not merged. What the user chose in known groups stays."""
+        """Show other groups; groups in `excluded` are not merged. Choices of the user in known groups stay."""
         known = {*self._groups.ids}
         chosen = {*self._chosen_ids.values()}
         were_excluded = {plant_id for group in self._excluded for plant_id in self._group_ids(group)}
@@ -109,7 +109,7 @@ class DuplicateModel(RowModel[GroupItem]):
                 self._chosen_ids[group] = plant_id
 
     def set_keep_rule(self, keep: KeepRule) -> None:
-        """Keep the plants by another rule, and forget what the user chose."""
+        """Keep the plants by another rule, and forget the choices of the user."""
         self._keep_rule = keep
         self._chosen_ids.clear()
         self._emit_changed()

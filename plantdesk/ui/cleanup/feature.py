@@ -64,7 +64,7 @@ class CleanUp(Feature):
         self._dialog = None
 
     def open_dialog(self, page: PageNumber = PageNumber.TEXTS) -> None:
-        """Open the dialog at a page, for the selected plants or those that are shown."""
+        """Open the dialog at a page, for the selected or the shown plants."""
         if self.opened is None or not self._changes.may_change(self.opened.store):
             return
         if self._dialog is None or not isValid(self._dialog):

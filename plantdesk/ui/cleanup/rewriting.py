@@ -313,7 +313,7 @@ class RewritingPage(CleanUpPage):
         return self.tr("There is nothing to change.")
 
     def _missing_text(self) -> str:
-        """Return what the user has to do to complete the rule."""
+        """Return the next step of the user to complete the rule."""
         if not (self._names_check.isChecked() or self._notes_check.isChecked()):
             return self.tr("Choose names or notes.")
         if self._action is _Action.REPLACE:

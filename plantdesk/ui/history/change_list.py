@@ -197,7 +197,7 @@ def _cell(entry: HistoryEntry, column: HistoryColumn) -> str:
 
 
 def title_text(entry: HistoryEntry) -> str:
-    """Return what a change did, and whether it is undone."""
+    """Return the title of a change; it says whether the change is undone."""
     is_insert = entry.change.kind is ChangeKind.INSERT and entry.change.is_undone
     if is_insert or entry.change.kind is ChangeKind.UNDO:  # the undo of an addition, or its redo
         return _title(entry.last)

@@ -126,7 +126,7 @@ class PagePreview(QFrame):
 
 
 class LabelDialog(Dialog):
-    """Chooses what to print. `print_requested(job)`, `pdf_requested(job)`: print it, or write it to a PDF file."""
+    """Chooses content and sheet. `print_requested(job)`, `pdf_requested(job)`: print it, or write a PDF file."""
 
     print_requested = Signal(object)
     pdf_requested = Signal(object)

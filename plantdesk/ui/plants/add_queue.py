@@ -72,7 +72,7 @@ class AddQueue(QObject):
 
     @property
     def next_id(self) -> int | None:
-        """The ID that the next plant probably gets, after those that are being saved; None if unknown."""
+        """The probable ID of the next plant, after the plants that are being saved; None if unknown."""
         if self._next_id is None:
             return None
         return self._next_id + sum(entry.id is None for each in self.outbox.saving for entry in each.entries)
@@ -99,7 +99,7 @@ class AddQueue(QObject):
         self.changed.emit()
 
     def release_store(self) -> None:
-        """Send what is due, and block until it is answered; the rest waits for the next store."""
+        """Send due submissions, and block until they are answered; the others wait for the next store."""
         self._retry.stop()
         self.queries = self._next_id = None
         while self._answers:
@@ -121,7 +121,7 @@ class AddQueue(QObject):
             raise error
 
     def submit(self, *submissions: Submission) -> None:
-        """Add submissions to the outbox, and send what is due."""
+        """Add submissions to the outbox, and send the due ones."""
         self.outbox.add(submissions)
         self._send()
 

@@ -243,7 +243,7 @@ class PlantBrowser(QFrame):
         return True
 
     def _show_state(self) -> None:
-        """Show the page for the present state, in which no query runs."""
+        """Show the page for the present state; no query runs then."""
         model, rows = self.model, self.model.rows
         had_focus = self.table.hasFocus()
         if rows.state is RowsState.FAILED:

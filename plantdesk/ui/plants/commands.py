@@ -54,7 +54,7 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """The commands for the selected plants. Each one's text says what it changes.
+    """The commands for the selected plants. Their texts name the changed plants.
 
     `copies_requested(entries)`: plants like the selected ones shall be added.
     """
@@ -239,7 +239,7 @@ class ViewCommands(QObject):
         header.customContextMenuRequested.connect(self._open_header_menu)
 
     def show_table(self) -> None:
-        """Check the commands of what the table shows."""
+        """Check the commands by the state of the table."""
         self.compact_command.setChecked(self._browser.table.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in self._browser.table.columns.hidden)

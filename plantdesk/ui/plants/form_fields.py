@@ -33,7 +33,7 @@ _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 class NameField(LineEdit):
     """A line edit with inline completion: the rest of a name is appended and selected.
 
-    `is_offering`: a list of names is shown, which Escape closes. `focus_lost`: not for a popup.
+    `is_offering`: a list of names is shown; Escape closes it. `focus_lost`: not for a popup.
     `recall_requested(step)`: Up or Down while no list is shown. `fill_taken`, `fill_refused`: Tab and Escape.
     `rows_pasted(text)`: several lines.
     """

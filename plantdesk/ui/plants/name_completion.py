@@ -43,7 +43,7 @@ class NameCompletion(QObject):
     """Completes the name while the user types, and the tag unless one was typed or pinned.
 
     The typed text never changes: a name that begins in another case is only offered. After names of plants it offers
-    names of a list, and without any of them names with a similar spelling, which are not filled in either.
+    names of a list; without any of them, names with a similar spelling. These are not filled in either.
     """
 
     def __init__(

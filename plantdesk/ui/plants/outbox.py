@@ -1,4 +1,4 @@
-"""The outbox: plants that are not in the store yet, as a state machine without Qt and without a store.
+"""The outbox: unsaved plants, as a state machine without Qt and without a store.
 
 Submissions are sent in their order, so that no plant gets an ID before an earlier one. Each is WAITING until it is due,
 SENDING until the store has answered, and removed when it is stored. One that the store cannot save now waits again; one

@@ -241,7 +241,7 @@ class ColumnTable(QFrame):
     def _on_chosen(self) -> None:
         """Let each field have only the column chosen last; the name may have several ticked ones.
 
-        Arrow keys choose each field on the way, so the others go back to what they were before the first of them.
+        Arrow keys choose each field on the way, so the others go back to their fields before the first key.
         """
         chosen = self.sender()
         if not isinstance(chosen, QComboBox):

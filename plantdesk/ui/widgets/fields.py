@@ -239,7 +239,7 @@ class ComboBox(QComboBox):
 
 
 def spin_box(kind: type[Box]) -> Box:
-    """Return a new spin box of a class, which the wheel does not change."""
+    """Return a new spin box of a class. The wheel does not change it."""
     box = kind()
     ignore_wheel(box)
     box.lineEdit().setTextMargins(*mirrored(box, S + 2, 0, 0, 0))  # a style sheet's padding does not work there

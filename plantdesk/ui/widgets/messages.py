@@ -58,7 +58,7 @@ class MessageStyle(NamedTuple):
     """The layout of a kind of message: margins, spacing, and size of the icon in pixels.
 
     `button_style` are properties of the buttons in the style sheet. `fills`: the text takes all the room that the
-    buttons leave; else they follow it directly. `color` is the colour of the icons, by default that of the tone.
+    buttons leave; else they follow it directly. `color` is the colour of the icons, by default the colour of the tone.
     """
 
     margins: tuple[int, int, int, int]

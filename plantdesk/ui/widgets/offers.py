@@ -81,7 +81,7 @@ class CompleterPopup(QObject):
     def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
         """Use the present popup of the completer; `delegate` paints the offers.
 
-        `owner` is in the window of the fields, and the parent of the completer, which must be deleted before the popup.
+        `owner` is in the window of the fields, and the parent of the completer: this must be deleted before the popup.
         """
         super().__init__(completer)
         popup = completer.popup()

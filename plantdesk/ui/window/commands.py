@@ -58,7 +58,7 @@ class WindowCommands(Feature):
 
     @Slot()
     def _apply(self) -> None:
-        """Apply changed settings, also those of another window."""
+        """Apply settings that this or another window has changed."""
         theme = self.context.theme
         settings = self.context.preferences.settings
         check_choice(self._modes, settings.theme)
