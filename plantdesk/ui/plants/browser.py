@@ -244,7 +244,7 @@ class PlantBrowser(QFrame):
 
     def _show_state(self) -> None:
         """Show the page for the present state; no query runs then."""
-        model, rows = self.model, self.model.rows
+        rows = self.model.rows
         had_focus = self.table.hasFocus()
         if rows.state is RowsState.FAILED:
             self._pages.setCurrentWidget(self._failed_page)
@@ -252,7 +252,7 @@ class PlantBrowser(QFrame):
             self._had_plants = True
             self._pages.setCurrentWidget(self.table)
         elif rows.is_complete:
-            if model.query.text:
+            if self.model.query.text:
                 self._no_match_page.set_text(self.search_bar.why_nothing())
                 self._pages.setCurrentWidget(self._no_match_page)
             else:

@@ -106,8 +106,8 @@ class SelectionCommands(QObject):
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Name the commands for `count` selected plants, and enable them if there are some."""
-        one, many = self.tr("Edit na&me"), self.tr("Edit na&me of the current plant")
-        self._edit_name.setText(one if count <= 1 else many)
+        edit_name = self.tr("Edit na&me") if count <= 1 else self.tr("Edit na&me of the current plant")
+        self._edit_name.setText(edit_name)
         number = max(count, 1)
         self._edit_tag.setText(translated(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
         self._duplicate.setText(translated(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
@@ -227,8 +227,8 @@ class ViewCommands(QObject):
         text = self.tr("&Keep tag for the next plant")
         self.keep_tag_command = switch(text, lambda on: tag_field.set_pinned(pinned=on))
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
-        titles, title = map(column_title, SIZED_COLUMNS), self.tr("Col&umns")
-        columns = menus.add_switches(Section.VIEW_COLUMNS, title, titles, self._on_columns_chosen)
+        titles = map(column_title, SIZED_COLUMNS)
+        columns = menus.add_switches(Section.VIEW_COLUMNS, self.tr("Col&umns"), titles, self._on_columns_chosen)
         self._columns = dict(zip(SIZED_COLUMNS, columns, strict=True))
         for action in self._columns.values():
             action.setChecked(True)

@@ -125,8 +125,8 @@ class Plants(Feature):
     @override
     def save_view(self) -> None:
         if self._view_key is not None:
-            browser, pinned = self.browser, self._form.tag_field.is_pinned
-            values = {**browser.table.to_json(), **browser.search_bar.to_json(), "pinned": pinned}
+            pinned = self._form.tag_field.is_pinned
+            values = {**self.browser.table.to_json(), **self.browser.search_bar.to_json(), "pinned": pinned}
             self.context.preferences.change_store(self._view_key, **values)
 
     def _show_view(self) -> None:
@@ -264,9 +264,9 @@ class Plants(Feature):
 
     def _connect_browser(self) -> None:
         browser, toast = self.browser, self.context.page.toast
-        undo_stack, undo_button = self.context.undo_stack, browser.welcome.undo_button
+        undo_stack = self.context.undo_stack
         browser.welcome.undo_requested.connect(undo_stack.undo)
-        undo_stack.changed.connect(lambda: undo_button.setVisible(undo_stack.next_undo is not None))
+        undo_stack.changed.connect(lambda: browser.welcome.undo_button.setVisible(undo_stack.next_undo is not None))
         browser.welcome_shown.connect(toast.set_upper)
         browser.table.selection_count_changed.connect(self.status.show_selection)
         toast.covering.connect(browser.table.set_covered)

@@ -147,8 +147,8 @@ class NameCompletion(QObject):
 
     def _list_rect(self) -> QRect:
         """Return the rectangle, relative to the field, below which the list is shown, or above it without room."""
-        field, window = self._name_field, self._name_field.window()
-        width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
+        field = self._name_field
+        width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), field.window().width() - 2 * S)
         if self._below is not None:
             frame = self._below.frameGeometry().adjusted(0, -S, 0, S)
             return QRect(0, frame.top() - field.mapToGlobal(QPoint()).y(), width, frame.height())
@@ -277,7 +277,8 @@ class NameDelegate(OfferDelegate):
 
 
 def _count_text(offer: KnownName) -> str:
-    if offer.plants in {_LISTED, _SIMILAR}:
-        near, in_list = translate("NameOffers", "Did you mean?"), translate("NameOffers", "in the list")
-        return near if offer.plants == _SIMILAR else in_list
+    if offer.plants == _SIMILAR:
+        return translate("NameOffers", "Did you mean?")
+    if offer.plants == _LISTED:
+        return translate("NameOffers", "in the list")
     return translated(Text("{count:,} here", one="1 here", count=offer.plants))

@@ -136,9 +136,9 @@ class QuickEntry(Dialog):
     @Slot()
     def _remember(self) -> None:
         texts = [] if self.form.is_empty else list(self.form.texts)
-        preferences, key = self._context.preferences, self._context.location.key
-        if texts != (preferences.of_store(key).get("quick") or []):
-            preferences.change_store(key, quick=texts)
+        key = self._context.location.key
+        if texts != (self._context.preferences.of_store(key).get("quick") or []):
+            self._context.preferences.change_store(key, quick=texts)
 
     @Slot()
     def _report_end(self) -> None:

@@ -250,11 +250,11 @@ class PlantTableView(QTableView):
     @override
     def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Let Home and End go to the first and last row; Qt's table would go to the first and last column."""
-        rows, column = self._plants.rowCount(), max(self.currentIndex().column(), 0)
+        column = max(self.currentIndex().column(), 0)
         if cursorAction is QAbstractItemView.CursorAction.MoveHome:
             return self._plants.index(0, column)
         if cursorAction is QAbstractItemView.CursorAction.MoveEnd:
-            return self._plants.index(rows - 1, column)
+            return self._plants.index(self._plants.rowCount() - 1, column)
         return super().moveCursor(cursorAction, modifiers)
 
     @override
