@@ -131,7 +131,8 @@ class StoreNotice(Feature):
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         """Show why the open store cannot save plants; None: it can."""
-        before, self._lost = self._lost, error_text(error) if isinstance(error, StoreUnreachableError) else ""
+        before = self._lost
+        self._lost = error_text(error) if isinstance(error, StoreUnreachableError) else ""
         if before != self._lost:
             self.context.page.toast.withdraw(before)
         if error is None:
