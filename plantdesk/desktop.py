@@ -1,8 +1,8 @@
 """Root of the window program: shows the window, then fills it with store and server, and shuts all down in order.
 
-The window is painted first, by the few modules that are imported here; `Session` and what it imports, which takes most
-of the start, follows. On shutdown the window gets no more signals, then the server answers what it accepted, then the
-store writes what waits.
+The window is painted first, by the few modules that are imported here; `Session` and its imports, most of the start,
+follow. On shutdown the window gets no more signals, then the server answers accepted requests, then the store writes
+waiting changes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Desktop(QObject):
     def __init__(
         self, app: QApplication, location: StoreLocation, port: int | None, request: WindowRequest = _SHOW
     ) -> None:
-        """Prepare a run with the store at a location; `request` is what the user wants besides its window."""
+        """Prepare a run with the store at a location; `request` is the request of the user for its window."""
         super().__init__()
         self._app = app
         self._port = port
@@ -66,7 +66,7 @@ class Desktop(QObject):
         self._location = location = remembered_location(location, self.preferences.settings)
         settings = self.preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
-        self._single = SingleWindow(location, folder)
+        self._single_window = SingleWindow(location, folder)
         #: The window, once it was shown.
         self.window: MainWindow | None = None
         #: Store, server and content, from the first paint of the window on.
@@ -78,15 +78,15 @@ class Desktop(QObject):
         return self.session.workspace if self.session is not None else None
 
     def start(self, *, background: bool = False) -> bool:
-        """Show the window, then open its store; False when another window has the store, which was raised instead.
+        """Show the window, then open its store; False if another window has the store: it was raised instead.
 
         In the `background` the window is minimised, or hidden in the tray, and another is left as it is. Raises
         StuckWindowError.
         """
-        if not self._single.try_lock():
-            if not background and not self._single.raise_other(self._request):
+        if not self._single_window.try_lock():
+            if not background and not self._single_window.raise_other(self._request):
                 raise StuckWindowError(self._location)
-            if not self._single.is_locked:
+            if not self._single_window.is_locked:
                 return False
         window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
@@ -118,7 +118,7 @@ class Desktop(QObject):
 
     @Slot(str)
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, also one that comes before the window is there."""
+        """Show the plant of an address, at once or when the window is there."""
         request = WindowRequest(address=address)
         if self.session is None or self.session.workspace is None:
             self._request = request
@@ -142,7 +142,7 @@ class Desktop(QObject):
         if self.session is not None:
             self.session.close()
         else:
-            self._single.release()
+            self._single_window.release()
 
     def _fill_window(self, window: MainWindow, *, create: bool = False) -> None:
         """Fill the window after its first paint, or for another store."""
@@ -150,7 +150,7 @@ class Desktop(QObject):
         from plantdesk.ui.translation import use_language
 
         services = StoreServices(_make_server, _begin_backups)
-        self.session = Session(window, self.preferences, self._location, self._single, self._port, services)
+        self.session = Session(window, self.preferences, self._location, self._single_window, self._port, services)
         self.session.quit_requested.connect(self.leave)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
@@ -163,26 +163,30 @@ class Desktop(QObject):
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:
         """Show another store in the window, or raise the window that shows it."""
-        window, session = self.window, self.session
-        single = SingleWindow(location, paths.path_or_none(paths.data_folder))
-        is_same = single.key == self._single.key
-        if window is None or session is None or not (session.may_close_store() and (is_same or self._take(single))):
+        window = self.window
+        session = self.session
+        single_window = SingleWindow(location, paths.path_or_none(paths.data_folder))
+        is_same = single_window.key == self._single_window.key
+        if window is None or session is None or not session.may_close_store():
+            return
+        if not is_same and not self._lock_or_raise_other(single_window):
             return
         session.close()
         session.deleteLater()
         window.clear()
         if is_same:
-            single.try_lock()
-        self._location, self._single = location, single
+            single_window.try_lock()
+        self._location = location
+        self._single_window = single_window
         _remember(location, self.preferences)
         self._fill_window(window, create=create)
 
-    def _take(self, single: SingleWindow) -> bool:
+    def _lock_or_raise_other(self, single_window: SingleWindow) -> bool:
         """Lock another store. If another window has it, raise that window and keep this one as it is."""
-        if single.try_lock():
+        if single_window.try_lock():
             return True
-        single.raise_other()
-        return single.is_locked
+        single_window.raise_other()
+        return single_window.is_locked
 
 
 class Application(QApplication):
@@ -234,7 +238,7 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
 
 
 def _remember(location: StoreLocation, preferences: Preferences) -> None:
-    """Let the next start open what was chosen: the own store, or a shared one and its user; no other file."""
+    """Let the next start open the chosen store: the own one, or a shared one and its user; no other file."""
     if location.is_own or location.server is not None:
         preferences.change(opens_shared_store=not location.is_own)
     if location.server is not None:
@@ -264,7 +268,7 @@ def _make_server(store: ServedStore, location: StoreLocation) -> Server:
 
 
 def _begin_backups(store: PlantStore, on_outcome: Callable[[StoreError | None], object]) -> Callable[[], None]:
-    """Make automatic backups from now on; return the function that ends them, which waits two seconds at most."""
+    """Make automatic backups from now on; return a function that ends them, and waits at most two seconds."""
     close = store.begin_backups(on_outcome)
 
     def end() -> None:

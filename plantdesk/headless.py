@@ -36,7 +36,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
         contextlib.ExitStack() as stack,
     ):
         stack.callback(store.begin_backups())
-        activity = Activity((lambda answer: log.submit(output.report, _request_line(answer))) if verbose else None)
+        activity = Activity((lambda entry: log.submit(output.report, _request_line(entry))) if verbose else None)
         server = Server(store, location, paths.runtime_folder(), activity=activity)
         url = stack.enter_context(_running(server, port))
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
@@ -69,10 +69,10 @@ def _with_advice(error: ServerError) -> ServerError:
     return ServerFailedError(text, free_port=error.free_port)
 
 
-def _request_line(answer: ActivityEntry) -> str:
-    """Return time, token name, status and reason of an answer: never a name, a tag or a token."""
-    at = datetime.fromtimestamp(answer.at / 1000).astimezone().isoformat(timespec="seconds")
-    token = "-" if answer.source is None else repr(answer.source.label)  # on one line, whatever it contains
-    added = "Added." if answer.is_new else "This plant was there already."
-    reason = added if answer.number is None else answer.number.meaning
-    return f"{at} {token} {answer.status} {reason}"
+def _request_line(entry: ActivityEntry) -> str:
+    """Return time, token name, status and reason of an entry: never a name, a tag or a token."""
+    at = datetime.fromtimestamp(entry.at / 1000).astimezone().isoformat(timespec="seconds")
+    token = "-" if entry.source is None else repr(entry.source.label)  # on one line, whatever it contains
+    added = "Added." if entry.is_new else "This plant was there already."
+    reason = added if entry.number is None else entry.number.meaning
+    return f"{at} {token} {entry.status} {reason}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from tests.support.postgres_server import PostgresServer
-    from tests.support.program_desk import Show
+    from tests.support.program_driver import Show
 
 #: Runs a command in this process; returns its exit code and what it printed.
 Run = Callable[..., tuple[int, str, str]]
@@ -176,7 +176,7 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:  # noqa:
 
 @pytest.fixture
 def show(qtbot: QtBot) -> Show:
-    from tests.support.program_desk import running
+    from tests.support.program_driver import running
 
     return partial(running, qtbot)
 

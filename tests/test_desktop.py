@@ -44,10 +44,10 @@ from plantdesk.ui.window.help_dialogs import ManualDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.adding import store_at
 from tests.support.architecture import ROOT
-from tests.support.desk import Desk
-from tests.support.program_desk import ProgramDesk, Show
+from tests.support.program_driver import ProgramDriver, Show
 from tests.support.programs import post, runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
+from tests.support.window_driver import WindowDriver
 
 
 @pytest.fixture
@@ -57,12 +57,12 @@ def token() -> str:
 
 
 @pytest.fixture
-def desk(show: Show) -> Iterator[ProgramDesk]:
+def desk(show: Show) -> Iterator[ProgramDriver]:
     with show() as desk:
         yield desk
 
 
-def test_a_plant_of_a_script_appears_without_disturbing_anything(token: str, desk: ProgramDesk) -> None:
+def test_a_plant_of_a_script_appears_without_disturbing_anything(token: str, desk: ProgramDriver) -> None:
     port = desk.until_on().port
     assert desk.name.hasFocus()
     desk.until(lambda: desk.id.placeholderText() == "1")
@@ -307,9 +307,9 @@ def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(sh
         desk.sees("Aloe", "Fern")
 
 
-def restore_newest(desk: ProgramDesk) -> None:
+def restore_newest(desk: ProgramDriver) -> None:
     desk.button("Restore a backup…").click()
-    restore = Desk(desk.qtbot, desk.the(RestoreDialog)).button("Restore")
+    restore = WindowDriver(desk.qtbot, desk.the(RestoreDialog)).button("Restore")
     desk.until(restore.isEnabled)
     restore.click()
 
@@ -498,7 +498,7 @@ def test_another_file_can_be_chosen(show: Show, tmp_path: Path) -> None:
 
 @pytest.mark.no_qt_log
 def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
-    desk: ProgramDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: ProgramDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret, private = "plantdesk_" + "x" * 43, f"{Path.home()}/plants.db"
 
@@ -621,7 +621,7 @@ def test_size_place_search_and_what_is_typed_are_there_after_a_kill_unless_it_is
 
 
 def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(show: Show) -> None:
-    def search(desk: ProgramDesk) -> tuple[str, list[str]]:
+    def search(desk: ProgramDriver) -> tuple[str, list[str]]:
         chips = [each.text().removesuffix("  ✕") for each in desk.the(FilterChips).actions()]
         return desk.the(SearchField).text(), chips
 
@@ -738,7 +738,7 @@ def quick_window() -> QuickEntry | None:
 
 
 def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
-    desk: ProgramDesk, environment: dict[str, str]
+    desk: ProgramDriver, environment: dict[str, str]
 ) -> None:
     desk.until_on()
     asking = subprocess.Popen([sys.executable, "-c", _QUICK], env=environment, stdout=subprocess.PIPE, text=True)
@@ -756,7 +756,7 @@ def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
 
 
 @contextmanager
-def quick_alone(show: Show) -> Iterator[tuple[ProgramDesk, QuickEntry]]:
+def quick_alone(show: Show) -> Iterator[tuple[ProgramDriver, QuickEntry]]:
     """The program with nothing but its small window, as `plantdesk quick` starts it where none runs."""
     with show(request=WindowRequest(quick=True)) as desk:
         desk.until(lambda: quick_window() is not None)

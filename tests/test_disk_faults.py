@@ -30,7 +30,7 @@ from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each, store_at
 from tests.support.clients import new_token
 from tests.support.disks import mounted, new_image, tmpfs
-from tests.support.program_desk import Show
+from tests.support.program_driver import Show
 from tests.support.programs import Posted, ids_in, post
 from tests.support.waiting import until
 from tests.test_headless import serving

@@ -20,14 +20,14 @@ from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.stores import Stores
 from tests.support.adding import store_at
-from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
-from tests.support.program_desk import ProgramDesk, Show
+from tests.support.program_driver import ProgramDriver, Show
 from tests.support.programs import runtimes
+from tests.support.window_driver import WindowDriver, plain
 
 
 @pytest.fixture
-def desk(show: Show) -> Iterator[ProgramDesk]:
+def desk(show: Show) -> Iterator[ProgramDriver]:
     with show() as desk:
         desk.until_on()
         yield desk
@@ -46,14 +46,14 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return found
 
 
-def choose(desk: Desk, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:
+def choose(desk: WindowDriver, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:
     """Choose a file by a command of the submenu of other stores."""
     for dialog in ("file_to_open", "file_to_save"):
         monkeypatch.setattr(FileDialog, dialog, lambda *_arguments, **_options: str(file))
     desk.choose("File", "Other plants", command)
 
 
-def recent(desk: Desk) -> dict[str, QAction]:
+def recent(desk: WindowDriver) -> dict[str, QAction]:
     """Return the list of the last stores."""
     menu = desk.action("Other plants").menu()
     assert isinstance(menu, QMenu)
@@ -64,7 +64,7 @@ def recent(desk: Desk) -> dict[str, QAction]:
 
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_another_store_opens_in_a_window_of_its_own_once(
-    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder = tmp_path / "Ä & user=x"
     folder.mkdir()
@@ -92,7 +92,7 @@ def test_another_store_opens_in_a_window_of_its_own_once(
 
 
 def test_a_new_store_opens_in_a_window_of_its_own(
-    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
     choose(desk, monkeypatch, "New store…", tmp_path / "balcony user=x")
     desk.until(lambda: bool(started))
@@ -100,7 +100,7 @@ def test_a_new_store_opens_in_a_window_of_its_own(
 
 
 def test_a_store_that_is_there_is_not_made_anew(
-    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = store_at(tmp_path / "garden.db", "Aloe")
     choose(desk, monkeypatch, "New store…", file)
@@ -111,7 +111,7 @@ def test_a_store_that_is_there_is_not_made_anew(
 
 
 def test_another_store_keeps_the_port_that_was_chosen_for_it(
-    show: Show, desk: ProgramDesk, qtbot: QtBot, tmp_path: Path, started: list[list[str]]
+    show: Show, desk: ProgramDriver, qtbot: QtBot, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = store_at(tmp_path / "garden.db", "Aloe")
     port = free_port()
@@ -134,7 +134,7 @@ def test_another_store_keeps_the_port_that_was_chosen_for_it(
 
 
 def test_the_store_of_the_window_opens_no_other_window(
-    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
     link = tmp_path / "link.db"
     link.symlink_to(paths.database_file())
@@ -144,14 +144,14 @@ def test_the_store_of_the_window_opens_no_other_window(
 
 
 def test_a_file_of_plants_is_left_as_it_is_and_can_be_imported(
-    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = tmp_path / "list.csv"
     file.write_text("name,tag\nRose,Bed\n", encoding="utf-8")
     choose(desk, monkeypatch, "Open store…", file)
     desk.until(lambda: any("is not a PlantDesk store" in each for each in desk.texts()))
     assert not started
-    Desk(desk.qtbot, desk.toast).button("Import…").click()
+    WindowDriver(desk.qtbot, desk.toast).button("Import…").click()
     dialog = desk.the(ImportDialog)
     dialog.reject()
     assert sorted(each.name for each in tmp_path.iterdir() if each.is_file()) == ["list.csv"]
@@ -159,7 +159,7 @@ def test_a_file_of_plants_is_left_as_it_is_and_can_be_imported(
 
 
 def test_a_recent_store_that_is_gone_is_reported_and_can_be_removed(
-    desk: ProgramDesk, tmp_path: Path, started: list[list[str]]
+    desk: ProgramDriver, tmp_path: Path, started: list[list[str]]
 ) -> None:
     gone, here = tmp_path / "gone.db", store_at(tmp_path / "here.db")
     desk.desktop.preferences.change(recent_stores=[str(gone), str(here), "postgresql://anna@plants.example/garden"])

@@ -36,13 +36,13 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.conftest import Refused
 from tests.store.postgres.test_migration import make_old_store
-from tests.support.desk import Desk, plain
 from tests.support.ports import free_port
 from tests.support.postgres_server import PostgresServer, running_server
-from tests.support.program_desk import ProgramDesk, Show
+from tests.support.program_driver import ProgramDriver, Show
 from tests.support.programs import post
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import SECONDS, until
+from tests.support.window_driver import WindowDriver, plain
 from tests.test_headless import serving
 
 
@@ -110,7 +110,7 @@ def test_a_window_notices_a_lost_server_by_itself_and_shows_what_the_list_has(sh
             desk.add("Fern")
             desk.sees("Fern", "Aloe")
             table, note = desk.the(PlantTableView), desk.the(NoteEdit)
-            card = Desk(qtbot, desk.the(PlantCard))
+            card = WindowDriver(qtbot, desk.the(PlantCard))
             select_row(table, 0)
             desk.until(lambda: {"Fern", "ID 2"} <= {*card.texts()} and "Undo" in card.buttons())
             server.kill()
@@ -147,13 +147,13 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(show: Show, qtb
         with show(location) as desk:
             desk.until_bar(shown=False)
             write_unsaved_note(desk, "Dry", server, location)
-            Desk(qtbot, desk.the(MessageBox)).button("Show").click()
+            WindowDriver(qtbot, desk.the(MessageBox)).button("Show").click()
             server.start()
             desk.until(partial(has_note, "Dry"))
             desk.until(lambda: "Not saved" not in desk.texts())
             desk.until(lambda: not desk.toast.isVisible())
             write_unsaved_note(desk, " soil", server, location)
-            Desk(qtbot, desk.the(MessageBox)).button("Close and keep").click()
+            WindowDriver(qtbot, desk.the(MessageBox)).button("Close and keep").click()
             desk.until(lambda: not desk.window.isVisible())
         server.start()
         with show(location) as desk:
@@ -169,7 +169,7 @@ def no_saves(location: PostgresLocation) -> Iterator[None]:
     connection.close()
 
 
-def show_card(desk: ProgramDesk) -> None:
+def show_card(desk: ProgramDriver) -> None:
     """Select the only plant and wait for its card."""
     desk.sees("Aloe")
     desk.the(PlantTableView).selectAll()
@@ -184,7 +184,7 @@ def select_row(table: PlantTableView, row: int) -> None:
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def write_note(desk: ProgramDesk, text: str) -> None:
+def write_note(desk: ProgramDriver, text: str) -> None:
     """Type at the end of the note of the only plant."""
     show_card(desk)
     note = desk.the(NoteEdit)
@@ -193,7 +193,7 @@ def write_note(desk: ProgramDesk, text: str) -> None:
     QTest.keyClicks(note, text)
 
 
-def write_unsaved_note(desk: ProgramDesk, text: str, server: PostgresServer, location: PostgresLocation) -> None:
+def write_unsaved_note(desk: ProgramDriver, text: str, server: PostgresServer, location: PostgresLocation) -> None:
     """Type into the note, kill the server before that is saved, and close the window, which asks."""
     with no_saves(location):
         write_note(desk, text)
@@ -300,7 +300,7 @@ def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
         desk.add("Mine")
         desk.sees("Mine")
         desk.choose("File", "Other plants", "Shared store…")
-        dialog = Desk(qtbot, desk.the(SharedStoreDialog))
+        dialog = WindowDriver(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("Address"), location.url)
         qtbot.keyClick(dialog.field("Address"), Qt.Key.Key_Return)
         desk.until(lambda: dialog.button("Open this store").isEnabled())
@@ -331,7 +331,7 @@ def test_a_desk_file_asks_for_the_user_once(show: Show, qtbot: QtBot, postgres: 
         desk.until_bar(shown=True)
         assert "The file names no user" in desk.bar.text
         desk.button("Sign in…").click()
-        dialog = Desk(qtbot, desk.the(SharedStoreDialog))
+        dialog = WindowDriver(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("User"), "plants")
         qtbot.keyClick(dialog.field("User"), Qt.Key.Key_Return)
         desk.until(lambda: dialog.button("Open this store").isEnabled())
@@ -344,7 +344,7 @@ def test_a_desk_file_asks_for_the_user_once(show: Show, qtbot: QtBot, postgres: 
 
 
 @contextmanager
-def office_and_greenhouse(show: Show, postgres: PostgresServer) -> Iterator[tuple[ProgramDesk, PlantStore]]:
+def office_and_greenhouse(show: Show, postgres: PostgresServer) -> Iterator[tuple[ProgramDriver, PlantStore]]:
     """Yield the window of Office, which has added Aloe, and the store as it is open on Greenhouse."""
     url = postgres.new_store().url
     office, greenhouse = (location_of(f"{url}?application_name={name}") for name in ("Office", "Greenhouse"))
@@ -374,7 +374,7 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
         desk.sees("Aloe")
 
         desk.choose("Edit", "History…")
-        dialog = Desk(qtbot, desk.the(HistoryDialog))
+        dialog = WindowDriver(qtbot, desk.the(HistoryDialog))
         dialog.until(lambda: dialog.the(ChangeList).model().rowCount() == 3)
         changes, model = dialog.the(ChangeList), dialog.the(ChangeList).model()
         assert model.index(2, HistoryColumn.TEXT).data() == "Delete “Fern”"
@@ -384,14 +384,14 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
         for answer, plants in (("Leave it", ["Aloe"]), ("Undo it", ["Fern", "Aloe"])):
             changes.setCurrentIndex(model.index(2, 0))
             qtbot.keyClick(changes, Qt.Key.Key_Return)
-            asked = Desk(qtbot, desk.the(MessageBox))
+            asked = WindowDriver(qtbot, desk.the(MessageBox))
             assert "Greenhouse made this change. Undo it for all computers?" in asked.texts()
             asked.until(asked.button("Leave it").hasFocus)
             qtbot.mouseClick(asked.button(answer), Qt.MouseButton.LeftButton)
             desk.sees(*plants)
 
 
-def names_of_actions(desk: Desk) -> set[str]:
+def names_of_actions(desk: WindowDriver) -> set[str]:
     return {plain(each.text()) for each in desk.window.findChildren(QAction)}
 
 
@@ -408,7 +408,7 @@ def test_what_another_computer_has_undone_is_not_offered_and_names_it(
         desk.until(lambda: "Undo Add “Aloe”" in names_of_actions(desk))
         desk.until(lambda: "Undo" not in desk.toast.labels)
         desk.choose("Edit", "History…")
-        changes = Desk(qtbot, desk.the(HistoryDialog)).the(ChangeList)
+        changes = WindowDriver(qtbot, desk.the(HistoryDialog)).the(ChangeList)
         desk.until(lambda: changes.model().rowCount() == 2)
         assert "by Greenhouse" in changes.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
 
@@ -445,7 +445,7 @@ def test_the_window_reads_an_older_store_and_updates_it_when_asked(
         assert "An older PlantDesk has made this shared store." in desk.bar.text
         qtbot.mouseClick(desk.button("Update…"), Qt.MouseButton.LeftButton)
         desk.until(lambda: bool(desk.window.findChildren(MessageBox)))
-        box = Desk(qtbot, desk.the(MessageBox))
+        box = WindowDriver(qtbot, desk.the(MessageBox))
         box.until(box.button("Cancel").hasFocus)
         assert any("these computers can only read it: Greenhouse" in text for text in box.texts())
         lock = psycopg.connect(location.url)
@@ -460,7 +460,7 @@ def test_the_window_reads_an_older_store_and_updates_it_when_asked(
     assert [each.kind for each in location.backups.newest_first()] == [BackupKind.BEFORE_UPDATE] * 2
 
 
-def shows(dialog: Desk, reason: str) -> bool:
+def shows(dialog: WindowDriver, reason: str) -> bool:
     return reason in dialog.message.text
 
 
@@ -477,7 +477,7 @@ def test_the_window_copies_its_store_with_the_searches(
             location_of(tmp_path / "plants.db").key, searches=[{"name": "hall", "text": "tag:hall"}]
         )
         desk.choose("File", "Other plants", "Copy store…")
-        dialog = Desk(qtbot, desk.the(CopyDialog))
+        dialog = WindowDriver(qtbot, desk.the(CopyDialog))
         assert not dialog.button("Copy").isEnabled()
         for text, reason in (
             ("mysql://host", "that PlantDesk does not know"),

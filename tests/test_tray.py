@@ -19,9 +19,9 @@ from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
-from tests.support.desk import Desk, plain
-from tests.support.program_desk import ProgramDesk, Show
+from tests.support.program_driver import ProgramDriver, Show
 from tests.support.waiting import SECONDS
+from tests.support.window_driver import WindowDriver, plain
 from tests.test_desktop import quick_window, started
 
 pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
@@ -36,14 +36,14 @@ def show_with_tray(show: Show, monkeypatch: pytest.MonkeyPatch) -> Show:
 
 
 @pytest.fixture
-def desk(show_with_tray: Show) -> Iterator[ProgramDesk]:
+def desk(show_with_tray: Show) -> Iterator[ProgramDriver]:
     with show_with_tray() as desk:
         desk.until_on()
         yield desk
         desk.window.is_quitting = True
 
 
-def make_token(desk: ProgramDesk) -> None:
+def make_token(desk: ProgramDriver) -> None:
     """Let a program add plants, and wait until the window knows of it."""
     copy = desk.button("Copy the address of the API")
     assert not copy.isVisible()
@@ -52,34 +52,34 @@ def make_token(desk: ProgramDesk) -> None:
     desk.until(copy.isVisible)
 
 
-def questions(desk: Desk) -> list[MessageBox]:
+def questions(desk: WindowDriver) -> list[MessageBox]:
     return [each for each in desk.window.findChildren(MessageBox) if each.isVisible() and each.text == QUESTION]
 
 
-def answer(desk: Desk, button: str) -> None:
+def answer(desk: WindowDriver, button: str) -> None:
     desk.until(lambda: len(questions(desk)) == 1)
-    Desk(desk.qtbot, questions(desk)[0]).button(button).click()
+    WindowDriver(desk.qtbot, questions(desk)[0]).button(button).click()
 
 
-def icon(desk: Desk) -> QSystemTrayIcon | None:
+def icon(desk: WindowDriver) -> QSystemTrayIcon | None:
     found = desk.window.findChild(QSystemTrayIcon)
     return found if found is not None and found.isVisible() else None
 
 
-def shown_icon(desk: Desk) -> QSystemTrayIcon:
+def shown_icon(desk: WindowDriver) -> QSystemTrayIcon:
     shown = icon(desk)
     assert shown is not None
     return shown
 
 
-def commands(desk: Desk) -> dict[str, QAction]:
+def commands(desk: WindowDriver) -> dict[str, QAction]:
     """Return the commands of the menu of the icon."""
     menu = shown_icon(desk).contextMenu()
     assert isinstance(menu, QMenu)
     return {plain(each.text()): each for each in menu.actions() if not each.isSeparator()}
 
 
-def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk: ProgramDesk, home: Path) -> None:
+def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk: ProgramDriver, home: Path) -> None:
     assert icon(desk) is None
     make_token(desk)
     desk.until(desk.name.hasFocus)
@@ -99,7 +99,7 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk:
     assert not questions(desk)
 
 
-def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) -> None:
+def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDriver) -> None:
     make_token(desk)
     desk.window.close()
     with qtbot.waitSignal(desk.window.closing):
@@ -109,7 +109,7 @@ def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) 
     assert (saved.keep_in_tray, saved.tray_answered) == (False, True)
 
 
-def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: ProgramDesk) -> None:
+def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: ProgramDriver) -> None:
     make_token(desk)
     for _ in range(2):
         desk.window.close()
@@ -118,14 +118,14 @@ def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: 
         assert desk.window.isVisible()
 
 
-def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) -> None:
+def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDriver) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
     desk.activate()
     with qtbot.waitSignal(desk.window.closing):
         qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
 
-def test_without_a_token_closing_asks_nothing(desk: ProgramDesk) -> None:
+def test_without_a_token_closing_asks_nothing(desk: ProgramDriver) -> None:
     assert desk.window.close()
 
 
@@ -136,7 +136,7 @@ def test_another_store_has_no_icon_and_its_window_closes(show_with_tray: Show, t
         assert desk.window.close()
 
 
-def test_without_the_api_closing_asks_nothing(desk: ProgramDesk) -> None:
+def test_without_the_api_closing_asks_nothing(desk: ProgramDriver) -> None:
     desk.choose("Tools", "API on")
     desk.until(lambda: desk.status.text.startswith("API off"))
     assert desk.window.close()
@@ -149,13 +149,13 @@ def test_the_window_never_hides_where_there_is_no_tray(show: Show) -> None:
         assert desk.window.close()
 
 
-def test_a_closed_window_stays_hidden_while_settings_are_saved(desk: ProgramDesk) -> None:
+def test_a_closed_window_stays_hidden_while_settings_are_saved(desk: ProgramDriver) -> None:
     desk.window.close()
     desk.desktop.preferences.change(label_line="As it closes")
     assert not desk.window.isVisible()
 
 
-def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, desk: ProgramDesk) -> None:
+def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, desk: ProgramDriver) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
     desk.add("Fern")
     desk.until(lambda: "1 plant today" in commands(desk))
@@ -179,7 +179,7 @@ def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, de
         commands(desk)["Quit"].trigger()
 
 
-def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramDesk) -> None:
+def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramDriver) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)
     shown = shown_icon(desk)
     assert shown.toolTip() == "PlantDesk"
@@ -193,7 +193,7 @@ def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramD
 
 
 def test_the_icon_shows_what_to_act_on_until_the_window_is_seen(
-    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch
+    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages: list[tuple[str, str]] = []
     monkeypatch.setattr(QSystemTrayIcon, "showMessage", lambda _icon, *texts: messages.append(texts[:2]))
@@ -231,9 +231,9 @@ def test_where_no_tray_comes_the_window_is_minimised(show: Show, monkeypatch: py
         desk.until(desk.window.isMinimized)
 
 
-def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDesk) -> None:
+def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDriver) -> None:
     desk.choose("Edit", "Settings…")
-    page = Desk(desk.qtbot, desk.the(SettingsDialog))
+    page = WindowDriver(desk.qtbot, desk.the(SettingsDialog))
     box = page.button("Keep running when the window is closed")
     box.click()
     assert icon(desk) is not None

@@ -32,7 +32,8 @@ _Result = TypeVar("_Result")
 
 #: An interrupt has no effect before SQLite begins the query, so it is repeated until the task has ended.
 _INTERRUPT_INTERVAL = 0.02
-_MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
+_MIN_PAUSE_MS = 50
+_RETRY_DELAY_MS = 2000
 
 
 class Task:
@@ -50,7 +51,7 @@ class Task:
         failed: Callable[[Exception], object] | None,
         progress: Callable[[Any], object] | None,
     ) -> None:
-        """Make a task; the parameters are those of `Tasks.run`."""
+        """Make a task, with the parameters of `Tasks.run`."""
         self.is_cancelled = False
         self._post = post
         self._receiver: QObject | None = receiver
@@ -72,7 +73,7 @@ class Task:
         self._repeat_interrupt()
 
     def call_unless_cancelled(self, function: Callable[[], object]) -> bool:
-        """Call `function`, which `cancel` waits for, unless the task is cancelled; return whether it was called."""
+        """Call `function` unless the task is cancelled; return whether it was called. `cancel` waits for it."""
         with self._lock:
             if not self.is_cancelled:
                 function()
@@ -88,7 +89,7 @@ class Task:
         self._ended.wait()
 
     def report(self, progress: object) -> None:
-        """Pass `progress` to the function given for it, which runs on the GUI thread; on the thread of the task."""
+        """Call the progress function of the task on the GUI thread. For the thread of the task."""
         if self._progress is not None:
             self._post(partial(self._call, self._progress, progress))
 
@@ -104,7 +105,7 @@ class Task:
 
     @contextmanager
     def interrupted_by(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """While in this context, `cancel` calls `interrupt`, which makes the running query raise InterruptedError."""
+        """In this context, `cancel` calls `interrupt`; the running query then raises InterruptedError."""
         with self._lock:
             self.raise_if_cancelled()
             self._interrupt = interrupt
@@ -166,7 +167,7 @@ class Tasks:
         *,
         progress: Callable[[Any], object] | None = None,
     ) -> Task:
-        """Run `function`; `done` gets its result, `failed` its exception, `progress` what it reports.
+        """Run `function`; `done` gets its result, `failed` its exception, `progress` its reports.
 
         Without `failed`, every exception is logged as a defect.
         """
@@ -195,14 +196,14 @@ class Worker(Tasks):
         self._executor.submit(function).result()
 
     def close(self) -> None:
-        """Drop the tasks that have not begun, and wait for the one that runs."""
+        """Drop waiting tasks, and wait for the running one."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
 class StoreQueries:
     """Runs queries on a worker; they get a reader of the store. Lives on the GUI thread.
 
-    After a failed query the next one gets a new connection. `end` also ends the worker, which must have no other user.
+    After a failed query the next one gets a new connection. `end` also ends the worker: it must have no other user.
     """
 
     def __init__(self, worker: Worker, store: PlantStore) -> None:
@@ -273,7 +274,8 @@ class RepeatedQuery(QObject):
     ) -> None:
         """Pass each result of `query` to `done` on the GUI thread; `worker` must have no other user."""
         super().__init__()
-        self._query, self._done = query, done
+        self._query = query
+        self._done = done
         self._queries = StoreQueries(worker, store)
         self._is_running = self._is_outdated = False
         self._elapsed = QElapsedTimer()
@@ -295,7 +297,8 @@ class RepeatedQuery(QObject):
     @Slot()
     def _run(self) -> None:
         if self._is_outdated:
-            self._is_running, self._is_outdated = True, False
+            self._is_running = True
+            self._is_outdated = False
             self._elapsed.start()
             self._queries.run(self, self._query, self._on_result, self._on_failed)
 
@@ -304,7 +307,7 @@ class RepeatedQuery(QObject):
         self._done(result)
 
     def _on_failed(self, _error: Exception) -> None:
-        """Try again later: `Bridge.health_changed` reports what is wrong with the store."""
+        """Try again later: `Bridge.health_changed` reports the problem of the store."""
         self._is_outdated = True
         self._start_pause(_RETRY_DELAY_MS)
 

@@ -39,7 +39,7 @@ _MAX_LISTED = 1000
 class Bridge(QObject):
     """Lives on the GUI thread. `notify_…`, `call` and `post` may be called on any thread.
 
-    `changed(changes)`: what was committed since the last signal. `server_changed(state)`: the state of the API.
+    `changed(changes)`: the commits since the last signal. `server_changed(state)`: the state of the API.
     `health_changed(error)`, `backup_changed(error)`: the error of the last write, or automatic backup, or None.
     """
 
@@ -67,18 +67,18 @@ class Bridge(QObject):
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def notify_changes(self, changes: Changes) -> None:
-        """Signal what the store changed, soon; any thread."""
+        """Signal changes of the store, soon; any thread."""
         with self._lock:
             self._pending.append(changes)
             if len(self._pending) == 1 and not self._is_closed:
                 self._changes_added.emit()
 
     def notify_server_state(self, state: object) -> None:
-        """Signal what the server is doing; any thread."""
+        """Signal the state of the server; any thread."""
         self.call(self, self.server_changed.emit, state)
 
     def notify_health(self, error: StoreError | None) -> None:
-        """Signal what keeps the store from saving plants, or None; any thread."""
+        """Signal the error that keeps the store from saving plants, or None; any thread."""
         self.call(self, self.health_changed.emit, error)
 
     def notify_backup(self, error: StoreError | None) -> None:
@@ -101,7 +101,7 @@ class Bridge(QObject):
                 self._posted.emit(function)
 
     def worker(self, name: str) -> Worker:
-        """Return a worker with a new thread, which the caller must close."""
+        """Return a worker with a new thread. The caller must close it."""
         return Worker(self.post, name)
 
     def follow(
@@ -152,7 +152,8 @@ class Bridge(QObject):
             burst, self._pending = self._pending, []
         self._deliver_results()  # first those of these changes: a commit sets its result, then notifies the bridge
         if burst and not self._is_closed:
-            self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
+            self._signalled_at = time.monotonic()
+            self._cpu_at_signal = time.thread_time()
             self.changed.emit(_merged(burst))
 
     def _add_result(self, function: Callable[[], object]) -> None:

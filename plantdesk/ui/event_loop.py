@@ -36,7 +36,7 @@ class Midnight(QObject):
 
 
 class GarbageCollector(QObject):
-    """Collects garbage by a timer on the GUI thread; the automatic collector, which uses any thread, is disabled."""
+    """Collects garbage by a timer on the GUI thread. Disables the automatic collector: it runs on any thread."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +59,8 @@ class GarbageCollector(QObject):
     @Slot()
     def collect_if_due(self) -> None:
         """Collect the generations up to the oldest one whose threshold is exceeded."""
-        counts, thresholds = gc.get_count(), gc.get_threshold()
+        counts = gc.get_count()
+        thresholds = gc.get_threshold()
         due = [number for number in range(3) if 0 < thresholds[number] < counts[number]]
         if due:
             gc.collect(due[-1])

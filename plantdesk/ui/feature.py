@@ -1,4 +1,4 @@
-"""What the features of the window have in common, and what the window offers them."""
+"""The base of the features of the window, and the context that the window gives them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class WindowContext:
         done: Callable[[Applied], object],
         failed: Callable[[Exception], object],
     ) -> None:
-        """Call `done`, which pushes the change, or `failed`, like `Bridge.follow`; Undo waits until then."""
+        """Call `done` or `failed`, like `Bridge.follow`; `done` must push the change. Undo waits until then."""
         self.bridge.follow(receiver, change, done, failed)
         self.undo_stack.wait_for(change)
 
@@ -76,7 +76,7 @@ class WindowContext:
 
 
 class OpenStore(NamedTuple):
-    """The store that the window shows, and its queries, which run on `window-worker`."""
+    """The store in the window, and its queries. They run on `window-worker`."""
 
     store: PlantStore
     queries: StoreQueries
@@ -87,7 +87,7 @@ class ShownPlants(Protocol):
 
     @property
     def search_text(self) -> str:
-        """The text of the search whose result the table shows; empty for all plants."""
+        """The search text of the shown plants; empty for all plants."""
 
     @property
     def shown_count(self) -> int:
@@ -154,7 +154,7 @@ class Feature(QObject):
         """Show that no store could be opened, and why."""
 
     def release_store(self) -> None:
-        """Stop using the store, which is closed next."""
+        """Stop using the store: it is closed next."""
         self.opened = None
         self._enable_commands()
 
@@ -196,7 +196,7 @@ class PlantChanges(QObject):
         progress: str = "",
         show: Callable[[tuple[int, ...]], object] | None = None,
     ) -> None:
-        """Apply `edits` as one change, reported by `text`, which gets the number of plants as `count`.
+        """Apply `edits` as one change, and report it by `text`; its `count` is the number of plants.
 
         `done` gets the change, or None if no plant was changed. `show` gets the ids of the plants that were skipped.
         """

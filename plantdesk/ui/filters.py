@@ -48,7 +48,7 @@ def filter_text(term: Term) -> str:
 
 
 def filter_icon(term: Term) -> str:
-    """Return the name of a filter's icon; empty for a tag, which has a dot."""
+    """Return the name of a filter's icon; empty for a tag: it has a dot."""
     term = term.term if isinstance(term, Not) else term
     match term:
         case HasTag(tag):
@@ -61,7 +61,7 @@ def filter_icon(term: Term) -> str:
 
 
 def tag_of(term: Term) -> str | None:
-    """Return the tag of a filter, which is that at the top of a branch, or None."""
+    """Return the tag of a filter, or None; for a branch, its top tag."""
     term = term.term if isinstance(term, Not) else term
     if not isinstance(term, HasTag) or term.tag is None:
         return None

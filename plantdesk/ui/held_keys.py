@@ -16,19 +16,21 @@ _TIMEOUT_MS = 5000
 
 
 def _copy(event: QKeyEvent) -> QKeyEvent:
-    """Return a copy of a key event, which Qt deletes.
+    """Return a copy of a key event: Qt deletes the original.
 
     Without the Shift of Ctrl+;, which some keyboards need for “;”: Qt ignores it only in events of the keyboard.
     """
-    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-    key, modifiers = event.key(), event.modifiers()
+    control = Qt.KeyboardModifier.ControlModifier
+    shift = Qt.KeyboardModifier.ShiftModifier
+    key = event.key()
+    modifiers = event.modifiers()
     if key < Qt.Key.Key_Escape and not chr(key).isalpha() and modifiers & control:
         modifiers &= ~shift
     return QKeyEvent(QEvent.Type.KeyPress, key, modifiers, event.text(), event.isAutoRepeat())
 
 
 class HeldKeys(QObject):
-    """Holds the keys of one window between `hold` and `release`, which sends them in their order, or `drop`.
+    """Holds the keys of one window after `hold`. `release` sends them in their order; `drop` discards them.
 
     If a released key calls `hold` again, the keys after it wait. A click drops the keys of commands.
     """
@@ -68,7 +70,8 @@ class HeldKeys(QObject):
     @Slot()
     def drop_commands(self) -> None:
         """Send the keys to the focused text field, without shortcuts of commands; without such a field, drop them."""
-        keys, target = list(self._keys), self._target()
+        keys = list(self._keys)
+        target = self._target()
         self.drop()
         if target.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled):
             for key in keys:

@@ -1,6 +1,6 @@
 """The main window: geometry, title and keys. `Workspace` is its content.
 
-It imports no module of the content, so that the window is painted before these are imported, which takes as long as
+It imports no module of the content: the window is painted before these are imported, as that takes as long as
 everything before.
 """
 
@@ -33,7 +33,7 @@ class MainWindow(QMainWindow):
     """Saves its geometry, and restores it within the screens.
 
     `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
-    `focus_moving`: Tab or Shift+Tab is about to move the focus. `closing`: the window closes, which ends the program.
+    `focus_moving`: Tab or Shift+Tab is about to move the focus. `closing`: the window closes, and the program ends.
     `geometry_changed`: it was moved or resized.
     """
 
@@ -65,12 +65,13 @@ class MainWindow(QMainWindow):
         self._restore_geometry()
 
     def set_file_name(self, name: str | None) -> None:
-        """Show the name of a store in the title; None: only that of the program."""
+        """Show the name of a store in the title; None: only the program's name."""
         self.setWindowTitle("PlantDesk" if name is None else f"{name} — PlantDesk")
 
     def clear(self) -> None:
-        """Remove content, menus and status bar, before those of another store."""
-        self.may_close, self.hide_on_close = lambda: True, lambda: False
+        """Remove content, menus and status bar before another store is shown."""
+        self.may_close = lambda: True
+        self.hide_on_close = lambda: False
         content = self.takeCentralWidget()
         if content is not None:  # deleted before the bars, to which it refers
             content.deleteLater()
@@ -107,8 +108,9 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def close_unasked(self) -> None:
-        """Close the window without a question, which ends the program."""
-        self.may_close, self.is_quitting = lambda: True, True
+        """Close the window without a question, and end the program."""
+        self.may_close = lambda: True
+        self.is_quitting = True
         self.close()
 
     @Slot()
@@ -175,7 +177,8 @@ class MainWindow(QMainWindow):
             self._focus_at_start = self.focusWidget()
         self.focus_before_keys = self._focus_at_start
         yield
-        self.focus_before_keys, self._arrived_at = None, self._focus_state
+        self.focus_before_keys = None
+        self._arrived_at = self._focus_state
 
     @property
     def _focus_state(self) -> _FocusState:

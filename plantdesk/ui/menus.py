@@ -74,7 +74,7 @@ _STORE_SECTIONS = (
 
 
 class Command(NamedTuple):
-    """An entry of “Find a command”, which also finds it by `words`. The text begins with the title of a submenu."""
+    """An entry of “Find a command”, also found by `words`. The text begins with the title of a submenu."""
 
     text: str
     action: QAction
@@ -82,7 +82,7 @@ class Command(NamedTuple):
 
 
 class Menus(QObject):
-    """Fills a menu bar with commands, which are actions with a slot. Their keys work in the whole window.
+    """Fills a menu bar with commands: actions with a slot. Their keys work in the whole window.
 
     A command that is not `in_menu` is only in context menus and in “Find a command”, and may have a key.
     """
@@ -135,7 +135,7 @@ class Menus(QObject):
         return menu
 
     def context_menu(self, parent: QWidget, *sections: Section) -> QMenu:
-        """Return a menu of the enabled commands of `sections`, which is deleted when it closes."""
+        """Return a menu of the enabled commands of `sections`. It is deleted when it closes."""
         from PySide6.QtWidgets import QMenu
 
         menu = QMenu(parent)
@@ -183,7 +183,7 @@ class Menus(QObject):
         return added
 
     def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Handler]]]) -> None:
-        """Add entries, each a text and a slot, which `entries` returns when the menu opens."""
+        """Call `entries` when the menu opens, and add those it returns, each a text and a slot."""
         menu, end = self._section_ends[section]
         added: list[QAction] = []
 
@@ -209,7 +209,7 @@ class Menus(QObject):
         *,
         in_menu: bool = True,
     ) -> QActionGroup:
-        """Add a submenu with a command for each text and value of `choices`, of which one can be checked.
+        """Add a submenu with a command for each text and value of `choices`. One of them can be checked.
 
         `slot` gets the value of the chosen one.
         """

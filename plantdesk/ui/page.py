@@ -17,9 +17,12 @@ from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH
 from plantdesk.ui.widgets.messages import BarStack, InfoBar, Toast
 from plantdesk.ui.widgets.plain_text import announce
 
-_SHADOW_RADIUS, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
+_SHADOW_RADIUS = 24
+_SHADOW_COLOR = QColor(0, 0, 0, 90)
 #: Widths for text of 13 px. The card takes a quarter of the page, within these limits.
-_SIDEBAR_WIDTH, _MIN_CARD_WIDTH, _MAX_CARD_WIDTH = 212, 320, 400
+_SIDEBAR_WIDTH = 212
+_MIN_CARD_WIDTH = 320
+_MAX_CARD_WIDTH = 400
 #: The least width of the page at which the sidebar is docked, for text of 13 px.
 _DOCKS_SIDEBAR_FROM = 900
 
@@ -28,7 +31,7 @@ class SidePane(QFrame):
     """A pane beside the list. It is hidden until it has content and the user requests it.
 
     `changed`: it was shown, hidden, docked or collapsed. `focus_lost`: it was hidden while it had the focus; a slot
-    must move the focus, which Qt would give to the next button.
+    must move the focus: Qt would give it to the next button.
     """
 
     changed = Signal()
@@ -37,7 +40,8 @@ class SidePane(QFrame):
     def __init__(self, kind: str, parent: QWidget) -> None:
         """Make an empty pane; `kind` names its background in the style sheet."""
         super().__init__(parent)
-        self._has_content, self._name = False, ""
+        self._has_content = False
+        self._name = ""
         #: Whether the user wants the pane to be docked where there is room; saved with the view.
         self.is_requested = False
         self._is_available = True
@@ -126,7 +130,7 @@ class SidePane(QFrame):
         return True
 
     def give_up_focus(self) -> None:
-        """Let the window move the focus out of the pane, which was disabled."""
+        """Let the window move the focus out of the disabled pane."""
         self.focus_lost.emit()
 
     def _update(self) -> None:
@@ -161,7 +165,7 @@ class Page(QFrame):
     """The panes of the features. The lines between them are the background of the page.
 
     `sidebar_pane` and `card_pane` are docked beside the list, or collapse if it would get too narrow. `toast` reports
-    what was done, over the end of the list.
+    finished actions, over the end of the list.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -194,7 +198,7 @@ class Page(QFrame):
         self.collapse_panes()
 
     def add_bar(self) -> InfoBar:
-        """Return a new bar, which is hidden until it shows a state."""
+        """Return a new bar. It is hidden until it shows a state."""
         return self._bar_stack.add()
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
@@ -210,7 +214,7 @@ class Page(QFrame):
 
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
-        """Move the focus by `step` parts, which is 1 or -1; first to a toast that has not had the focus yet."""
+        """Move the focus by `step` parts (1 or -1); first to a toast that has not had the focus yet."""
         if step > 0 and self.toast.is_waiting:
             self.toast.focus_first()
             return
@@ -219,7 +223,7 @@ class Page(QFrame):
         targets[(focused + step) % len(targets)].focus()
 
     def close_drawer(self) -> bool:
-        """Close one drawer, that with the focus first; return whether one was open."""
+        """Close one drawer, first the one with the focus; return whether one was open."""
         return any(
             pane.close_drawer() for pane in sorted((self.sidebar_pane, self.card_pane), key=has_focus, reverse=True)
         )
@@ -227,7 +231,8 @@ class Page(QFrame):
     @Slot()
     def collapse_panes(self) -> None:
         """Dock the panes for which there is room, and collapse the others to drawers."""
-        width, card = self.width(), self._card_width()
+        width = self.width()
+        card = self._card_width()
         sidebar = max(self._theme.metrics.scaled(_SIDEBAR_WIDTH), self.sidebar_pane.needed_width)
         self.sidebar_pane.set_has_room(has_room=width >= self._theme.metrics.scaled(_DOCKS_SIDEBAR_FROM))
         taken = card + (sidebar if self.sidebar_pane.is_docked else 0)
@@ -271,7 +276,9 @@ class Page(QFrame):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
-        self._sidebar_slot, self._body, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout()
+        self._sidebar_slot = QHBoxLayout()
+        self._body = QHBoxLayout()
+        column = QVBoxLayout()
         self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # added after the form, for the tab order
         self._grid.addLayout(self._body, 1, 1)
         self._body.addLayout(column, 1)  # all still empty: see `add_layout`

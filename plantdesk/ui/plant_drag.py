@@ -52,7 +52,7 @@ def drag_tag(source: QWidget, tag: str) -> None:
 
 
 def drag_plants(source: QWidget, count: int) -> None:
-    """Let the user drag the selected plants, whose number is `count`; return when they are dropped."""
+    """Let the user drag the `count` selected plants; return when they are dropped."""
     text = translated(plants_text(count))
     _drag(source, plants_data(), text, Qt.DropAction.CopyAction)
 

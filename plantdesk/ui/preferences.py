@@ -26,7 +26,7 @@ class Preferences(QObject):
 
     If the file cannot be written, this is logged, and changes last until the program ends. `quarantined` is the new
     path of a damaged file. `are_saved`: the last write succeeded. `are_new`: there was no file at the start.
-    `keeps_unsaved`: unsaved input, which has a file of its own, can be written to disk.
+    `keeps_unsaved`: unsaved input can be written to its own file.
     """
 
     changed = Signal()
@@ -80,7 +80,7 @@ class Preferences(QObject):
         self.change(text_scale=round(min(max(scale, MIN_TEXT_SCALE), MAX_TEXT_SCALE), 2))
 
     def of_store(self, key: str) -> Mapping[str, object]:
-        """Return the saved values of one store: a JSON object, which is not validated."""
+        """Return the saved values of one store: a JSON object, not validated."""
         return {**of_store(self.settings, key), **self._unsaved.of_store(key)}
 
     def change_store(self, key: str, **values: object) -> None:
@@ -104,7 +104,7 @@ class Preferences(QObject):
             self.changed.emit()
 
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
-        """Change the present settings, and those of the file, in which other windows may have changed some."""
+        """Change the present settings and the file. Other windows may have changed other settings in it."""
         changed = change(self.settings)
         if changed == self.settings and self.are_saved:
             return

@@ -28,7 +28,7 @@ STRETCH = -1
 
 
 def application() -> QApplication:
-    """Return the application, which exists as long as there are widgets."""
+    """Return the application. It exists as long as there are widgets."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)  # noqa: S101  never a mere QCoreApplication
     return app
@@ -68,7 +68,7 @@ def is_seen(widget: QWidget) -> bool:
 
 
 def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int | None = None) -> Box:
-    """Add items to a box layout, and return it; without `margins` and `spacing`, those of the style stay."""
+    """Add items to a box layout, and return it; `margins` and `spacing` are by default the style's."""
     if margins is not None:
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else [margins] * 4))
     if spacing is not None:
@@ -120,7 +120,7 @@ def separator_line() -> QFrame:
 
 
 def fitted(widget: QWidget, requested: QSize) -> QSize:
-    """Return a size, reduced to what fits on the screen of the widget inside a window frame."""
+    """Return a size, reduced to fit the screen of the widget inside a window frame."""
     return requested.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
 
 

@@ -1,4 +1,4 @@
-"""Questions of the window: which tag, what closing would cancel, and which of two versions of a plant stays."""
+"""Questions of the window: for a tag, before closing, and about two versions of a plant."""
 
 from __future__ import annotations
 
@@ -117,12 +117,13 @@ class CloseQuestion(QObject):
 
     def __init__(self, window: QWidget, context: WindowContext, features: Sequence[Feature]) -> None:
         super().__init__(window)
-        self._window, self._context, self._features = window, context, features
+        self._window = window
+        self._context = context
+        self._features = features
         self._box: MessageBox | None = None
         for feature in features:
-            feature.close_unblocked.connect(
-                self._on_close_unblocked, Qt.ConnectionType.QueuedConnection
-            )  # after its message
+            # Queued: the feature shows its message first.
+            feature.close_unblocked.connect(self._on_close_unblocked, Qt.ConnectionType.QueuedConnection)
 
     def may_close_store(self) -> bool:
         """Return whether no work would be cancelled, and write unsaved plants to disk; otherwise explain why not."""
@@ -137,7 +138,8 @@ class CloseQuestion(QObject):
 
     def may_close(self) -> bool:
         """Return whether no work would be cancelled and all plants are saved; otherwise ask the user."""
-        running_text, unsaved = self._running_text(), self._remember_unsaved()
+        running_text = self._running_text()
+        unsaved = self._remember_unsaved()
         if running_text:
             title = self.tr("Close PlantDesk and cancel this?")
             self._ask(title, running_text, self.tr("&Cancel it and close"), self.tr("&Keep open"))
@@ -148,7 +150,7 @@ class CloseQuestion(QObject):
         return not running_text and not unsaved
 
     def _unsaved_texts(self) -> tuple[str, str]:
-        """Return what happens to unsaved plants when the window is closed, and the label of the button for that."""
+        """Return the consequence of closing for unsaved plants, and the label of the button that closes."""
         if not self._context.preferences.keeps_unsaved:
             text = self.tr(
                 "What you typed cannot be remembered: the settings file cannot be written. The disk may be full."
@@ -187,7 +189,7 @@ class CloseQuestion(QObject):
 
 
 class ConflictQuestion(QObject):
-    """Asks which version of a plant to keep, in a bar of its own, so that no other message replaces the question.
+    """Asks which version of a plant to keep. It has its own bar, so that no message replaces the question.
 
     `discarded`: the user's version is to be dropped. `answered`: a button was pressed, after its action has begun.
     """
@@ -199,7 +201,8 @@ class ConflictQuestion(QObject):
         """`changed` and `deleted` are titles of the questions, with `{name}` for the name of the plant."""
         super().__init__(parent)
         self._context = context
-        self._changed, self._deleted = changed, deleted
+        self._changed = changed
+        self._deleted = deleted
         self._bars: list[InfoBar] = []
 
     @property
@@ -219,7 +222,7 @@ class ConflictQuestion(QObject):
         queries.run(self, partial(plant_of, plant_id=row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
-        """Ask which version to keep: `mine`, which `keep` saves, or `theirs`, that of the store."""
+        """Ask which version to keep: `theirs`, of the store, or `mine`; `keep` saves it."""
         text = f"{self._yours(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
         take = self.tr("Take theirs"), self.discarded.emit
         self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), take)

@@ -78,7 +78,7 @@ class ApiControl(QObject):
         create_server: Callable[[ServedStore], StoreServer],
         save_port: Callable[[int], object],
     ) -> None:
-        """Serve on `port` until the user chooses another one, which `save_port` saves."""
+        """Serve on `port` until the user chooses another one; `save_port` saves it."""
         super().__init__()
         self._bridge = bridge
         self._preferences = preferences
@@ -183,7 +183,8 @@ class ApiControl(QObject):
 
     def _start(self) -> None:
         if self._server is not None:
-            server, port = self._server, self.port
+            server = self._server
+            port = self.port
             self._worker.run(self, lambda _task: server.start(port))
         elif self._store is not None and self._failure is not None:  # the server could not be made: try again
             self.serve(self._store)
@@ -198,7 +199,8 @@ class ApiControl(QObject):
     @Slot()
     def _retry_port(self) -> None:
         """Use the port if it is free now; otherwise the state stays."""
-        server, port = self._server, self.port
+        server = self._server
+        port = self.port
         if server is not None and self._preferences.settings.api_enabled:
             self._worker.run(self, lambda _task: server.restart_on(port), failed=ignore)
 
@@ -231,7 +233,7 @@ class UnreachedStore:
         return self
 
     def checker(self) -> UnreachedStore:
-        """Return the lookup of tokens, which is this object."""
+        """Return the lookup of tokens: this object."""
         return self
 
     def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it

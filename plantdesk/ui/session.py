@@ -78,7 +78,8 @@ class StoreOpener(QObject):
         store = self._release_store()
         if store is not None:
             self._bridge.long_tasks.run(self, lambda _task: store.close())
-        self.location, self.is_closed = location, True
+        self.location = location
+        self.is_closed = True
 
     def begin_closing(self) -> None:
         """Stop retrying, and let the store wait less for a server that does not answer."""
@@ -87,7 +88,7 @@ class StoreOpener(QObject):
             self._store.begin_closing()
 
     def close(self) -> None:
-        """Close the store; one that is being opened is closed by its own thread."""
+        """Close the store; if it is being opened, the opening thread closes it."""
         store = self._release_store()
         try:
             if store is not None:
@@ -96,7 +97,7 @@ class StoreOpener(QObject):
             _log.error("%s", error)  # there is no window to show it
 
     def _release_store(self) -> PlantStore | None:
-        """Cancel the opening, and return the open store, which has no owner any more."""
+        """Cancel the opening; return the open store, without an owner from now on."""
         if self._opening is not None:
             self._opening.cancel()
         store, self._store = self._store, None
@@ -139,7 +140,7 @@ class StoreServices(NamedTuple):
 class Session(QObject):
     """Fills the window, opens its store, and serves the store. `quit_requested`: the program has to end.
 
-    `store_requested(location, create)`: the user wants another store in the window, which needs another session.
+    `store_requested(location, create)`: the user wants another store, and so another session, in the window.
     """
 
     quit_requested = Signal()
@@ -154,7 +155,7 @@ class Session(QObject):
         port: int | None,
         services: StoreServices,
     ) -> None:
-        """Prepare to open the store at `location`, which `single_window` locks; `port` None: that of the settings.
+        """Prepare to open the store at `location`, locked by `single_window`; `port` None: as in the settings.
 
         A port that the user chooses is saved with the store if `port` was given and the store is not their own.
         """
@@ -297,7 +298,7 @@ class Session(QObject):
         self.api.serve(store)
 
     def _begin_services(self) -> None:
-        """Start tray and server, which the quick entry alone does not need."""
+        """Start tray and server: the quick entry alone does not need them."""
         if not self._is_quick_only:
             return
         self._is_quick_only = False

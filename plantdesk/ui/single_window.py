@@ -56,7 +56,7 @@ class SingleWindow(QObject):
     requested = Signal(object)
 
     def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
-        """Prepare a lock file in `folder`, which must be local and private; None: lock nothing."""
+        """Prepare a lock file in a local, private `folder`; None: lock nothing."""
         super().__init__(parent)
         self.key = window_key(store.key)
         self._name = socket_name(self.key, folder)
@@ -106,7 +106,7 @@ class SingleWindow(QObject):
         return other
 
     def raise_other(self, request: WindowRequest = _RAISE_REQUEST) -> bool:
-        """Send a request by `ask_other`, and run an event loop until the result, which is returned."""
+        """Send a request by `ask_other`, run an event loop until the result, and return it."""
         answers: list[bool] = []
         loop = QEventLoop()
         other = self.ask_other(request)
@@ -166,11 +166,13 @@ class OtherWindow(QObject):
 
     answered = Signal(bool)
 
-    def __init__(self, name: str, request: WindowRequest, single: SingleWindow) -> None:
-        super().__init__(single)
+    def __init__(self, name: str, request: WindowRequest, single_window: SingleWindow) -> None:
+        super().__init__(single_window)
         from PySide6.QtNetwork import QLocalSocket
 
-        self._name, self._request, self._single = name, request, single
+        self._name = name
+        self._request = request
+        self._single_window = single_window
         self._socket = QLocalSocket(self)
         self._timeout = QTimer(self, singleShot=True)
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
@@ -204,7 +206,7 @@ class OtherWindow(QObject):
 
     @Slot()
     def _on_error(self) -> None:
-        if self._single.try_lock():
+        if self._single_window.try_lock():
             self._finish(is_answered=True)
         elif self._timeout.isActive():
             self._retry.start()

@@ -32,7 +32,7 @@ def name_of(language: str) -> str:
 
 
 def use_language(app: QApplication, setting: str) -> None:
-    """Use the language of a setting, or of the system if it is empty; dates and numbers are those of the region."""
+    """Use the language of a setting, or of the system if it is empty; dates and numbers follow the region."""
     system = QLocale.system()
     language = languages.choose(setting, system.uiLanguages(), languages.available())
     languages.set_current(languages.catalogue_of(language))
@@ -53,7 +53,8 @@ def words_for_cancel() -> dict[str, tuple[str, str]]:
     """Return each language's word for “Cancel” from our catalogue and from Qt's file: a check that both are there."""
     words = {}
     for language in languages.available():
-        own, of_qt = languages.catalogue_of(language).text("Cancel"), _of_qt(language, None)
+        own = languages.catalogue_of(language).text("Cancel")
+        of_qt = _of_qt(language, None)
         words[language] = own or "Cancel", of_qt.translate("QPlatformTheme", "Cancel") or "Cancel"
     return words
 

@@ -1,4 +1,4 @@
-"""The changes of plants by this window, which can be undone and redone."""
+"""The undo stack: changes of plants by this window that can be undone and redone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_REQUESTS = 100
 
 
 class AddedPlant(NamedTuple):
-    """A plant that was added, which is no change of the history. Its undo deletes the plant."""
+    """An added plant. It is no change of the history; its undo deletes the plant."""
 
     row: PlantRow
 
@@ -35,7 +35,7 @@ class AddedPlant(NamedTuple):
 
 
 class DiscardedPlants(NamedTuple):
-    """Unsaved plants that were discarded. `restore` lists them again, which cannot be redone."""
+    """Discarded unsaved plants. `restore` lists them again, and cannot be redone."""
 
     plain_title: Text
     restore: Callable[[], object]
@@ -49,7 +49,7 @@ class UndoStack(QObject):
     """Undoes and redoes in the store, one step after the other. Each is a change of the history. GUI thread only.
 
     Requests during a step, or while a change of the window is saved, run after it. `changed`: `next_undo` or
-    `next_redo` is another one. `started(is_redo)`: a step runs, which takes seconds for a million plants.
+    `next_redo` is another one. `started(is_redo)`: a step runs; it takes seconds for a million plants.
     `undone(undone)`: the step is done. `failed(error)`: it has failed; only one that can succeed later is kept.
     """
 
@@ -193,7 +193,7 @@ class UndoStack(QObject):
 
 
 def _named_after(error: Exception, step: Step, *, is_redo: bool) -> Exception:
-    """Return an error with the title of an added plant: that of the store names the deletion."""
+    """Return an error with the title of an added plant: the store's error names the deletion."""
     if isinstance(step, Change) or not isinstance(error, EditConflictError | UndoConflictError):
         return error
     return UndoConflictError(step.plain_title, 1, is_redo=is_redo)

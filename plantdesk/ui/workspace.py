@@ -80,7 +80,7 @@ class Workspace(Page):
         location: StoreLocation,
         window: MainWindow,
     ) -> None:
-        """Fill `window`; `location` is that of the store that will be opened."""
+        """Fill `window`; `location` is the location of the store to open."""
         super().__init__(theme, window)
         self._window = window
         self._opened: OpenStore | None = None
@@ -126,7 +126,8 @@ class Workspace(Page):
 
         Return them in the order in which they get a store; Escape goes through them from the end.
         """
-        context, window = self._context, self._window
+        context = self._context
+        window = self._window
         self._plants = plants = Plants(context)
         self._api = ApiAccess(context, server)
         self._backups = BackupController(context)
@@ -144,7 +145,8 @@ class Workspace(Page):
         self._tray = Tray(context, window, server)
         self._clean_up = CleanUp(context, plants)
         self._settings = SettingsFeature(context, server, self._setting_commands())
-        name_lists, window_commands = NameLists(context), WindowCommands(context, window)
+        name_lists = NameLists(context)
+        window_commands = WindowCommands(context, window)
         self._store_notice = StoreNotice(context)
         self._version_notice = VersionNotice(context)
         plant_features = [
@@ -167,7 +169,8 @@ class Workspace(Page):
         return SettingCommands(*actions, self._api.open_dialog, self._backups.back_up, self._help.show_page)
 
     def _connect_plants(self) -> None:
-        plants, welcome = self._plants, self._plants.browser.welcome
+        plants = self._plants
+        welcome = self._plants.browser.welcome
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
         plants.browser.plants_shown.connect(self.plants_shown)
@@ -178,7 +181,8 @@ class Workspace(Page):
         welcome.samples_requested.connect(self._samples.add)
 
     def _connect_sidebar(self) -> None:
-        sidebar, search = self._sidebar, self._plants.browser.search_bar
+        sidebar = self._sidebar
+        search = self._plants.browser.search_bar
         sidebar.filter_chosen.connect(search.choose)
         sidebar.search_chosen.connect(search.set_search)
         sidebar.tagging_requested.connect(self._plants.commands.set_tag)
@@ -191,7 +195,9 @@ class Workspace(Page):
         search.tags_requested.connect(sidebar.toggle)
 
     def _connect_card(self) -> None:
-        card, requests, plants = self._card, self._card.requests, self._plants
+        card = self._card
+        requests = self._card.requests
+        plants = self._plants
         plants.browser.table.selection_count_changed.connect(card.show_selection)
         plants.browser.table.card_requested.connect(card.toggle)
         plants.plant_opened.connect(card.show_pane)
@@ -218,7 +224,8 @@ class Workspace(Page):
         self._version_notice.news_requested.connect(partial(self._help.show_page, "news"))
 
     def _connect_store(self) -> None:
-        notice, shared = self._store_notice, self._shared
+        notice = self._store_notice
+        shared = self._shared
         notice.try_again_requested.connect(self.try_again_requested)
         notice.new_store_requested.connect(self.new_store_requested)
         notice.restore_requested.connect(self._backups.open_dialog)
@@ -276,7 +283,7 @@ class Workspace(Page):
             self._report_damaged_settings(self._context.preferences.quarantined)
 
     def show_and_focus(self) -> None:
-        """Show the content with its final layout, then set the focus, which a hidden widget does not get."""
+        """Show the content with its final layout, then set the focus: a hidden widget does not get it."""
         self.show()
         self._plants.focus_form()
         for _ in range(_LAYOUT_PASSES):  # else the first frame has another layout
@@ -302,7 +309,7 @@ class Workspace(Page):
 
     @Slot(bool)
     def _on_reached(self, is_reached: bool) -> None:
-        """Disable what needs the server while it is not reached."""
+        """Disable commands and features that need the server while it is not reached."""
         title = self._title()
         if title is not None:
             self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
@@ -317,7 +324,7 @@ class Workspace(Page):
         self._store_notice.show_opening()
 
     def show_no_store(self, reason: PlantDeskError) -> None:
-        """Show why the store cannot be opened, and what the user can do."""
+        """Show why the store cannot be opened, with the possible actions."""
         if str(reason) == self._no_store_reason:  # another attempt failed for the same reason
             return
         self._no_store_reason = str(reason)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED, Make
-from tests.support.program_desk import Show
+from tests.support.program_driver import Show
 from tests.support.samples import some
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")

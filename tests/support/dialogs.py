@@ -35,8 +35,8 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
 from plantdesk.ui.window.known_names import NamesDialog
-from tests.support.desk import Desk, plain, rows_of
 from tests.support.other_languages import english
+from tests.support.window_driver import WindowDriver, plain, rows_of
 
 _CSV = "id;name;tag;note\n11;Aster;bed 4;sunny\n12;Ivy;;\n;Rose;bed 2;\n1;Fern;;\ntwelve;Thyme;;\n"
 _PLANTS = (("Salvia nemorosa", "bed 4"), ("Mentha × piperita", "kitchen"), ("Monstera deliciosa", None))
@@ -72,7 +72,7 @@ OF_COMMANDS: dict[str, tuple[str, type[QDialog]]] = {
 class Dialogs:
     """Opens the dialogs of the whole window, whose store is filled by `fill`; files are made in a folder."""
 
-    def __init__(self, desk: Desk, theme: Theme, store: Store, folder: Path) -> None:
+    def __init__(self, desk: WindowDriver, theme: Theme, store: Store, folder: Path) -> None:
         self.desk, self.theme, self._store = desk, theme, store
         self._folder = folder
 
@@ -90,7 +90,7 @@ class Dialogs:
 
     def _token(self, name: str = "greenhouse") -> QDialog:
         dialog = self.open("api")
-        inside = Desk(self.desk.qtbot, dialog)
+        inside = WindowDriver(self.desk.qtbot, dialog)
         inside.field("Name for a new token").setText(name)
         inside.the(TokenPanel).create_token()
         self._until_text(dialog, "New token for")
@@ -106,8 +106,8 @@ class Dialogs:
         return dialog
 
     def _revoke(self) -> QDialog:
-        panel = Desk(self.desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
-        Desk(self.desk.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
+        panel = WindowDriver(self.desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
+        WindowDriver(self.desk.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
         panel.revoke_selected()
         return self._visible(MessageBox)
 
@@ -116,14 +116,14 @@ class Dialogs:
         self.desk.until(lambda: "Backed up" in english(self.desk.toast.text))
         self.desk.toast.clear()
         dialog = self._shown("Restore…", RestoreDialog)
-        table = Desk(self.desk.qtbot, dialog).the(QTableView)
+        table = WindowDriver(self.desk.qtbot, dialog).the(QTableView)
         self.desk.until(lambda: table.model().rowCount() > 0)
         self._until_text(dialog, "…", absent=True)
         return dialog
 
     def _shared_store(self) -> QDialog:
         dialog = self._shown("Shared store…", SharedStoreDialog)
-        Desk(self.desk.qtbot, dialog).the(CollapsibleHeader).set_expanded(is_expanded=True)
+        WindowDriver(self.desk.qtbot, dialog).the(CollapsibleHeader).set_expanded(is_expanded=True)
         return dialog
 
     def _import(self) -> QDialog:
@@ -137,7 +137,7 @@ class Dialogs:
         return dialog
 
     def _refused(self) -> QDialog:
-        Desk(self.desk.qtbot, self._import()).button("Show").click()
+        WindowDriver(self.desk.qtbot, self._import()).button("Show").click()
         return self._visible(RefusedDialog)
 
     def _export(self) -> QDialog:
@@ -155,7 +155,7 @@ class Dialogs:
 
     def _replace(self) -> QDialog:
         dialog = self._shown("Find and replace…", CleanUpDialog)
-        inside = Desk(self.desk.qtbot, dialog)
+        inside = WindowDriver(self.desk.qtbot, dialog)
         inside.field("Find").setText("Salvia")
         inside.field("Replace with").setText("Sage")
         self.desk.until(lambda: "Replace in 4 plants" in map(english, inside.buttons()))
@@ -163,13 +163,13 @@ class Dialogs:
 
     def _replace_tidy(self) -> QDialog:
         dialog = self._replace()
-        Desk(self.desk.qtbot, dialog).the(QComboBox, "Do").setCurrentIndex(4)
+        WindowDriver(self.desk.qtbot, dialog).the(QComboBox, "Do").setCurrentIndex(4)
         self._until_text(dialog, "There is nothing to change.")
         return dialog
 
     def _duplicates(self) -> QDialog:
         dialog = self._shown("Find duplicates…", CleanUpDialog)
-        self.desk.until(lambda: Desk(self.desk.qtbot, dialog).the(DuplicateTable).isVisible())
+        self.desk.until(lambda: WindowDriver(self.desk.qtbot, dialog).the(DuplicateTable).isVisible())
         return dialog
 
     def _tidy_tags(self) -> QDialog:
@@ -219,5 +219,5 @@ class Dialogs:
         return found()[-1]
 
     def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
-        inside = Desk(self.desk.qtbot, dialog)
+        inside = WindowDriver(self.desk.qtbot, dialog)
         self.desk.until(lambda: any(text in each for each in inside.texts()) is not absent)

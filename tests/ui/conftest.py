@@ -39,10 +39,10 @@ from plantdesk.ui.widgets.messages import MessageLine
 from plantdesk.ui.workspace import Workspace
 from tests.support.adding import add_each
 from tests.support.api_switch import ApiSwitch
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 
 
-class PlantsDesk(Desk):
+class PlantsDriver(WindowDriver):
     """A window with the table of plants."""
 
     @property

@@ -14,11 +14,11 @@ from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import FileDialog, MessageBox
 from plantdesk.ui.window.backups import RestoreDialog
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import open_store
 
 
-class ImportingDesk(Desk):
+class ImportingDriver(WindowDriver):
     """The window, while it imports a file."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace, other_program: sqlite3.Connection, file: Path) -> None:
@@ -29,7 +29,7 @@ class ImportingDesk(Desk):
         """Import the file. The plant waits for the lock that another program has."""
         self._other_program.execute("BEGIN IMMEDIATE")
         self.choose("File", "Import…")
-        dialog = Desk(self.qtbot, self.the(ImportDialog))
+        dialog = WindowDriver(self.qtbot, self.the(ImportDialog))
         self.until(lambda: button in dialog.buttons() and dialog.button(button).isEnabled())
         dialog.button(button).click()
         self.until(lambda: [bar.title for bar in self.bars] == ["Importing “one.csv”"])
@@ -63,25 +63,25 @@ def desk(
     other_program: sqlite3.Connection,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> ImportingDesk:
+) -> ImportingDriver:
     file = tmp_path / "one.csv"
     file.write_text("name\nAster\n", encoding="utf-8")
     monkeypatch.setattr(FileDialog, "files_to_open", lambda *_: [str(file)])
     open_store(bare, store)
-    return ImportingDesk(qtbot, bare, other_program, file)
+    return ImportingDriver(qtbot, bare, other_program, file)
 
 
-def test_the_import_button_of_the_empty_table_opens_the_dialog(desk: ImportingDesk) -> None:
+def test_the_import_button_of_the_empty_table_opens_the_dialog(desk: ImportingDriver) -> None:
     desk.until(lambda: "Import…" in desk.buttons())
     desk.qtbot.mouseClick(desk.button("Import…"), Qt.MouseButton.LeftButton)
     assert desk.the(ImportDialog).isVisible()
 
 
-def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(desk: ImportingDesk) -> None:
+def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(desk: ImportingDriver) -> None:
     desk.begin()
     desk.press_close()
     assert desk.window.isVisible()
-    assert "nothing of “one.csv” would be imported" in " ".join(Desk(desk.qtbot, desk.question).texts())
+    assert "nothing of “one.csv” would be imported" in " ".join(WindowDriver(desk.qtbot, desk.question).texts())
     desk.qtbot.keyClick(desk.question, Qt.Key.Key_Escape)
     desk.until(lambda: not desk.is_asked)
     assert desk.window.isVisible()
@@ -92,38 +92,40 @@ def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(desk: Imp
     assert not desk.window.isVisible()
 
 
-def test_the_import_is_cancelled_on_demand(desk: ImportingDesk, bare: Workspace) -> None:
+def test_the_import_is_cancelled_on_demand(desk: ImportingDriver, bare: Workspace) -> None:
     desk.file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
     desk.begin("Import")  # before all is read
     desk.press_close()
     desk.window.close()  # pressed twice, it is asked once
     assert len([each for each in desk.widget.findChildren(MessageBox) if each.isVisible()]) == 1
-    Desk(desk.qtbot, desk.question).button("Cancel it and close").click()
+    WindowDriver(desk.qtbot, desk.question).button("Cancel it and close").click()
     desk.until(lambda: not desk.window.isVisible())
     bare.release_store()
     desk.go_on()
     assert desk.count() == 0
 
 
-def test_a_backup_is_asked_about_as_well(desk: ImportingDesk) -> None:
+def test_a_backup_is_asked_about_as_well(desk: ImportingDriver) -> None:
     desk.choose("File", "Back up now")
     desk.window.close()
-    assert "A backup is being made" in " ".join(Desk(desk.qtbot, desk.question).texts())
+    assert "A backup is being made" in " ".join(WindowDriver(desk.qtbot, desk.question).texts())
     desk.until(desk.window.isHidden)
 
 
-def test_an_export_is_asked_about_as_well(desk: ImportingDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_is_asked_about_as_well(
+    desk: ImportingDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = tmp_path / "all.csv"
     monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(target))
     desk.choose("File", "Export…")
-    Desk(desk.qtbot, desk.the(ExportDialog)).button("Save as…").click()
+    WindowDriver(desk.qtbot, desk.the(ExportDialog)).button("Save as…").click()
     desk.window.close()
-    assert "“all.csv” would not be written" in " ".join(Desk(desk.qtbot, desk.question).texts())
+    assert "“all.csv” would not be written" in " ".join(WindowDriver(desk.qtbot, desk.question).texts())
     desk.until(desk.window.isHidden)
     assert target.exists()
 
 
-def test_the_window_closes_when_the_import_ends_during_the_question(desk: ImportingDesk) -> None:
+def test_the_window_closes_when_the_import_ends_during_the_question(desk: ImportingDriver) -> None:
     desk.begin()
     desk.press_close()
     desk.until(desk.question.isVisible)
@@ -132,7 +134,7 @@ def test_the_window_closes_when_the_import_ends_during_the_question(desk: Import
     assert desk.count() == 1
 
 
-def test_the_window_stays_with_a_dialog_that_is_open(desk: ImportingDesk) -> None:
+def test_the_window_stays_with_a_dialog_that_is_open(desk: ImportingDriver) -> None:
     desk.begin()
     desk.choose("File", "Restore…")
     desk.until(desk.the(RestoreDialog).isVisible)
@@ -145,7 +147,7 @@ def test_the_window_stays_with_a_dialog_that_is_open(desk: ImportingDesk) -> Non
     assert desk.the(RestoreDialog).isVisible()
 
 
-def test_the_window_stays_with_the_message_about_rows_that_were_left_out(desk: ImportingDesk) -> None:
+def test_the_window_stays_with_the_message_about_rows_that_were_left_out(desk: ImportingDriver) -> None:
     desk.file.write_text("id,name\n7,Aster\nx,Ivy\n", encoding="utf-8")
     desk.begin()
     desk.press_close()

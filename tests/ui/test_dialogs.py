@@ -32,9 +32,9 @@ from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.workspace import Workspace
 from tests.support.contrast import contrast
-from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 from tests.support.samples import some
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import open_store
 
 NAMES = (
@@ -50,7 +50,7 @@ _CONTRAST, _TARGET = 4.5, 24
 _RATIO = 2
 
 
-class Window(Desk):
+class Window(WindowDriver):
     """The whole window, whose dialogs are opened."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace, bridge: Bridge, dialogs: Dialogs) -> None:
@@ -78,7 +78,7 @@ class Window(Desk):
 def window(qtbot: QtBot, bare: Workspace, bridge: Bridge, theme: Theme, store: Store, tmp_path: Path) -> Window:
     fill(store)
     open_store(bare, store)
-    return Window(qtbot, bare, bridge, Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path))
+    return Window(qtbot, bare, bridge, Dialogs(WindowDriver(qtbot, bare.window()), theme, store, tmp_path))
 
 
 def stops(dialog: QWidget) -> list[QWidget]:

@@ -24,11 +24,11 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace
 from tests.support.api_switch import ApiSwitch
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder, open_store
 
 
-class Frame(Desk):
+class Frame(WindowDriver):
     """A window whose settings were saved by another one."""
 
     def __init__(self, qtbot: QtBot, theme: Theme, bridge: Bridge, folder: Path) -> None:

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, menus_of
+from tests.support.window_driver import WindowDriver, menus_of
 from tests.ui.conftest import Adder, open_store
 
 #: Pixels of a target of the mouse, as WCAG 2.2 has it; Microsoft asks for 16.
@@ -19,11 +19,11 @@ TEXTS = (paths.resources_folder() / "languages" / "plantdesk.pot").read_text(enc
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> Desk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> WindowDriver:
     """The window with a plant."""
     add("Aloe")
     open_store(bare, store)
-    return Desk(qtbot, bare.window())
+    return WindowDriver(qtbot, bare.window())
 
 
 def texts() -> Iterator[str]:
@@ -46,11 +46,11 @@ def test_buttons_are_verbs_and_not_ok_and_yes() -> None:
     assert not {"OK", "Yes", "Abort", "Ignore", "Retry"} & {text.replace("&", "") for text in texts()}
 
 
-def test_menus_have_one_level_of_submenus_at_most(desk: Desk) -> None:
+def test_menus_have_one_level_of_submenus_at_most(desk: WindowDriver) -> None:
     assert max(map(depth, menus_of(desk.menu_bar))) == 2
 
 
-def test_everything_that_is_clicked_is_large_enough(desk: Desk) -> None:
+def test_everything_that_is_clicked_is_large_enough(desk: WindowDriver) -> None:
     buttons = [each for each in desk.widget.findChildren(QAbstractButton) if each.isVisible()]
     assert len(buttons) >= 3
     small = {(each.text(), each.accessibleName()): each.size() for each in buttons if each.height() < SMALLEST_TARGET}

@@ -15,7 +15,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import open_store
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -23,10 +23,10 @@ MEGABYTE = "x" * 1_000_000
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> WindowDriver:
     store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result()
     open_store(bare, store)
-    desk = Desk(qtbot, bare.window())
+    desk = WindowDriver(qtbot, bare.window())
     desk.window.resize(1300, 800)
     table, view = desk.the(PlantTableView), desk.the(SidebarView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 1 and view.set_current(("tag", "hall")))
@@ -38,7 +38,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
 @pytest.mark.parametrize(
     ("name", "most"), [("ID", "10,000"), ("Name", "10,000"), ("Tag", "10,000"), ("Search by name, tag or ID", "300")]
 )
-def test_into_the_form_and_the_search(desk: Desk, name: str, most: str) -> None:
+def test_into_the_form_and_the_search(desk: WindowDriver, name: str, most: str) -> None:
     field = desk.field(name)
     desk.type(field, "7")
     field.selectAll()
@@ -48,7 +48,7 @@ def test_into_the_form_and_the_search(desk: Desk, name: str, most: str) -> None:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_T])
-def test_into_a_cell(desk: Desk, key: Qt.Key) -> None:
+def test_into_a_cell(desk: WindowDriver, key: Qt.Key) -> None:
     table = desk.the(PlantTableView)
     table.setFocus()
     table.selectRow(0)
@@ -60,7 +60,7 @@ def test_into_a_cell(desk: Desk, key: Qt.Key) -> None:
     assert "10,000" in QToolTip.text()
 
 
-def test_into_the_name_of_a_tag(desk: Desk) -> None:
+def test_into_the_name_of_a_tag(desk: WindowDriver) -> None:
     view = desk.the(SidebarView)
     view.setFocus()
     view.set_current(("tag", "hall"))
@@ -73,7 +73,7 @@ def test_into_the_name_of_a_tag(desk: Desk) -> None:
     assert view.currentIndex().data() == "hall"
 
 
-def test_into_a_note(desk: Desk) -> None:
+def test_into_a_note(desk: WindowDriver) -> None:
     table = desk.the(PlantTableView)
     table.selectRow(0)
     desk.press(Qt.Key.Key_I, CONTROL)

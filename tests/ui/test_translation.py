@@ -36,9 +36,9 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.translation import Translator, name_of
-from tests.support.desk import Desk, menus_of
 from tests.support.dialogs import Dialogs, fill
 from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, unmarked
+from tests.support.window_driver import WindowDriver, menus_of
 from tests.ui.conftest import open_store
 from tests.ui.test_dialogs import NAMES
 
@@ -73,7 +73,7 @@ def window(request: pytest.FixtureRequest, qtbot: QtBot, store: Store, theme: Th
     bare = request.getfixturevalue("bare")
     fill(store)
     open_store(bare, store)
-    return Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path)
+    return Dialogs(WindowDriver(qtbot, bare.window()), theme, store, tmp_path)
 
 
 def texts_of(top: QWidget) -> Iterator[tuple[str, str]]:

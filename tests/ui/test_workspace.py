@@ -24,9 +24,9 @@ from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, menus_of, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk, open_store
+from tests.support.window_driver import WindowDriver, menus_of, plain
+from tests.ui.conftest import Adder, PlantsDriver, open_store
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 FORM_STOPS = [
@@ -57,7 +57,7 @@ TABLE_STOPS = ["Tags", "Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["API on"]
 
 
-class WindowDesk(PlantsDesk):
+class WorkspaceDriver(PlantsDriver):
     """The window with an open store, driven by keys and menus."""
 
     def __init__(self, qtbot: QtBot, bridge: Bridge, workspace: Workspace) -> None:
@@ -89,10 +89,10 @@ def _spoken(widget: QWidget) -> str:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WindowDesk:
+def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WorkspaceDriver:
     add("Aloe", "Basil", "Cactus")
     open_store(bare, store)
-    desk = WindowDesk(qtbot, bridge, bare)
+    desk = WorkspaceDriver(qtbot, bridge, bare)
     desk.until_rows(3)
     desk.server_is(On("http://127.0.0.1:8721", 8721))
     return desk
@@ -108,7 +108,7 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
     ],
 )
 def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
-    desk: WindowDesk, store: Store, start: str, keys: list[Qt.Key | str], end: str
+    desk: WorkspaceDriver, store: Store, start: str, keys: list[Qt.Key | str], end: str
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
@@ -128,13 +128,13 @@ def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
     bare.set_up()
     bare.show_and_focus()
-    qtbot.waitUntil(Desk(qtbot, bare).name.hasFocus)
+    qtbot.waitUntil(WindowDriver(qtbot, bare).name.hasFocus)
 
 
 # --- Tab --------------------------------------------------------------------------------------------------------------
 
 
-def test_tab_goes_through_the_window_as_one_reads_it(desk: WindowDesk) -> None:
+def test_tab_goes_through_the_window_as_one_reads_it(desk: WorkspaceDriver) -> None:
     expected = [*FORM_STOPS, *TABLE_STOPS, *STATUS_STOPS]
     desk.until(lambda: desk.tab_stops() == expected)
     assert desk.tab_stops(Qt.Key.Key_Backtab) == [expected[0], *reversed(expected[1:])]
@@ -144,7 +144,7 @@ def test_tab_goes_through_the_window_as_one_reads_it(desk: WindowDesk) -> None:
     desk.until(lambda: desk.tab_stops() == expected)
 
 
-def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
+def test_the_buttons_of_a_message_follow_the_form(desk: WorkspaceDriver) -> None:
     desk.type(desk.id, "2")
     desk.add("Dill")
     unsaved = ["Plants that are not saved", "Use the next free ID", "Edit", "Discard"]
@@ -156,7 +156,7 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
 
 
 def test_closing_counts_plants_and_notes_that_failed_and_that_are_being_saved(
-    desk: WindowDesk, other_program: sqlite3.Connection
+    desk: WorkspaceDriver, other_program: sqlite3.Connection
 ) -> None:
     desk.id.setText("2")
     desk.add("Dill")
@@ -170,19 +170,19 @@ def test_closing_counts_plants_and_notes_that_failed_and_that_are_being_saved(
     desk.until(lambda: any(text.startswith("Another program or computer is changing") for text in desk.texts()))
     desk.add("Mint")
     assert not desk.window.close()
-    assert "2 plants are not saved. 1 note is not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
+    assert "2 plants are not saved. 1 note is not saved." in WindowDriver(desk.qtbot, desk.the(MessageBox)).texts()
     other_program.rollback()
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Path, *, is_kept: bool) -> None:
+def test_closing_asks_while_a_plant_is_not_saved(desk: WorkspaceDriver, tmp_path: Path, *, is_kept: bool) -> None:
     if not is_kept:
         (tmp_path / unsaved_file.FILE_NAME).mkdir()  # nothing can be remembered
     desk.id.setText("2")
     desk.add("Dill")
     desk.until(lambda: "Discard" in desk.buttons())
     assert not desk.window.close()
-    question = Desk(desk.qtbot, desk.the(MessageBox))
+    question = WindowDriver(desk.qtbot, desk.the(MessageBox))
     assert "1 plant is not saved." in question.texts()
     assert ("Close and keep" if is_kept else "Close and discard") in question.buttons()
     question.button("Show").click()
@@ -191,7 +191,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
     assert desk.window.close()
 
 
-def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: WindowDesk, bridge: Bridge) -> None:
+def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: WorkspaceDriver, bridge: Bridge) -> None:
     bridge.notify_health(StoreReadOnlyError())
     desk.until(lambda: any("Plants that you add wait" in text for text in desk.texts()))
     assert ["read-only" in bar.text for bar in desk.bars] == [True]
@@ -215,14 +215,14 @@ def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: Wi
     ],
 )
 def test_the_bar_names_another_plantdesk_that_has_the_port(
-    desk: WindowDesk, store: Store, database: str, said: str, *, is_same: bool
+    desk: WorkspaceDriver, store: Store, database: str, said: str, *, is_same: bool
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
     desk.until(lambda: any(said in each for each in desk.texts()))
 
 
-def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WindowDesk, store: Store) -> None:
+def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WorkspaceDriver, store: Store) -> None:
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
     assert "Use port 8722" not in desk.buttons(), "no program has a token, which would be refused"
     store.tokens.create("greenhouse").result(SECONDS)
@@ -231,7 +231,7 @@ def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: Windo
     desk.until(lambda: desk.tab_stops() == stops)
 
 
-def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDesk) -> None:
+def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WorkspaceDriver) -> None:
     desk.search.setText("basil")
     desk.until_rows(1)
     desk.add("Dill")
@@ -248,7 +248,7 @@ def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDe
 
 
 @pytest.mark.parametrize("place", ["id", "name", "search", "table"])
-def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Adder, place: str) -> None:
+def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WorkspaceDriver, add: Adder, place: str) -> None:
     add(*(f"Fern {number}" for number in range(100)))
     desk.until_rows(103)
     desk.table.setCurrentIndex(desk.table.model().index(102, 0))
@@ -259,7 +259,7 @@ def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Ad
     assert desk.table.currentIndex().row() == 0
 
 
-def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(desk: WindowDesk) -> None:
+def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(desk: WorkspaceDriver) -> None:
     desk.add("Dahlia")
     desk.press(Qt.Key.Key_F, CONTROL)
     QTest.keyClicks(desk.focused, "bas")
@@ -273,7 +273,7 @@ def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(desk:
     assert desk.name.hasFocus()
 
 
-def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_button(desk: WindowDesk) -> None:
+def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_button(desk: WorkspaceDriver) -> None:
     desk.table.setFocus()
     desk.press(Qt.Key.Key_A, CONTROL)
     desk.press(Qt.Key.Key_Delete)
@@ -282,7 +282,7 @@ def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_
     desk.until_rows(3)
 
 
-def test_f6_moves_the_focus_through_the_parts_of_the_window(desk: WindowDesk) -> None:
+def test_f6_moves_the_focus_through_the_parts_of_the_window(desk: WorkspaceDriver) -> None:
     parts = [desk.name, desk.search, desk.table, desk.button("API on")]
     desk.name.setFocus()
     for part in (*parts[1:], parts[0]):
@@ -293,7 +293,7 @@ def test_f6_moves_the_focus_through_the_parts_of_the_window(desk: WindowDesk) ->
         assert desk.focused is part
 
 
-def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(desk: WindowDesk) -> None:
+def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(desk: WorkspaceDriver) -> None:
     desk.button("API on").setFocus()
     desk.press(Qt.Key.Key_Return)
     desk.until(desk.the(ApiDialog).isVisible)
@@ -304,7 +304,7 @@ def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(desk: Win
 
 
 def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes_back_to_name(
-    desk: WindowDesk, store: Store
+    desk: WorkspaceDriver, store: Store
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
@@ -319,7 +319,7 @@ def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes
     assert desk.name.hasFocus()
 
 
-def test_escape_closes_a_message_that_stays_and_nothing_else(desk: WindowDesk) -> None:
+def test_escape_closes_a_message_that_stays_and_nothing_else(desk: WorkspaceDriver) -> None:
     desk.type(desk.search, "basil")
     desk.table.setFocus()
     desk.toast.show_message("Copied 2 plants.")
@@ -331,7 +331,7 @@ def test_escape_closes_a_message_that_stays_and_nothing_else(desk: WindowDesk) -
     assert (desk.toast.isVisible(), desk.search.text()) == (True, ""), "it disappears by itself"
 
 
-def test_bars_keep_their_height_in_a_low_window(desk: WindowDesk) -> None:
+def test_bars_keep_their_height_in_a_low_window(desk: WorkspaceDriver) -> None:
     page = desk.window.centralWidget()
     assert isinstance(page, Page)
     desk.window.resize(640, 480)
@@ -346,7 +346,7 @@ def test_bars_keep_their_height_in_a_low_window(desk: WindowDesk) -> None:
 # --- Edit -------------------------------------------------------------------------------------------------------------
 
 
-def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
+def test_copy_in_the_menu_copies_the_selected_rows(desk: WorkspaceDriver) -> None:
     QGuiApplication.clipboard().clear()
     desk.table.setFocus()
     assert desk.enabled("Edit") == ["Select all", *ALWAYS]
@@ -360,7 +360,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     assert "Basil" in QGuiApplication.clipboard().text()
 
 
-def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_closed(desk: WindowDesk) -> None:
+def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_closed(desk: WorkspaceDriver) -> None:
     QGuiApplication.clipboard().clear()
     desk.table.setFocus()
     assert "Paste" not in desk.enabled("Edit")
@@ -369,7 +369,7 @@ def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_c
     desk.until(lambda: desk.widget.findChildren(ImportDialog) != [])
 
 
-def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WindowDesk) -> None:
+def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WorkspaceDriver) -> None:
     QGuiApplication.clipboard().clear()
     desk.button("Add").setFocus()
     assert desk.enabled("Edit") == ALWAYS
@@ -392,7 +392,7 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
 # --- all menus --------------------------------------------------------------------------------------------------------
 
 
-def test_the_menus_have_their_commands_in_order(desk: WindowDesk) -> None:
+def test_the_menus_have_their_commands_in_order(desk: WorkspaceDriver) -> None:
     found = {
         menu.title(): " | ".join(each.text() or "-" for each in menu.actions() if each.isVisible())
         for menu in menus_of(desk.menu_bar)
@@ -400,7 +400,7 @@ def test_the_menus_have_their_commands_in_order(desk: WindowDesk) -> None:
     assert found == MENUS
 
 
-def test_what_is_new_names_only_commands_and_settings_that_are_there(desk: WindowDesk) -> None:
+def test_what_is_new_names_only_commands_and_settings_that_are_there(desk: WorkspaceDriver) -> None:
     paths: dict[str, str] = {}
     for menu in menus_of(desk.menu_bar):
         for each in menu.actions():
@@ -418,7 +418,7 @@ def test_what_is_new_names_only_commands_and_settings_that_are_there(desk: Windo
     assert [(path, keys) for path, keys in named if path not in paths or keys not in {"", paths[path]}] == []
 
 
-def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(desk: WindowDesk) -> None:
+def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(desk: WorkspaceDriver) -> None:
     keys = [key.toString() for each in desk.window.findChildren(QAction) for key in each.shortcuts()]
     assert len(keys) == len(set(keys))
     for menu in menus_of(desk.menu_bar):

@@ -30,8 +30,8 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.cli import main as cli
-from tests.support.desk import names_of, plain
 from tests.support.waiting import SECONDS
+from tests.support.window_driver import names_of, plain
 
 Rect = tuple[int, int, int, int] | None
 Widget = TypeVar("Widget", bound=QWidget)

@@ -139,7 +139,8 @@ class SnippetPanel(QWidget):
 
     def set_example(self, address: str, plant_id: int) -> None:
         """Set the address of the server and a free id."""
-        self._address, self._plant_id = address, plant_id
+        self._address = address
+        self._plant_id = plant_id
         self._show_snippet()
 
     @Slot(str)
@@ -176,8 +177,8 @@ class ActivityPanel(QWidget):
         self._server = server
         self._shown_activity: Activity | None = None
         self._shown_total = -1
-        self._answers: list[ActivityEntry] = []
-        self._listed_answers: list[ActivityEntry] = []
+        self._entries: list[ActivityEntry] = []
+        self._listed_entries: list[ActivityEntry] = []
         headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
         self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_MAX_ROWS)
         self._card = self._table.framed()
@@ -189,7 +190,7 @@ class ActivityPanel(QWidget):
         self._lay_out()
         self._timer.timeout.connect(self.refresh)
         self._header.toggled.connect(self._on_toggled)
-        self._refused_box.clicked.connect(self._show_answers)
+        self._refused_box.clicked.connect(self._show_entries)
         self._table.menu_requested.connect(self._open_menu)
         self._timer.start()
 
@@ -203,29 +204,30 @@ class ActivityPanel(QWidget):
         activity = self._server.activity
         total = 0 if activity is None else activity.total
         if self.isVisible() and (activity is not self._shown_activity or total != self._shown_total):
-            self._shown_activity, self._shown_total = activity, total
-            self._answers = [] if activity is None else activity.entries()
+            self._shown_activity = activity
+            self._shown_total = total
+            self._entries = [] if activity is None else activity.entries()
             self._header.set_remark(self._count_text(total))
-            self._show_answers()
+            self._show_entries()
 
     def _count_text(self, total: int) -> str:
-        listed = sum(answer.requests for answer in self._answers)
+        listed = sum(entry.requests for entry in self._entries)
         if total > listed:
             number = QLocale().toString
             return self.tr("the last {listed} of {count}").format(listed=number(listed), count=number(total))
         return translated(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
-    def menu_of(self, answer: ActivityEntry) -> QMenu:
+    def menu_of(self, entry: ActivityEntry) -> QMenu:
         """Return the context menu of a request."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if answer.number is not None and answer.sent:
+        if entry.number is not None and entry.sent:
             menu.addAction(self.tr("&Put this plant into the form")).triggered.connect(
-                lambda: self.plant_requested.emit(dict(answer.sent))
+                lambda: self.plant_requested.emit(dict(entry.sent))
             )
-        if answer.reason:
+        if entry.reason:
             menu.addAction(self.tr("Copy the &reason")).triggered.connect(
-                lambda: QGuiApplication.clipboard().setText(answer.reason)
+                lambda: QGuiApplication.clipboard().setText(entry.reason)
             )
         return menu
 
@@ -238,65 +240,65 @@ class ActivityPanel(QWidget):
         fill(QVBoxLayout(self), self._header, self._pages, margins=0, spacing=S)
 
     @Slot()
-    def _show_answers(self) -> None:
-        refused = [answer for answer in self._answers if answer.number is not None]
-        self._listed_answers = refused if self._refused_box.isChecked() else self._answers
+    def _show_entries(self) -> None:
+        refused = [entry for entry in self._entries if entry.number is not None]
+        self._listed_entries = refused if self._refused_box.isChecked() else self._entries
         self._table.show_rows(
-            [self._cells(each) for each in self._listed_answers], [each.key for each in self._listed_answers]
+            [self._cells(each) for each in self._listed_entries], [each.key for each in self._listed_entries]
         )
-        self._pages.setCurrentIndex(0 if self._listed_answers else 1)
+        self._pages.setCurrentIndex(0 if self._listed_entries else 1)
         none = self.tr("No program has sent a request since PlantDesk was started.")
-        self._empty_label.setText(self.tr("No request was refused.") if self._answers else none)
-        page = self._card if self._listed_answers else self._empty_label
+        self._empty_label.setText(self.tr("No request was refused.") if self._entries else none)
+        page = self._card if self._listed_entries else self._empty_label
         self._pages.setFixedHeight(page.sizeHint().height())
 
-    def _cells(self, answer: ActivityEntry) -> tuple[str, Cell, Cell]:
-        icon = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
-        if answer.number in _TOKEN_ERRORS:
+    def _cells(self, entry: ActivityEntry) -> tuple[str, Cell, Cell]:
+        icon = ("circle-check", "ok") if entry.number is None else ("circle-alert", "warning")
+        if entry.number in _TOKEN_ERRORS:
             icon = ("circle-x", "error")
-        time, request, result = self._cell_texts(answer)
-        return time, Cell(request, icon=icon), Cell(result, answer.reason)
+        time, request, result = self._cell_texts(entry)
+        return time, Cell(request, icon=icon), Cell(result, entry.reason)
 
-    def _cell_texts(self, answer: ActivityEntry) -> tuple[str, str, str]:
-        time = exact_time(answer.at)
-        who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
-        if answer.requests > 1 and answer.number is None:
+    def _cell_texts(self, entry: ActivityEntry) -> tuple[str, str, str]:
+        time = exact_time(entry.at)
+        who = self.tr("An unknown program") if entry.source is None else source_text(entry.source)
+        if entry.requests > 1 and entry.number is None:
             text = Text("{who} added {count:,} plants", one="{who} added 1 plant")
-            if not answer.is_new:
+            if not entry.is_new:
                 text = Text("{who} sent {count:,} plants again", one="{who} sent 1 plant again")
-            result = self.tr("the latest is ID {id}").format(id=answer.plant_id)
-            return time, translated(text.filled(count=answer.requests, who=who)), result
-        if answer.number is None:
-            added = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
-            result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")
-            return time, added.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
-        refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=answer.requests)
-        return time, translated(refused), self._reason(answer)
+            result = self.tr("the latest is ID {id}").format(id=entry.plant_id)
+            return time, translated(text.filled(count=entry.requests, who=who)), result
+        if entry.number is None:
+            added = self.tr("{who} added {name}") if entry.is_new else self.tr("{who} sent {name}")
+            result = self.tr("ID {id}") if entry.is_new else self.tr("ID {id} was there already")
+            return time, added.format(who=who, name=quoted(entry.name, 40)), result.format(id=entry.plant_id)
+        refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=entry.requests)
+        return time, translated(refused), self._reason(entry)
 
-    def _reason(self, answer: ActivityEntry) -> str:
+    def _reason(self, entry: ActivityEntry) -> str:
         """Return why a request was refused, in few words; the tooltip has the whole reason."""
-        match answer.number:
+        match entry.number:
             case ErrorNumber.ID_TAKEN:
-                return self.tr("ID {id} is taken").format(id=answer.sent.get("id", ""))
+                return self.tr("ID {id} is taken").format(id=entry.sent.get("id", ""))
             case ErrorNumber.TOKEN_MISSING:
                 return self.tr("No token")
             case ErrorNumber.TOKEN_REFUSED:
                 known = self.tr("Its token was revoked or has expired")
-                return self.tr("No valid token") if answer.source is None else known
-        return one_line(answer.reason)
+                return self.tr("No valid token") if entry.source is None else known
+        return one_line(entry.reason)
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
         row = self._table.selected_row
         if row is not None:
-            menu = self.menu_of(self._listed_answers[row])
+            menu = self.menu_of(self._listed_entries[row])
             if menu.actions():
                 menu.popup(position)
 
     @Slot()
     def _on_toggled(self) -> None:
         self._refused_box.setVisible(self._header.is_expanded)
-        self._show_answers()
+        self._show_entries()
         self.toggled.emit()
 
 
@@ -400,9 +402,8 @@ class ApiDialog(Dialog):
 
     def _connect(self, bridge: Bridge) -> None:
         self._tokens.token_saved.connect(self._snippets.set_token_file)
-        self._tokens.token_saved.connect(
-            lambda: self._try_header.set_expanded(is_expanded=True)
-        )  # its example reads the file
+        # The example under this header reads the saved file.
+        self._tokens.token_saved.connect(lambda: self._try_header.set_expanded(is_expanded=True))
         self._tokens.plants_removed.connect(self.plants_removed)
         self._activity.plant_requested.connect(self._on_plant_requested)
         self._try_header.toggled.connect(partial(self._scroll_to_later, self._snippets))

@@ -1,4 +1,4 @@
-"""The line of the API in the status bar: its state and address, and which plants programs added last."""
+"""The API in the status bar: its state and address, and the plants that programs added last."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class ApiStatus(QWidget):
         self._state: ServerState = Off()
         self._has_tokens = False
         self._is_store_reachable = True
-        self._latest_text, self._latest_at, self._is_announced = "", 0, True
+        self._latest_text, self._latest_at = "", 0
+        self._is_announced = True
         self._announce_pause = QTimer(self, singleShot=True, interval=announce_ms)
         self._known_state_text: str | None = None
         self._series: dict[str, _Series] = {}  # by the label of the token
@@ -127,10 +128,13 @@ class ApiStatus(QWidget):
             continues = abs(row.added_at - series.added_at) < _SERIES_PAUSE_MS
             self._series[row.source.label] = _Series(series.plants + 1 if continues else 1, row.added_at)
         newest = added[-1]
-        name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
+        name = quoted(newest.name, 40)
+        who = shortened(one_line(newest.source.label), 30)
         template = Text("{count:,} plants from {who}", one="{name} from {who}")
         text = translated(template.filled(count=self._series[newest.source.label].plants, name=name, who=who))
-        self._latest_text, self._latest_at, self._is_announced = text, newest.added_at, False
+        self._latest_text = text
+        self._latest_at = newest.added_at
+        self._is_announced = False
         self._age_timer.start()
         self._show_activity()
         if not self._announce_pause.isActive():

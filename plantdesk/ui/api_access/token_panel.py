@@ -33,7 +33,8 @@ _DAY_MS = 86_400_000
 _AGE_INTERVAL_MS = 1000
 _LIFETIMES = (None, 30, 90, 365)
 _MAX_ROWS = 6
-_PLANTS_COLUMN, _MENU_COLUMN = 3, 4
+_PLANTS_COLUMN = 3
+_MENU_COLUMN = 4
 
 
 class TokenPanel(QWidget):
@@ -51,7 +52,8 @@ class TokenPanel(QWidget):
         self._bridge = bridge
         self._tokens = tokens
         self._rows: list[TokenRow] = []
-        self._new_name, self._is_creating = "", False
+        self._new_name = ""
+        self._is_creating = False
         self._new_edit = SecretEdit(theme, self.tr("New token"))
         self._new_title = PlainLabel(role="strong", wrapped=True, buddy=self._new_edit)
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)

@@ -1,1 +1,1 @@
-"""The card: what is known of the selected plants, beside the list."""
+"""The card: details of the selected plants, beside the list."""

@@ -116,7 +116,8 @@ def _is_continued_note(newer: _HistoryStep, older: _HistoryStep) -> bool:
 
 
 def _history_line(row: PlantRow, step: _HistoryStep) -> HistoryLine:
-    before, changed = step.before, step.changed_fields
+    before = step.before
+    changed = step.changed_fields
     details = [short_time(step.change.made_at)]
     if step.change.source.kind is not SourceKind.FORM:
         details.append(added_text(step.change.source))
@@ -229,7 +230,7 @@ def make_button(text: str, theme: Theme | None = None, icon: str = "", *, name: 
 
 
 def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
-    """Delete `widgets`, which are in a layout, and empty the list.
+    """Delete `widgets` from their layout, and empty the list.
 
     It does not call takeAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
     """
@@ -277,7 +278,8 @@ class PlantCard(CardFrame):
     def show_plant(self, row: PlantRow, changes: Sequence[PlantChange]) -> None:
         """Show a plant and its history; `NoteDrafts` shows the note."""
         if row.id != self._plant_id:
-            self._plant_id, self._shows_all = row.id, False
+            self._plant_id = row.id
+            self._shows_all = False
         self._label_button.setEnabled(True)
         self._tag_pill.setVisible(row.tag is not None)
         self._tag_pill.set_tag(row.tag or "")
@@ -366,8 +368,10 @@ class Summary(NamedTuple):
 
 def summarize(rows: Collection[PlantRow]) -> Summary:
     """Return the summary of at least one plant."""
-    ids, times = [row.id for row in rows], [row.added_at for row in rows]
-    tags, sources = Counter(row.tag for row in rows), Counter(row.source for row in rows)
+    ids = [row.id for row in rows]
+    times = [row.added_at for row in rows]
+    tags = Counter(row.tag for row in rows)
+    sources = Counter(row.source for row in rows)
     return Summary(min(ids), max(ids), tags.most_common(), min(times), max(times), sources.most_common())
 
 

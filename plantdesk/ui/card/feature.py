@@ -42,10 +42,8 @@ class Card(Feature):
         """Show the plants that are selected in `rows`."""
         super().__init__(context)
         self.requests = CardRequests(self)
-        self._plant_card, self._selection_card = (
-            PlantCard(context.theme, self.requests),
-            SelectionCard(context.theme, self.requests),
-        )
+        self._plant_card = PlantCard(context.theme, self.requests)
+        self._selection_card = SelectionCard(context.theme, self.requests)
         self.notes = NoteDrafts(context, self._plant_card.note_edit, self)
         self._rows = rows
         self._pane = context.page.card_pane
@@ -153,7 +151,7 @@ class Card(Feature):
 
     @Slot(int)
     def show_selection(self, count: int) -> None:
-        """Show the selected plants, whose number is `count`."""
+        """Show the `count` selected plants."""
         self._count = count
         if count != 1 or self._rows.selected_ids()[0] != self._date_requested_for:
             self._drop_date_request()

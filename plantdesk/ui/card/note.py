@@ -1,4 +1,4 @@
-"""The text edit of a note; the draft of one note, which saves it and resolves conflicts; all drafts of a store."""
+"""The text edit of a note; its draft, to save it and resolve conflicts; all drafts of a store."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class NoteEdit(QPlainTextEdit):
 
     @override
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Reject files, which the window imports."""
+        """Reject files: the window imports them."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     @override
@@ -117,7 +117,8 @@ class NoteEdit(QPlainTextEdit):
     def event(self, event: QEvent) -> bool:
         """Leave Ctrl+D to the menu, as it deletes a letter on X11, and Undo and Redo if nothing was typed."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            document, keys = self.document(), QKeySequence.StandardKey
+            document = self.document()
+            keys = QKeySequence.StandardKey
             undo = event.matches(keys.Undo) and not document.isUndoAvailable()
             redo = event.matches(keys.Redo) and not document.isRedoAvailable()
             duplicate = event.keyCombination() == QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
@@ -210,7 +211,8 @@ class NoteDraft(QObject):
 
     def restore(self, text: str) -> None:
         """Save a text that an earlier window could not save."""
-        self.text, self._has_failed = text, True
+        self.text = text
+        self._has_failed = True
         self.finish()
 
     def resume(self) -> None:
@@ -342,7 +344,7 @@ def note_from_json(value: object) -> tuple[PlantRow, str] | None:
 
 
 class NoteDrafts(QObject):
-    """The drafts of one store: the `current` one, which the user edits, and those that could not be saved yet.
+    """The drafts of one store: the edited one (`current`), and those that could not be saved yet.
 
     `saving_changed(is_saving)`: a save has begun or ended. `resolved`: a draft was saved or discarded.
     `waiting_changed(is_waiting)`: whether a draft waits until plants can be changed again.
@@ -355,7 +357,8 @@ class NoteDrafts(QObject):
     def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
         """Edit the current note in `edit`."""
         super().__init__(parent)
-        self._context, self._edit = context, edit
+        self._context = context
+        self._edit = edit
         self._opened: OpenStore | None = None
         #: The draft of the plant that is shown.
         self.current: NoteDraft | None = None
@@ -411,7 +414,7 @@ class NoteDrafts(QObject):
         return len(waiting)
 
     def close(self) -> None:
-        """Save the unsaved drafts; write those to disk, for the next start, that a server does not save in time."""
+        """Save the unsaved drafts; for the next start, write drafts to disk that a server does not save in time."""
         drafts = self._unsaved
         unsaved = [each for each in drafts if each.is_waiting]
         for draft in drafts:
@@ -445,7 +448,8 @@ class NoteDrafts(QObject):
             self._edit.set_text(self.current.text)
 
     def _remember(self, drafts: list[NoteDraft]) -> None:
-        key, values = self._context.location.key, [each.to_json() for each in drafts]
+        key = self._context.location.key
+        values = [each.to_json() for each in drafts]
         if values or self._context.preferences.of_store(key).get("notes"):
             self._context.preferences.change_store(key, notes=values)
 

@@ -27,8 +27,11 @@ from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 #: Texts that are listed; the others are counted.
 MAX_LISTED = 1000
-#: Characters of a text that are shown. If more than 60 precede its first match, only 20 of them are.
-_MAX_SHOWN, _MAX_BEFORE_MATCH, _SHOWN_BEFORE_MATCH = 300, 60, 20
+#: The most characters of a text that are shown.
+_MAX_SHOWN = 300
+#: If more characters than this precede the first match, only the last _SHOWN_BEFORE_MATCH of them are shown.
+_MAX_BEFORE_MATCH = 60
+_SHOWN_BEFORE_MATCH = 20
 #: Seconds until the matches found so far are reported.
 _FIRST_REPORT_SECONDS = 0.3
 #: The role under which the delegate gets the ChangedText itself.
@@ -54,7 +57,7 @@ class ChangedText(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str]:
-        """The id of the plant and the field, which identify the text in a rule."""
+        """The id of the plant and the field. They identify the text in a rule."""
         return self.id, self.field
 
     def text(self, *, after: bool) -> str:
@@ -103,7 +106,8 @@ def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: 
             if is_listed:
                 rows += found
             match_count += sum(each.match_count for each in found if not each.is_blank)
-            changed_plants += any(not each.is_blank for each in found)
+            if any(not each.is_blank for each in found):
+                changed_plants += 1
             if time.monotonic() > report_at:
                 task.raise_if_cancelled()
                 task.report(Preview(since, tuple(rows)))
@@ -173,7 +177,7 @@ class ChangedTexts(RowModel[ChangedText]):
             self.set_rows(preview.rows)
 
     def tick_all(self, *, ticked: bool) -> None:
-        """Tick all texts, or none, including those that are not listed."""
+        """Tick all texts, or none, including the unlisted ones."""
         self._ticks_all = ticked
         self._exceptions.clear()
         self._emit_ticks_changed()
@@ -192,7 +196,7 @@ class ChangedTexts(RowModel[ChangedText]):
 
     @property
     def check_state(self) -> Qt.CheckState:
-        """Whether all texts are ticked, some, or none, including those that are not listed."""
+        """Whether all texts are ticked, some, or none, including the unlisted ones."""
         states = {self.is_ticked(row) for row in self.rows if not row.is_blank}
         if self._unlisted.matches or self._unlisted.plants:
             states.add(self._ticks_all)
@@ -202,11 +206,13 @@ class ChangedTexts(RowModel[ChangedText]):
 
     @property
     def counts(self) -> TickedCounts:
-        """The counts of all texts, including those that are not listed."""
+        """The counts of all texts, including the unlisted ones."""
         ticked = [row for row in self.rows if self.is_ticked(row)]
-        matches, plants = sum(row.match_count for row in ticked), len({row.id for row in ticked})
+        matches = sum(row.match_count for row in ticked)
+        plants = len({row.id for row in ticked})
         if self._ticks_all:
-            matches, plants = matches + self._unlisted.matches, plants + self._unlisted.plants
+            matches += self._unlisted.matches
+            plants += self._unlisted.plants
         return TickedCounts(matches, plants, len(self.rows) - len(ticked))
 
     @property
@@ -252,10 +258,8 @@ class ChangedTexts(RowModel[ChangedText]):
     def _spoken(self, row: ChangedText) -> str:
         before, after = one_line(row.text(after=False)), one_line(row.text(after=True))
         reason = self.unchanged_reason(row)
-        changed, unchanged = (
-            self.tr("{id}, {field}: {before} becomes {after}"),
-            self.tr("{id}, {field}: {before}, {reason}"),
-        )
+        changed = self.tr("{id}, {field}: {before} becomes {after}")
+        unchanged = self.tr("{id}, {field}: {before}, {reason}")
         template = unchanged if reason else changed
         return template.format(id=row.id, field=field_text(row.field), before=before, after=after, reason=reason)
 
@@ -295,14 +299,18 @@ class _TextDelegate(CellDelegate):
 
     def __init__(self, texts: ChangedTexts, theme: Theme, table: PlainTable) -> None:
         super().__init__(table)
-        self._texts, self._theme = texts, theme
+        self._texts = texts
+        self._theme = theme
 
     @override
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
-        text, formats = "", []
+        text = ""
+        formats = []
         for part, text_format in self._parts(index.data(ROW_ROLE), cell.font):
             format_range = QTextLayout.FormatRange()
-            format_range.start, format_range.length, format_range.format = len(text), len(part), text_format
+            format_range.start = len(text)
+            format_range.length = len(part)
+            format_range.format = text_format
             formats.append(format_range)
             text += part
         shown = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())

@@ -36,7 +36,8 @@ class CleanUpDialog(Dialog):
     def __init__(self, context: WindowContext, pages: Sequence[CleanUpPage]) -> None:
         super().__init__(self.tr("Clean up"), context.page)
         self._pages = pages
-        self._tabs, self._stack = QTabBar(), QStackedWidget()
+        self._tabs = QTabBar()
+        self._stack = QStackedWidget()
         self._tabs.setAccessibleName(self.windowTitle())
         self._tabs.setExpanding(False)
         self._tabs.setDrawBase(False)
@@ -112,7 +113,7 @@ class CleanUpDialog(Dialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Refresh the pages, except those that are still reading."""
+        """Refresh the pages that are not reading."""
         self.refreshed.emit()
         for page in self._pages:
             if page.has_started and not page.is_reading:
@@ -132,7 +133,8 @@ class CleanUpPage(QWidget):
     def __init__(self, title: str) -> None:
         super().__init__()
         self.setWindowTitle(title)  # the title of its tab
-        self.button_text, self.summary = "", ""
+        self.button_text = ""
+        self.summary = ""
         self.can_apply = self.has_started = False
         #: The rows that become columns if the screen is too narrow.
         self.rows: list[QBoxLayout] = []
@@ -141,7 +143,7 @@ class CleanUpPage(QWidget):
         """Read the content; called when the page is first shown."""
 
     def reload(self) -> None:
-        """Read the content again, after a change by the user; what they ticked stays."""
+        """Read the content again, after a change by the user; ticks stay."""
         self.start()
 
     def refresh(self) -> None:
@@ -162,7 +164,9 @@ class CleanUpPage(QWidget):
 
     def show_state(self, button_text: str, summary: str, *, can_apply: bool) -> None:
         """Set the text and state of the button, and the summary beside it."""
-        self.button_text, self.summary, self.can_apply = button_text, summary, can_apply
+        self.button_text = button_text
+        self.summary = summary
+        self.can_apply = can_apply
         self.changed.emit()
 
     @override

@@ -27,8 +27,11 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_table import PlainTable, RowModel
 from plantdesk.ui.widgets.plain_text import tool_tip
 
-#: The most groups and plants that are read at once, and the most plants of a group that are shown.
-_MAX_PAGE_GROUPS, _MAX_PAGE_PLANTS, _MAX_SHOWN_PLANTS = 100, 400, 100
+#: The most groups and plants that are read at once.
+_MAX_PAGE_GROUPS = 100
+_MAX_PAGE_PLANTS = 400
+#: The most plants of a group that are shown.
+_MAX_SHOWN_PLANTS = 100
 
 
 class _Column(IntEnum):
@@ -47,7 +50,7 @@ class GroupItem(NamedTuple):
 
 
 class DuplicateModel(RowModel[GroupItem]):
-    """Groups of similar plants, and which of them are merged. Reads them in pages with `queries`.
+    """Groups of similar plants, and whether each is merged. Reads them in pages with `queries`.
 
     `changed`: other groups, or other plants of them, are to be merged.
     """
@@ -74,8 +77,9 @@ class DuplicateModel(RowModel[GroupItem]):
         self.set_groups(self._groups)
 
     def set_groups(self, groups: PlantGroups, excluded: Collection[int] = ()) -> None:
-        """Show other groups; groups in `excluded` are not merged. What the user chose in known groups stays."""
-        known, chosen = {*self._groups.ids}, {*self._chosen_ids.values()}
+        """Show other groups; groups in `excluded` are not merged. Choices of the user in known groups stay."""
+        known = {*self._groups.ids}
+        chosen = {*self._chosen_ids.values()}
         were_excluded = {plant_id for group in self._excluded for plant_id in self._group_ids(group)}
         self.beginResetModel()
         self._groups = groups
@@ -88,7 +92,8 @@ class DuplicateModel(RowModel[GroupItem]):
             self._restore(known, were_excluded, chosen)
         if self._task is not None:
             self._task.cancel()
-        self._task, self._next_group = None, 0
+        self._task = None
+        self._next_group = 0
         self.endResetModel()
         self.changed.emit()
         self.fetchMore(QModelIndex())
@@ -104,7 +109,7 @@ class DuplicateModel(RowModel[GroupItem]):
                 self._chosen_ids[group] = plant_id
 
     def set_keep_rule(self, keep: KeepRule) -> None:
-        """Keep the plants by another rule, and forget what the user chose."""
+        """Keep the plants by another rule, and forget the choices of the user."""
         self._keep_rule = keep
         self._chosen_ids.clear()
         self._emit_changed()
@@ -126,7 +131,7 @@ class DuplicateModel(RowModel[GroupItem]):
 
     @property
     def merged_count(self) -> int:
-        """The number of groups that are merged, which is also the number of plants that are kept."""
+        """The number of merged groups, and so of kept plants."""
         return self.group_count - len(self._excluded)
 
     @property
@@ -165,7 +170,8 @@ class DuplicateModel(RowModel[GroupItem]):
 
     def _heading_details(self, group: int) -> str:
         """Return the number of plants of a group, how they differ, and which one is kept."""
-        rows, size = self._plants[group], self._groups.sizes[group]
+        rows = self._plants[group]
+        size = self._groups.sizes[group]
         differences = kinds_of_difference([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
         if differences:

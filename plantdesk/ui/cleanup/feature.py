@@ -48,7 +48,8 @@ class CleanUp(Feature):
         self._dialog: CleanUpDialog | None = None
         self._rewriting_page: RewritingPage | None = None
         self._changes = PlantChanges(context, self)
-        add, open_at = context.menus.add, self._open_at
+        add = context.menus.add
+        open_at = self._open_at
         self.enable_with_store(
             add(Section.TOOLS_PLANTS, self.tr("&Clean up…"), open_at(PageNumber.DUPLICATES)),
             add(Section.TOOLS_PLANTS, self.tr("Find &duplicates…"), open_at(PageNumber.DUPLICATES), in_menu=False),
@@ -63,7 +64,7 @@ class CleanUp(Feature):
         self._dialog = None
 
     def open_dialog(self, page: PageNumber = PageNumber.TEXTS) -> None:
-        """Open the dialog at a page, for the selected plants or those that are shown."""
+        """Open the dialog at a page, for the selected or the shown plants."""
         if self.opened is None or not self._changes.may_change(self.opened.store):
             return
         if self._dialog is None or not isValid(self._dialog):
@@ -82,7 +83,8 @@ class CleanUp(Feature):
         from plantdesk.ui.cleanup.rewriting import RewritingPage
 
         text = self._start_text()
-        duplicates, tags = DuplicatesPage(self.context, opened), TagsPage(self.context, opened)
+        duplicates = DuplicatesPage(self.context, opened)
+        tags = TagsPage(self.context, opened)
         duplicates.merge_requested.connect(self._merge)
         tags.merge_requested.connect(self._merge_tags)
         rewriting = self._rewriting_page = RewritingPage(self.context, opened.store, self._scopes(), text)
@@ -125,7 +127,9 @@ class CleanUp(Feature):
 
     def _scopes(self) -> list[tuple[str, Selection]]:
         """Return the sets of plants to choose from, each with its label, the default one first."""
-        ids, count, text = self._plants.selected_ids(), self._plants.shown_count, self._plants.search_text
+        ids = self._plants.selected_ids()
+        count = self._plants.shown_count
+        text = self._plants.search_text
         plants = Text("In all {count:,} plants", one="In the only plant", count=count)
         found = Text("In all {count:,} shown", one="In the plant shown", count=count)
         label = translated(found if text else plants)
@@ -143,7 +147,8 @@ class CleanUp(Feature):
 
     def _start_text(self) -> str:
         """Return the selected text of the focused field, else the search if it is one word."""
-        focused, text = QApplication.focusWidget(), ""
+        focused = QApplication.focusWidget()
+        text = ""
         if isinstance(focused, QLineEdit):
             text = focused.selectedText()
         elif isinstance(focused, QPlainTextEdit):

@@ -58,7 +58,8 @@ class DuplicatesPage(CleanUpPage):
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:
         super().__init__(self.tr("Duplicates"))
-        self._context, self._opened = context, opened
+        self._context = context
+        self._opened = opened
         self._task: Task | None = None
         #: The listed groups, and the numbers of those that are not merged unless the user wants it.
         self._found: tuple[PlantGroups, set[int]] | None = None
@@ -95,7 +96,8 @@ class DuplicatesPage(CleanUpPage):
 
     def _connect(self) -> None:
         self._alike_box.currentIndexChanged.connect(self.start)
-        model, keep_box = self._model, self._keep_box
+        model = self._model
+        keep_box = self._keep_box
         keep_box.currentIndexChanged.connect(lambda: model.set_keep_rule(KeepRule(keep_box.currentData())))
         self._all_button.clicked.connect(lambda: model.set_all_merged(is_merged=not model.merged_count))
         model.changed.connect(self._show_counts)
@@ -180,13 +182,14 @@ class DuplicatesPage(CleanUpPage):
 
 
 class TagGroup(QFrame):
-    """A group of similar tags, of which one is kept and replaces those that are ticked. `changed`: by the user."""
+    """A group of similar tags. The kept tag replaces the ticked ones. `changed`: by the user."""
 
     changed = Signal()
 
     def __init__(self, theme: Theme, group: dict[str, int]) -> None:
         super().__init__()
-        self._theme, self._group = theme, group
+        self._theme = theme
+        self._group = group
         self.setProperty("card", "true")
         self._all_check = QCheckBox(self.tr("Keep"))
         self._all_check.clicked.connect(self._tick_all)
@@ -253,7 +256,8 @@ class TagGroup(QFrame):
         self._on_ticked()
 
     def _add_line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
-        check, pill = QCheckBox(), TagPill(self._theme)
+        check = QCheckBox()
+        pill = TagPill(self._theme)
         pill.set_tag(other.tag)
         pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
         reason = translated(joined(other.differs, LISTED)) if other.differs else ""
@@ -287,7 +291,8 @@ class TagsPage(CleanUpPage):
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:
         super().__init__(self.tr("Tags"))
-        self._context, self._opened = context, opened
+        self._context = context
+        self._opened = opened
         self._groups: list[TagGroup] = []
         self._tags: dict[str, int] = {}
         #: The listed groups; None before the first result.

@@ -45,7 +45,7 @@ class _Action(IntEnum):
 class RewritingPage(CleanUpPage):
     """Rewrites names and notes by a rule.
 
-    `edit_requested(edit, count)`: apply an edit, which changes `count` plants. `plant_requested(id)`: show this plant.
+    `edit_requested(edit, count)`: apply an edit that changes `count` plants. `plant_requested(id)`: show this plant.
     """
 
     edit_requested = Signal(object, int)
@@ -56,7 +56,8 @@ class RewritingPage(CleanUpPage):
     ) -> None:
         """`scopes` are the sets of plants to choose from, with their labels; `find` is the initial text to search."""
         super().__init__(self.tr("Names and notes"))
-        self._context, self._store = context, store
+        self._context = context
+        self._store = store
         self._preview = Preview()
         self._edit: Rewrite | None = None
         self._task: Task | None = None
@@ -120,7 +121,8 @@ class RewritingPage(CleanUpPage):
             self.tr("Tidy up"),
         )
         self._action_box.addItems(actions)
-        self._find_edit, self._new_edit = LineEdit(), LineEdit()
+        self._find_edit = LineEdit()
+        self._new_edit = LineEdit()
         quotes = (
             (self.tr("Leave quotes"), ""),
             (self.tr("‘Typographic’ quotes"), "curly"),
@@ -128,11 +130,10 @@ class RewritingPage(CleanUpPage):
         )
         self._quotes_box = ComboBox(self.tr("Quotes"), quotes)
         self._scope_box = ComboBox(self.tr("Where"))
-        self._names_check, self._notes_check = QCheckBox(self.tr("Names")), QCheckBox(self.tr("Notes"))
-        self._same_case_check, self._whole_words_check = (
-            QCheckBox(self.tr("Same case")),
-            QCheckBox(self.tr("Whole words")),
-        )
+        self._names_check = QCheckBox(self.tr("Names"))
+        self._notes_check = QCheckBox(self.tr("Notes"))
+        self._same_case_check = QCheckBox(self.tr("Same case"))
+        self._whole_words_check = QCheckBox(self.tr("Whole words"))
         self._pattern_check = QCheckBox(self.tr("Pattern"))
         self._match_checks = (self._same_case_check, self._whole_words_check, self._pattern_check)
         self._names_check.setChecked(True)
@@ -150,7 +151,8 @@ class RewritingPage(CleanUpPage):
     def _rule(self) -> RewriteRule | None:
         checks = self._names_check, self._notes_check
         fields = tuple(field for field, check in zip(FIELDS, checks, strict=True) if check.isChecked())
-        find, new = self._find_edit.text(), self._new_edit.text()
+        find = self._find_edit.text()
+        new = self._new_edit.text()
         match self._action:
             case _Action.REPLACE if find and fields:
                 return RewriteRule(
@@ -178,7 +180,8 @@ class RewritingPage(CleanUpPage):
         self._new_texts[self._shown_action] = self._new_edit.text()
         self._shown_action = action
         self._new_edit.setText(self._new_texts.get(action, ""))
-        is_replace, is_tidy = action is _Action.REPLACE, action is _Action.TIDY
+        is_replace = action is _Action.REPLACE
+        is_tidy = action is _Action.TIDY
         self._find_part.setVisible(is_replace)
         self._new_part.setVisible(not is_tidy)
         self._quotes_part.setVisible(is_tidy)
@@ -268,7 +271,7 @@ class RewritingPage(CleanUpPage):
     def _show_counts(self) -> None:
         counts = self._texts.counts
         has_rows = self._texts.rowCount() > 0
-        self._pages.setCurrentIndex(int(not has_rows))
+        self._pages.setCurrentIndex(0 if has_rows else 1)
         self._all_box.setVisible(has_rows)
         self._all_box.setCheckState(self._texts.check_state)
         is_known = self._edit is not None and self._preview.is_complete
@@ -310,7 +313,7 @@ class RewritingPage(CleanUpPage):
         return self.tr("There is nothing to change.")
 
     def _missing_text(self) -> str:
-        """Return what the user has to do to complete the rule."""
+        """Return the next step of the user to complete the rule."""
         if not (self._names_check.isChecked() or self._notes_check.isChecked()):
             return self.tr("Choose names or notes.")
         if self._action is _Action.REPLACE:
@@ -322,7 +325,8 @@ class RewritingPage(CleanUpPage):
     def apply(self) -> None:
         if self._edit is None or not self.can_apply:
             return
-        edit, ticked_ids = self._edit, self._texts.ticked_ids
+        edit = self._edit
+        ticked_ids = self._texts.ticked_ids
         plants = edit.plants if ticked_ids is None else edit.plants._replace(ids=ticked_ids)
         edit = edit._replace(plants=plants, leave=frozenset(self._texts.unticked_keys))
         self.edit_requested.emit(edit, self._texts.counts.plants)

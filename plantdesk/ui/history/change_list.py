@@ -1,4 +1,4 @@
-"""The model of the history, which reads changes in pages, newest first, with a heading for each day; and its view."""
+"""The model and the view of the history: changes in pages, newest first, with a heading for each day."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
 
     def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
         super().__init__([""] * len(HistoryColumn), parent)
-        self._queries, self._theme = queries, theme
+        self._queries = queries
+        self._theme = theme
         self._last_entry: HistoryEntry | None = None
         self._text = ""
         self._source: Source | str | None = None
@@ -86,7 +87,8 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
 
     def set_filter(self, text: str, source: Source | str | None) -> None:
         """Show the changes that contain `text`, of a source, or of the computer with a name; None: of all."""
-        self._text, self._source = text, source
+        self._text = text
+        self._source = source
         self.reload()
 
     def reload(self) -> None:
@@ -195,7 +197,7 @@ def _cell(entry: HistoryEntry, column: HistoryColumn) -> str:
 
 
 def title_text(entry: HistoryEntry) -> str:
-    """Return what a change did, and whether it is undone."""
+    """Return the title of a change; it says whether the change is undone."""
     is_insert = entry.change.kind is ChangeKind.INSERT and entry.change.is_undone
     if is_insert or entry.change.kind is ChangeKind.UNDO:  # the undo of an addition, or its redo
         return _title(entry.last)
@@ -300,7 +302,8 @@ class ChangeList(PlainTable):
 
     def __init__(self, model: HistoryModel, theme: Theme) -> None:
         super().__init__(theme, translate("ChangeList", "Changes"), [""] * len(HistoryColumn), wide=HistoryColumn.TEXT)
-        self._history, self._theme = model, theme
+        self._history = model
+        self._theme = theme
         self.setModel(model)
         self.horizontalHeader().hide()
         self.horizontalHeader().setResizeContentsPrecision(0)  # the visible rows
@@ -372,7 +375,8 @@ class _TextDelegate(CellDelegate):
     @override
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
         entry: HistoryEntry = index.data(ENTRY_ROLE)
-        line, colors = self._theme.metrics.line, self._theme.colors
+        line = self._theme.metrics.line
+        colors = self._theme.colors
         title = QRect(rect.left(), rect.center().y() - line + 1, rect.width(), line)
         painter.setFont(cell.font)
         painter.setPen(colors.color("text_2" if entry.change.is_undone else "text"))

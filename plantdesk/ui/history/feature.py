@@ -1,4 +1,4 @@
-"""The history dialog, which lists, searches, undoes and redoes changes of plants, and its command."""
+"""The history dialog and its command. The dialog lists, searches, undoes and redoes changes of plants."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class HistoryDialog(Dialog):
 
     @Slot()
     def _show_count(self) -> None:
-        """Show the number of changes, and of those that match, as far as they were read."""
+        """Show the number of changes, and of matches, as far as they were read."""
         if self._summary is None or self._summary.since is None:
             self._message.set_hint("")
             return

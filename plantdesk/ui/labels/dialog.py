@@ -44,9 +44,14 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 _PAGE_MARGIN = 12
 _LABEL_RADIUS = 150
 #: The colours of paper, which is white in every theme.
-_OUTLINE, _USED, _USED_TEXT = QColor("#cfd4cb"), QColor("#e9ece6"), QColor("#5c6658")
+_OUTLINE = QColor("#cfd4cb")
+_USED = QColor("#e9ece6")
+_USED_TEXT = QColor("#5c6658")
 #: For text of 13 px.
-_WIDTH, _HEIGHT, _LEFT_WIDTH, _MESSAGE_WIDTH = 840, 690, 284, 200
+_WIDTH = 840
+_HEIGHT = 690
+_LEFT_WIDTH = 284
+_MESSAGE_WIDTH = 200
 _MAX_COPIES = 999
 
 
@@ -66,7 +71,8 @@ class PagePreview(QFrame):
 
     def show_page(self, job: Job, page: int) -> None:
         """Show a page."""
-        self._job, self._page = job, page
+        self._job = job
+        self._page = page
         self.update()
 
     def _page_rect(self, job: Job) -> QRect:
@@ -110,7 +116,8 @@ class PagePreview(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self._job is None:
             return
-        area, sheet = self._page_rect(self._job), self._job.sheet
+        area = self._page_rect(self._job)
+        sheet = self._job.sheet
         scale = sheet.page_size.width() / max(area.width(), 1)
         position = (event.position() - area.topLeft().toPointF()) * scale  # in millimetres
         for number in range(sheet.label_count):
@@ -119,7 +126,7 @@ class PagePreview(QFrame):
 
 
 class LabelDialog(Dialog):
-    """Chooses what to print. `print_requested(job)`, `pdf_requested(job)`: print it, or write it to a PDF file."""
+    """Chooses content and sheet. `print_requested(job)`, `pdf_requested(job)`: print it, or write a PDF file."""
 
     print_requested = Signal(object)
     pdf_requested = Signal(object)
@@ -129,10 +136,12 @@ class LabelDialog(Dialog):
     ) -> None:
         """Show the labels of `plants`; `sheet` is the index of the sheet in the list, `line` the user's own line."""
         super().__init__(self.tr("Print labels"), parent)
-        self._theme, self._plants = theme, plants
+        self._theme = theme
+        self._plants = plants
         self._shown_page = 0
         self._sheet_choice = SheetChoice()
-        self._start_box, self._copies_box = self._make_number_box(), self._make_number_box()
+        self._start_box = self._make_number_box()
+        self._copies_box = self._make_number_box()
         self._copies_box.setMaximum(_MAX_COPIES)
         texts = (self.tr("Name"), self.tr("Tag"), self.tr("ID"), self.tr("QR code of the ID"), self.tr("Note"))
         self._content_checks = [QCheckBox(text) for text in texts]
@@ -141,10 +150,8 @@ class LabelDialog(Dialog):
         self._line_edit = LineEdit()
         self._line_edit.setText(line)
         self._preview = PagePreview()
-        self._previous_button, self._next_button = (
-            QPushButton(self.tr("Previous page")),
-            QPushButton(self.tr("Next page")),
-        )
+        self._previous_button = QPushButton(self.tr("Previous page"))
+        self._next_button = QPushButton(self.tr("Next page"))
         self._page_buttons = QHBoxLayout()
         self._message = MessageLine(theme)
         self._print_button = self.add_primary(self.tr("&Print…"), lambda: self.print_requested.emit(self.job))
@@ -170,7 +177,8 @@ class LabelDialog(Dialog):
         """The chosen labels."""
         name, tag, plant_id, qr, note = (check.isChecked() for check in self._content_checks)
         content = Content(name, tag, plant_id, qr, note, self.line)
-        start, copies = self._start_box.value() - 1, self._copies_box.value()
+        start = self._start_box.value() - 1
+        copies = self._copies_box.value()
         return Job(self._sheet_choice.sheet, self._plants, content, start, copies)
 
     def show_outcome(self, tone: Tone, text: str) -> None:

@@ -30,7 +30,7 @@ _MAX_PLANTS = 10_000
 
 
 class Labels(Feature):
-    """Opens the dialog of the labels, and prints what it requests."""
+    """Opens the dialog of the labels, and prints the requested job."""
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)

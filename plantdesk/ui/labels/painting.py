@@ -50,7 +50,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 #: Millimetres by which labels may exceed the page: their makers round inches.
 _TOLERANCE = 0.5
 _A4, _LETTER = QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter
-_MAX_COUNT, _MAX_MM = 60, 500.0
+_MAX_COUNT = 60
+_MAX_MM = 500.0
 #: The least width and height of a label, in millimetres.
 _MIN_LABEL_MM = 5
 _MIN_CHOICE_WIDTH = 120
@@ -62,7 +63,8 @@ _LINE_SIZES = (300, 260, 230, 200, 175)
 #: The font size of the name for which the lines below it leave room.
 _RESERVED_NAME_SIZE = 290
 #: The largest side of the QR code, and the padding, as fractions of a label.
-_MAX_QR, _PADDING = 0.45, 0.07
+_MAX_QR = 0.45
+_PADDING = 0.07
 #: Characters of a text that are painted at most.
 _MAX_TEXT_LENGTH = 400
 _WRAPPED = Qt.TextFlag.TextWordWrap
@@ -103,7 +105,8 @@ class Sheet:
     @property
     def fits_page(self) -> bool:
         """Whether all labels are within the page."""
-        last, size = self.label_rect(self.label_count - 1), self.page_size
+        last = self.label_rect(self.label_count - 1)
+        size = self.page_size
         return last.right() <= size.width() + _TOLERANCE and last.bottom() <= size.height() + _TOLERANCE
 
     def label_rect(self, number: int) -> QRectF:
@@ -146,10 +149,13 @@ class SheetChoice(QWidget):
         self._custom_fields = QWidget()
         papers = [(QPageSize.name(paper), paper.value) for paper in (_A4, _LETTER)]
         self._page_box = ComboBox(self.tr("Page"), papers)
-        self._columns_box, self._rows_box = self._make_count_box(), self._make_count_box()
+        self._columns_box = self._make_count_box()
+        self._rows_box = self._make_count_box()
         self._width_box, self._height_box = (self._make_length_box(_MIN_LABEL_MM) for _ in range(2))
-        self._left_box, self._top_box = self._make_length_box(), self._make_length_box()
-        self._column_gap_box, self._row_gap_box = self._make_length_box(), self._make_length_box()
+        self._left_box = self._make_length_box()
+        self._top_box = self._make_length_box()
+        self._column_gap_box = self._make_length_box()
+        self._row_gap_box = self._make_length_box()
         self._lay_out()
         self._fill_custom_fields(SHEETS[0])
         self._show_chosen()
@@ -188,7 +194,7 @@ class SheetChoice(QWidget):
         self.changed.emit()
 
     def _fill_custom_fields(self, sheet: Sheet) -> None:
-        """Set the custom sizes to those of a sheet, from which the user starts."""
+        """Set the custom sizes to those of a sheet; the user starts from them."""
         self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
         for count_box, count in ((self._columns_box, sheet.columns), (self._rows_box, sheet.rows)):
             with QSignalBlocker(count_box):
@@ -248,7 +254,7 @@ class PrintError(PlantDeskError):
 
 
 class Content(NamedTuple):
-    """What is on each label. `line` is the user's own; its fields in braces are replaced by those of the plant."""
+    """The content of a label. Fields in braces in `line`, the user's own text, are replaced by the plant's values."""
 
     name: bool = True
     tag: bool = True
@@ -326,7 +332,8 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
         _paint_qr_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
         inner.setRight(inner.right() - side - padding)
     lines = [content.line_of(plant), plant.tag if content.tag else None, str(plant.id) if content.id else None]
-    name, note = plant.name if content.name else "", (plant.note or "") if content.note else ""
+    name = plant.name if content.name else ""
+    note = (plant.note or "") if content.note else ""
     texts = [one_line(text[:_MAX_TEXT_LENGTH]) for text in (name, note) if text]
     reserved = 0
     if texts:
@@ -350,7 +357,8 @@ def _paint_qr_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
         return
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # else lines show between the modules
-    left, top = rect.x() + (rect.width() - size * len(matrix)), rect.y() + (rect.height() - size * len(matrix)) // 2
+    left = rect.x() + (rect.width() - size * len(matrix))
+    top = rect.y() + (rect.height() - size * len(matrix)) // 2
     for y, row in enumerate(matrix):
         for x, is_dark in enumerate(row):
             if is_dark:
@@ -364,7 +372,8 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
     for lines_above, line in reversed(list(enumerate(lines))):
         size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
-        used, room = _text_rect(metrics, rect, line), bottom - rect.top() - reserved - lines_above * metrics.height()
+        used = _text_rect(metrics, rect, line)
+        room = bottom - rect.top() - reserved - lines_above * metrics.height()
         has_room = used.width() <= rect.width() and used.height() <= room
         height = used.height() if has_room else metrics.height()
         if bottom - height < rect.top() - UNITS_PER_MM:
@@ -377,7 +386,7 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
 
 
 def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
-    """Paint the first text, which is bold, and the second one below it, each as large as it fits."""
+    """Paint the first text in bold, and the second one below it, each as large as it fits."""
     for number, text in enumerate(texts):
         height = _set_largest_font(painter, text, rect, is_first=number == 0)
         painter.drawText(
@@ -420,7 +429,7 @@ def _set_font(painter: QPainter, size: int, *, bold: bool = False) -> QFontMetri
 
 
 def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
-    """Paint all pages on a device, whose page is `area` in device pixels. Raises PrintError."""
+    """Paint all pages on a device. `area` is its page in device pixels. Raises PrintError."""
     painter = QPainter()
     if not painter.begin(device):
         raise PrintError

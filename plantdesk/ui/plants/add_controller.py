@@ -37,7 +37,10 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
     """Return the plants in a form. Raises InvalidPlantError, also for a wrong quantity."""
     from plantdesk.domain.validation import check_name, plant_fields
 
-    quantity, name, tag, id_text = form.name_field.quantity, form.name_text, form.tag_text, form.id_text
+    quantity = form.name_field.quantity
+    name = form.name_text
+    tag = form.tag_text
+    id_text = form.id_text
     if not 1 <= quantity <= MAX_QUANTITY:
         text = Text("From 1 to {most:,} plants can be added at once.", most=MAX_QUANTITY)
         raise InvalidPlantError([InvalidField(FieldName.NAME, text)])
@@ -69,7 +72,7 @@ class AddPlantController(QObject):
         parent: QObject | None = None,
         names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Control `form`; `names`, which is called on another thread, returns a list of known names."""
+        """Control `form`. `names` returns a list of known names; it is called on another thread."""
         super().__init__(parent)
         self._undo_stack = undo_stack
         self._form = form
@@ -143,7 +146,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def add_copies(self, entries: Sequence[EnteredPlant]) -> None:
-        """Add copies of plants as one change, which can be undone; `copies_added` gets their IDs."""
+        """Add copies of plants as one change that can be undone; `copies_added` gets their IDs."""
         if entries:
             self.queue.submit(Submission(entries, is_copy=True))
         else:

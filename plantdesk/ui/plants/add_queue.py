@@ -57,7 +57,8 @@ class AddQueue(QObject):
         """`sent` gets the answer of the store, after `added` or `refused` is emitted for it."""
         super().__init__(parent)
         self.outbox = Outbox()
-        self._bridge, self._sent = bridge, sent
+        self._bridge = bridge
+        self._sent = sent
         self._store: PlantStore | None = None
         #: The queries of the store while one is open.
         self.queries: StoreQueries | None = None
@@ -71,16 +72,18 @@ class AddQueue(QObject):
 
     @property
     def next_id(self) -> int | None:
-        """The ID that the next plant probably gets, after those that are being saved; None if unknown."""
+        """The probable ID of the next plant, after the plants that are being saved; None if unknown."""
         if self._next_id is None:
             return None
         return self._next_id + sum(entry.id is None for each in self.outbox.saving for entry in each.entries)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Use this store, also for what was submitted before it was open."""
-        self._store, self.queries, self.outbox.error = store, queries, None
+        """Use this store, also for submissions from before it was open."""
+        self._store = store
+        self.queries = queries
+        self.outbox.error = None
         self._query_next_id()
-        self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
+        self.outbox.is_disconnected = isinstance(store.write_error, StoreUnreachableError)
         sent = [each.sent_at for each in self.outbox.sent_by_earlier_window]
         if sent and not store.desk:  # the clock of a server may differ
             queries.run(self, partial(_added_since, time=min(sent)), self._drop_stored)
@@ -96,7 +99,7 @@ class AddQueue(QObject):
         self.changed.emit()
 
     def release_store(self) -> None:
-        """Send what is due, and block until it is answered; the rest waits for the next store."""
+        """Send due submissions, and block until they are answered; the others wait for the next store."""
         self._retry.stop()
         self.queries = self._next_id = None
         while self._answers:
@@ -118,7 +121,7 @@ class AddQueue(QObject):
             raise error
 
     def submit(self, *submissions: Submission) -> None:
-        """Add submissions to the outbox, and send what is due."""
+        """Add submissions to the outbox, and send the due ones."""
         self.outbox.add(submissions)
         self._send()
 
@@ -170,7 +173,7 @@ class AddQueue(QObject):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        self.outbox.is_lost = isinstance(error, StoreUnreachableError)
+        self.outbox.is_disconnected = isinstance(error, StoreUnreachableError)
         if error is None:
             self._send()
         else:
@@ -225,13 +228,15 @@ class RememberedPlants(QObject):
 
     def __init__(self, preferences: Preferences, form: PlantForm, queue: AddQueue, parent: QObject) -> None:
         super().__init__(parent)
-        self._preferences, self._form, self._queue = preferences, form, queue
+        self._preferences = preferences
+        self._form = form
+        self._queue = queue
         self._store_key: str | None = None
         form.draft_due.connect(self.save)
         queue.changed.connect(self.save)
 
     def restore(self, location: StoreLocation) -> None:
-        """Restore form and outbox of an earlier window of this store; what this window has unsaved moves to it as well.
+        """Restore form and outbox of an earlier window of this store; move unsaved plants of this window to it.
 
         Waiting submissions are sent; the user decides about others, except for those that the store has already.
         """

@@ -209,9 +209,8 @@ class PlantBrowser(QFrame):
     def _lay_out(self) -> None:
         self._pages = QStackedLayout()
         self._pages.currentChanged.connect(self._on_page_changed)
-        pages = fill(
-            QVBoxLayout(), self._pages, margins=mirrored(self, _TABLE_INDENT, 0, 0, 0)
-        )  # a stacked layout has none
+        # In a layout of its own: a stacked layout has no margins.
+        pages = fill(QVBoxLayout(), self._pages, margins=mirrored(self, _TABLE_INDENT, 0, 0, 0))
         # Before its pages are added: the first one is shown, and must not be a window.
         fill(QVBoxLayout(self), self.search_bar, (pages, 1), margins=0, spacing=0)
         for page in (self.table, self._no_match_page, self._failed_page, self._welcome_area):
@@ -244,8 +243,8 @@ class PlantBrowser(QFrame):
         return True
 
     def _show_state(self) -> None:
-        """Show the page for the present state, in which no query runs."""
-        model, rows = self.model, self.model.rows
+        """Show the page for the present state; no query runs then."""
+        rows = self.model.rows
         had_focus = self.table.hasFocus()
         if rows.state is RowsState.FAILED:
             self._pages.setCurrentWidget(self._failed_page)
@@ -253,7 +252,7 @@ class PlantBrowser(QFrame):
             self._had_plants = True
             self._pages.setCurrentWidget(self.table)
         elif rows.is_complete:
-            if model.query.text:
+            if self.model.query.text:
                 self._no_match_page.set_text(self.search_bar.why_nothing())
                 self._pages.setCurrentWidget(self._no_match_page)
             else:
@@ -261,8 +260,7 @@ class PlantBrowser(QFrame):
                 self._pages.setCurrentWidget(self._welcome_area)
             if had_focus:  # else Qt focuses a button of the page, which the next key may press
                 self.search_field.setFocus()
-                self.search_field.setText(
-                    self.search_field.text()
-                )  # clears its undo history, so that Ctrl+Z undoes the change of plants
+                # Clears the field's undo history, so that Ctrl+Z undoes the change of plants.
+                self.search_field.setText(self.search_field.text())
         if (rows.is_complete or rows.state is RowsState.FAILED) and self._pages.currentWidget() is not self.table:
             self._notify_shown()

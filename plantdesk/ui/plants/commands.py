@@ -1,4 +1,4 @@
-"""The commands of the plants: for the selected ones, those of the View menu for form and table, and their menus."""
+"""The commands and menus for the selected plants, and the commands of the View menu for form and table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """The commands for the selected plants. Each one's text says what it changes.
+    """The commands for the selected plants. Their texts name the changed plants.
 
     `copies_requested(entries)`: plants like the selected ones shall be added.
     """
@@ -65,7 +65,10 @@ class SelectionCommands(QObject):
         """Add the commands to the menus, for the selection of `browser`; `tags` are offered as completions."""
         super().__init__(browser)
         context = plants.context
-        self._plants, self._context, self._browser, self._editing = plants, context, browser, editing
+        self._plants = plants
+        self._context = context
+        self._browser = browser
+        self._editing = editing
         self._tags = tags
         self._changes = PlantChanges(context, self)
         #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
@@ -103,8 +106,8 @@ class SelectionCommands(QObject):
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Name the commands for `count` selected plants, and enable them if there are some."""
-        one, many = self.tr("Edit na&me"), self.tr("Edit na&me of the current plant")
-        self._edit_name.setText(one if count <= 1 else many)
+        edit_name = self.tr("Edit na&me") if count <= 1 else self.tr("Edit na&me of the current plant")
+        self._edit_name.setText(edit_name)
         number = max(count, 1)
         self._edit_tag.setText(translated(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
         self._duplicate.setText(translated(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
@@ -125,7 +128,7 @@ class SelectionCommands(QObject):
     def duplicate(self) -> None:
         """Add copies of the selected plants, with name, tag and note, under the next free IDs.
 
-        The keys that follow are for the copies, which are selected when they are added.
+        The copies are selected when they are added, and get the keys that follow.
         """
         if self._plants.opened is not None:
             self._is_copying = True
@@ -206,11 +209,12 @@ def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[in
 
 
 class ViewCommands(QObject):
-    """Commands for what form and table show."""
+    """Commands for the content of form and table."""
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
-        self._context, self._browser = context, browser
+        self._context = context
+        self._browser = browser
         menus = context.menus
         choices = (
             *((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id")),
@@ -223,8 +227,8 @@ class ViewCommands(QObject):
         text = self.tr("&Keep tag for the next plant")
         self.keep_tag_command = switch(text, lambda on: tag_field.set_pinned(pinned=on))
         tag_field.pinned.connect(self.keep_tag_command.setChecked)
-        titles, title = map(column_title, SIZED_COLUMNS), self.tr("Col&umns")
-        columns = menus.add_switches(Section.VIEW_COLUMNS, title, titles, self._on_columns_chosen)
+        titles = map(column_title, SIZED_COLUMNS)
+        columns = menus.add_switches(Section.VIEW_COLUMNS, self.tr("Col&umns"), titles, self._on_columns_chosen)
         self._columns = dict(zip(SIZED_COLUMNS, columns, strict=True))
         for action in self._columns.values():
             action.setChecked(True)
@@ -235,7 +239,7 @@ class ViewCommands(QObject):
         header.customContextMenuRequested.connect(self._open_header_menu)
 
     def show_table(self) -> None:
-        """Check the commands of what the table shows."""
+        """Check the commands by the state of the table."""
         self.compact_command.setChecked(self._browser.table.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in self._browser.table.columns.hidden)

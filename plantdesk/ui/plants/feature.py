@@ -53,7 +53,8 @@ class Plants(Feature):
         self._add_controller = AddPlantController(
             self._form, context.bridge, context.undo_stack, self, partial(known_names, context)
         )
-        self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
+        self._unsaved = self._add_controller.unsaved
+        queue = self._add_controller.queue
         self._remembered = RememberedPlants(context.preferences, self._form, queue, self)
         self._remembered.saved.connect(self._on_saved)
         self._form.name_field.rows_pasted.connect(self._on_rows_pasted)
@@ -124,8 +125,8 @@ class Plants(Feature):
     @override
     def save_view(self) -> None:
         if self._view_key is not None:
-            browser, pinned = self.browser, self._form.tag_field.is_pinned
-            values = {**browser.table.to_json(), **browser.search_bar.to_json(), "pinned": pinned}
+            pinned = self._form.tag_field.is_pinned
+            values = {**self.browser.table.to_json(), **self.browser.search_bar.to_json(), "pinned": pinned}
             self.context.preferences.change_store(self._view_key, **values)
 
     def _show_view(self) -> None:
@@ -158,7 +159,7 @@ class Plants(Feature):
 
     @property
     def search_text(self) -> str:
-        """The text of the search whose result the table shows; empty for all plants."""
+        """The search text of the shown plants; empty for all plants."""
         return self.browser.model.query.text
 
     @property
@@ -192,7 +193,7 @@ class Plants(Feature):
         self.browser.table.keeper.select(plant_ids)
 
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, which may be invalid, as soon as the store is open."""
+        """Show the plant of an address as soon as the store is open. The address may be invalid."""
         try:
             self._show_plant(id_of(address))
         except InvalidAddressError as error:
@@ -263,9 +264,9 @@ class Plants(Feature):
 
     def _connect_browser(self) -> None:
         browser, toast = self.browser, self.context.page.toast
-        undo_stack, undo_button = self.context.undo_stack, browser.welcome.undo_button
+        undo_stack = self.context.undo_stack
         browser.welcome.undo_requested.connect(undo_stack.undo)
-        undo_stack.changed.connect(lambda: undo_button.setVisible(undo_stack.next_undo is not None))
+        undo_stack.changed.connect(lambda: browser.welcome.undo_button.setVisible(undo_stack.next_undo is not None))
         browser.welcome_shown.connect(toast.set_upper)
         browser.table.selection_count_changed.connect(self.status.show_selection)
         toast.covering.connect(browser.table.set_covered)

@@ -33,7 +33,7 @@ _MAX_ID_WIDTH = 150
 
 
 class FieldName(StrEnum):
-    """The fields; the values are those of `InvalidField.field`."""
+    """The fields, with the values of `InvalidField.field`."""
 
     ID = "id"
     NAME = "name"
@@ -54,7 +54,8 @@ class PlantForm(QFrame):
     def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:
         """Make a form with `message` under its fields; without `empties_on_escape` it leaves Escape to the window."""
         super().__init__()
-        self.theme, self.message = theme, message
+        self.theme = theme
+        self.message = message
         self._empties_on_escape = empties_on_escape
         self._widest_id = ""
         self._draft_timer = QTimer(self, singleShot=True, interval=DRAFT_DELAY_MS)
@@ -208,7 +209,7 @@ class PlantForm(QFrame):
 
     @Slot()
     def focus_name(self) -> None:
-        """Move the focus to the end of Name, without a selection, which the next key would replace."""
+        """Move the focus to the end of Name, without a selection: the next key would replace it."""
         self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self.name_field.is_filled:
             self.name_field.end(False)

@@ -33,7 +33,7 @@ _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 class NameField(LineEdit):
     """A line edit with inline completion: the rest of a name is appended and selected.
 
-    `is_offering`: a list of names is shown, which Escape closes. `focus_lost`: not for a popup.
+    `is_offering`: a list of names is shown; Escape closes it. `focus_lost`: not for a popup.
     `recall_requested(step)`: Up or Down while no list is shown. `fill_taken`, `fill_refused`: Tab and Escape.
     `rows_pasted(text)`: several lines.
     """
@@ -88,17 +88,19 @@ class NameField(LineEdit):
         return at_end and name != self.typed_name and name.startswith(self.typed_name)
 
     def fill(self, name: str) -> None:
-        """Append the rest of `name` as a selection, which the next key replaces."""
+        """Append the rest of `name` as a selection, so that the next key replaces it."""
         if name != self._filled_name:
             self._filled_at = time.monotonic()
         super().setText(self._typed_text + name[len(self.typed_name) :])
         self.setSelection(len(self._typed_text), len(self.text()) - len(self._typed_text))
-        self.is_filled, self._filled_name = True, name
+        self.is_filled = True
+        self._filled_name = name
 
     def choose(self, name: str) -> None:
-        """Replace the typed name by `name`, which the user has chosen."""
+        """Replace the typed name by the chosen one."""
         super().setText(self._typed_text[: _name_start(self._typed_text)] + name)
-        self.is_filled, self._filled_name = True, name
+        self.is_filled = True
+        self._filled_name = name
         self._filled_at = self._typed_at = float("-inf")
 
     def take_fill(self) -> None:
@@ -134,7 +136,8 @@ class NameField(LineEdit):
             super().undo()
 
     def _forget_fill(self) -> None:
-        self.is_filled, self._filled_name = False, ""
+        self.is_filled = False
+        self._filled_name = ""
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -204,7 +207,8 @@ class NameField(LineEdit):
 
     @Slot(str)
     def _on_edited(self, text: str) -> None:
-        self._typed_text, self.is_filled = text, False
+        self._typed_text = text
+        self.is_filled = False
         self._typed_at = time.monotonic()
 
 

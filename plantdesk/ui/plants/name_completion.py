@@ -43,7 +43,7 @@ class NameCompletion(QObject):
     """Completes the name while the user types, and the tag unless one was typed or pinned.
 
     The typed text never changes: a name that begins in another case is only offered. After names of plants it offers
-    names of a list, and without any of them names with a similar spelling, which are not filled in either.
+    names of a list; without any of them, names with a similar spelling. These are not filled in either.
     """
 
     def __init__(
@@ -54,8 +54,11 @@ class NameCompletion(QObject):
         `names`, called on another thread, returns a list of more names.
         """
         super().__init__(form)
-        self._theme, self._queue, self._below = form.theme, queue, below
-        self._name_field, self._tag_field = form.name_field, form.tag_field
+        self._theme = form.theme
+        self._queue = queue
+        self._below = below
+        self._name_field = form.name_field
+        self._tag_field = form.tag_field
         name = self._name_field
         self._offers: Sequence[KnownName] = ()
         self._current_offer = -1
@@ -79,7 +82,7 @@ class NameCompletion(QObject):
         name.scanned.connect(self._hide)
 
     def remember(self, name: str, tag: str | None) -> None:
-        """Add a submitted plant to those that Up recalls."""
+        """Let Up recall a submitted plant."""
         self._recent = [(name, tag), *self._recent][:_MAX_RECENT]
         self._recalled = 0
         self._hide()
@@ -136,15 +139,16 @@ class NameCompletion(QObject):
 
     def _show(self, offers: Sequence[KnownName], typed: str) -> None:
         """Offer names, with the part `typed` in bold; none is chosen yet."""
-        self._offers, self._current_offer = offers, -1
+        self._offers = offers
+        self._current_offer = -1
         self._name_field.is_offering = bool(offers)
         self._delegate.offers = offers
         self._list.offer([offer.name for offer in offers], typed, self._list_rect() if offers else QRect())
 
     def _list_rect(self) -> QRect:
         """Return the rectangle, relative to the field, below which the list is shown, or above it without room."""
-        field, window = self._name_field, self._name_field.window()
-        width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
+        field = self._name_field
+        width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), field.window().width() - 2 * S)
         if self._below is not None:
             frame = self._below.frameGeometry().adjusted(0, -S, 0, S)
             return QRect(0, frame.top() - field.mapToGlobal(QPoint()).y(), width, frame.height())
@@ -168,8 +172,9 @@ class NameCompletion(QObject):
         self._show_filled(position)
 
     def _show_filled(self, position: int) -> None:
-        """Show the tag of an offer whose name is in the field, and mark it."""
-        offer, self._current_offer = self._offers[position], position
+        """Show the tag of the offer in the field, and mark the offer."""
+        offer = self._offers[position]
+        self._current_offer = position
         self._pause.stop()
         if not self._tag_field.is_pinned and (self._tag_field.is_filled or not self._tag_field.text()):
             self._tag_field.fill(offer.tag)
@@ -217,7 +222,7 @@ class NameCompletion(QObject):
 
 
 def known_names(context: WindowContext) -> KnownNames | None:
-    """Return the names of a list, which may be empty; None if the user does not want them. For any thread."""
+    """Return the names of a list, perhaps none; None if the user does not want them. For any thread."""
     return KnownNames(context.location.names_file) if context.preferences.settings.offers_known_names else None
 
 
@@ -272,7 +277,8 @@ class NameDelegate(OfferDelegate):
 
 
 def _count_text(offer: KnownName) -> str:
-    if offer.plants in {_LISTED, _SIMILAR}:
-        near, in_list = translate("NameOffers", "Did you mean?"), translate("NameOffers", "in the list")
-        return near if offer.plants == _SIMILAR else in_list
+    if offer.plants == _SIMILAR:
+        return translate("NameOffers", "Did you mean?")
+    if offer.plants == _LISTED:
+        return translate("NameOffers", "in the list")
     return translated(Text("{count:,} here", one="1 here", count=offer.plants))

@@ -1,4 +1,4 @@
-"""The outbox: plants that are not in the store yet, as a state machine without Qt and without a store.
+"""The outbox: unsaved plants, as a state machine without Qt and without a store.
 
 Submissions are sent in their order, so that no plant gets an ID before an earlier one. Each is WAITING until it is due,
 SENDING until the store has answered, and removed when it is stored. One that the store cannot save now waits again; one
@@ -51,9 +51,9 @@ class SubmissionState(Enum):
 
 @dataclass(eq=False)
 class Submission:
-    """Plants that were submitted together, of which all are added or none.
+    """Plants that were submitted together: all are added, or none.
 
-    `texts` are those of the form (id, name, tag), or empty for copies of plants (`is_copy`). `error` is the reason why
+    `texts` are the texts of the form (id, name, tag), or empty for copies (`is_copy`). `error` is the reason why
     it is not saved. `sent_at` is the time of sending in milliseconds since 1970, UTC, if the plants may be in the
     store, else 0. `is_quick`: from the quick entry. `number` is the order of submission.
     """
@@ -69,11 +69,11 @@ class Submission:
 
     @property
     def is_single(self) -> bool:
-        """Whether it is one plant without a note, which is added without a change in the history."""
+        """Whether it is one plant without a note: such a plant is added without a change in the history."""
         return len(self.entries) == 1 and self.entries[0].note is None
 
     @property
-    def is_unknown(self) -> bool:
+    def is_outcome_unknown(self) -> bool:
         """Whether it was sent, and it is not known if the store has it."""
         return (
             self.state is SubmissionState.WAITING
@@ -85,7 +85,7 @@ class Submission:
         """Return a JSON object for `submission_from_json`; `text_of` returns the text of an error."""
         error = UnansweredError() if self.state is SubmissionState.SENDING else self.error
         return {
-            "waits": self.state is SubmissionState.WAITING and not self.is_unknown,
+            "waits": self.state is SubmissionState.WAITING and not self.is_outcome_unknown,
             "texts": list(self.texts),
             "plants": [list(entry) for entry in self.entries],
             "reason": "" if error is None else text_of(error),
@@ -96,20 +96,20 @@ class Submission:
 class Outbox:
     """The submissions in their order.
 
-    `error` is the reason why none can be stored now. `is_lost`: the connection to the server is broken; the store finds
-    out which of the sent ones it has. `edited` was taken out, and is in the form again.
+    `error` is the reason why none can be stored now. `is_disconnected`: the connection to the server is broken; the
+    store finds out which of the sent ones it has. `edited` was taken out, and is in the form again.
     """
 
     def __init__(self) -> None:
         self.submissions: list[Submission] = []
         self.error: StoreError | None = None
-        self.is_lost = False
+        self.is_disconnected = False
         self.edited: Submission | None = None
 
     @property
-    def is_store_away(self) -> bool:
+    def is_store_unavailable(self) -> bool:
         """Whether submissions wait for a store that is not open, or whose server does not answer."""
-        return self.is_lost or isinstance(self.error, StoreNotOpenError)
+        return self.is_disconnected or isinstance(self.error, StoreNotOpenError)
 
     @property
     def waits_for_server(self) -> bool:
@@ -128,16 +128,17 @@ class Outbox:
 
     @property
     def unsaved(self) -> list[Submission]:
-        """The listed submissions: those that could not be saved, are in doubt, or were postponed."""
-        return [each for each in self.submissions if not self._is_saving(each) or self.is_in_doubt(each)]
+        """The listed submissions: those that could not be saved, have an unknown outcome, or were postponed."""
+        return [each for each in self.submissions if not self._is_saving(each) or self.has_unknown_outcome(each)]
 
-    def is_in_doubt(self, submission: Submission) -> bool:
+    def has_unknown_outcome(self, submission: Submission) -> bool:
         """Return whether it is unknown if the store has a submission, as the connection broke before the answer."""
-        return submission.is_unknown or (self.is_lost and submission.state is SubmissionState.SENDING)
+        return submission.is_outcome_unknown or (self.is_disconnected and submission.state is SubmissionState.SENDING)
 
     def _is_saving(self, submission: Submission) -> bool:
-        is_due = submission.state is SubmissionState.WAITING and self.error is None and not submission.is_unknown
-        return is_due or submission.state is SubmissionState.SENDING
+        if submission.state is SubmissionState.WAITING:
+            return self.error is None and not submission.is_outcome_unknown
+        return submission.state is SubmissionState.SENDING
 
     def add(self, submissions: Iterable[Submission]) -> None:
         """Add submissions, in the order of their numbers."""
@@ -155,7 +156,7 @@ class Outbox:
         self.edited = submission
 
     def restore_postponed(self) -> Submission | None:
-        """Add the edited submission again, unchanged; take out and return the postponed one that it had replaced."""
+        """Add the edited submission again, unchanged; take out and return the postponed one, if any."""
         if self.edited is None:
             return None
         postponed = [each for each in self.submissions if each.state is SubmissionState.POSTPONED][-1:]
@@ -173,10 +174,12 @@ class Outbox:
             first.texts = ("", *first.texts[1:]) if first.texts and not others else ()
             self.discard(others)
         for each in refused:
-            each.state, each.error, each.sent_at = SubmissionState.WAITING, None, 0
+            each.state = SubmissionState.WAITING
+            each.error = None
+            each.sent_at = 0
 
     def take_due(self) -> list[Submission]:
-        """Return the submissions to send, whose state becomes SENDING; none while others are being sent.
+        """Mark the submissions to send as SENDING, and return them; none while others are being sent.
 
         Single plants are sent together. After a failure of the store the first one is sent alone, so that no other
         one is stored before it.
@@ -184,10 +187,12 @@ class Outbox:
         waiting = [each for each in self.submissions if each.state is SubmissionState.WAITING]
         if not waiting or any(each.state is SubmissionState.SENDING for each in self.submissions):
             return []
-        is_stuck = self.error is not None or waiting[0].is_unknown
+        is_stuck = self.error is not None or waiting[0].is_outcome_unknown
         due = [*takewhile(lambda each: each.is_single and not is_stuck, waiting)] or waiting[:1]
         for each in due:
-            each.state, each.error, each.sent_at = SubmissionState.SENDING, None, now_ms()
+            each.state = SubmissionState.SENDING
+            each.error = None
+            each.sent_at = now_ms()
         return due
 
     def mark_stored(self, submission: Submission) -> None:
@@ -200,7 +205,7 @@ class Outbox:
         self.error = error if isinstance(error, StoreError) else None
         submission.state = SubmissionState.REFUSED if self.error is None else SubmissionState.WAITING
         submission.error = error
-        if not submission.is_unknown:
+        if not submission.is_outcome_unknown:
             submission.sent_at = 0
 
     @property
@@ -209,7 +214,7 @@ class Outbox:
         return [each for each in self.submissions if each.state is SubmissionState.REFUSED and each.sent_at]
 
     def drop_stored(self, rows: Sequence[PlantRow]) -> None:
-        """Remove what an earlier window has stored; `rows` are the latest plants of the form, oldest first."""
+        """Remove plants that an earlier window has stored; `rows` are the latest plants of the form, oldest first."""
         for each in self.sent_by_earlier_window:
             other_rows = _without(rows, each)
             if other_rows is None:
@@ -220,7 +225,7 @@ class Outbox:
 
 
 def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
-    """Return the rows without those of a submission; None if one of them is missing, so that none is stored."""
+    """Return the rows without those of a submission; None if one is missing: then none of them is stored."""
     others = [*rows]
     for entry in submission.entries:
         for row in others:

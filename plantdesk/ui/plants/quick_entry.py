@@ -38,7 +38,8 @@ class QuickEntry(Dialog):
 
     def __init__(self, context: WindowContext, queue: AddQueue) -> None:
         super().__init__(self.tr("Add a plant"))
-        self._context, self._queue = context, queue
+        self._context = context
+        self._queue = queue
         self._is_open = False
         self.form = form = PlantForm(context.theme, MessageLine(context.theme), empties_on_escape=False)
         self._completion = NameCompletion(form, queue, partial(known_names, context), below=self)
@@ -71,7 +72,8 @@ class QuickEntry(Dialog):
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
         """Show the window on the screen with the pointer; a `refusal` is the reason why the form is disabled."""
-        hint = self.tr("The plant waits until the store can be reached.") if self._queue.outbox.is_store_away else ""
+        waits = self._queue.outbox.is_store_unavailable
+        hint = self.tr("The plant waits until the store can be reached.") if waits else ""
         self._is_open = True
         self.form.set_tags(tags)
         self.form.set_refusal(refusal)
@@ -79,7 +81,8 @@ class QuickEntry(Dialog):
         if not self.isVisible():
             self.adjustSize()
             screen = QGuiApplication.screenAt(QCursor.pos()) or self.screen()
-            room, size = screen.availableGeometry(), self.sizeHint()
+            room = screen.availableGeometry()
+            size = self.sizeHint()
             self.move(room.center().x() - size.width() // 2, room.top() + (room.height() - size.height()) // 3)
         bring_to_front(self, token)
         self.form.focus_name()
@@ -133,9 +136,9 @@ class QuickEntry(Dialog):
     @Slot()
     def _remember(self) -> None:
         texts = [] if self.form.is_empty else list(self.form.texts)
-        preferences, key = self._context.preferences, self._context.location.key
-        if texts != (preferences.of_store(key).get("quick") or []):
-            preferences.change_store(key, quick=texts)
+        key = self._context.location.key
+        if texts != (self._context.preferences.of_store(key).get("quick") or []):
+            self._context.preferences.change_store(key, quick=texts)
 
     @Slot()
     def _report_end(self) -> None:

@@ -69,7 +69,8 @@ class FilterChips(QToolBar):
 
     @Slot()
     def _show(self) -> None:
-        focused, size = self._focused_index(), self._theme.metrics.scaled(ICON)
+        focused = self._focused_index()
+        size = self._theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
         for action in self.actions():
             self.removeAction(action)
@@ -117,7 +118,7 @@ class FilterChips(QToolBar):
 
 
 class SearchBar(QWidget):
-    """Search field and filters, whose terms form one search text.
+    """Search field and filters. Their terms form one search text.
 
     `changed(text)`: another search. `save_requested`: the Save button. `tags_requested`: the button that replaces the
     collapsed sidebar. `top_requested`: the button that counts new plants above the visible rows.
@@ -287,7 +288,9 @@ class SearchBar(QWidget):
             self.changed.emit(self.text)
 
     def _show_count(self) -> None:
-        text, scaled, width = self.count_text(), self._theme.metrics.scaled, self.window().width()
+        text = self.count_text()
+        scaled = self._theme.metrics.scaled
+        width = self.window().width()
         if self._count is not None and self.text and width < scaled(_SHORT):
             found, total = ("…" if each is None else QLocale().toString(each) for each in self._count)
             text = found

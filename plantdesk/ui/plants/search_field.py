@@ -113,7 +113,7 @@ class SearchCompleter(QObject):
 
 
 def _matching(tags: Iterable[str], typed: str) -> list[str]:
-    """Return the tags that contain the typed text, those that begin with it first."""
+    """Return the tags that contain the typed text; first the tags that begin with it."""
     matching = [tag for tag in tags if typed in searched(tag)]
     return sorted(matching, key=lambda tag: not searched(tag).startswith(typed))
 
@@ -126,7 +126,7 @@ def _days() -> dict[str, AddedOn]:
 
 
 class SearchField(SearchEdit):
-    """The search field, which shows another icon during a long search.
+    """The search field. It shows another icon during a long search.
 
     `down_pressed`: move to the rows. `last_filter_unwanted`: Backspace in the empty field.
     """

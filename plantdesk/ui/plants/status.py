@@ -1,4 +1,4 @@
-"""What the status bar shows about plants."""
+"""The part of the status bar about plants."""
 
 from __future__ import annotations
 

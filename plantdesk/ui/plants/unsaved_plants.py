@@ -51,7 +51,8 @@ class UnsavedPlants(QFrame):
 
     def __init__(self, theme: Theme, queue: AddQueue) -> None:
         super().__init__()
-        self._queue, self._outbox = queue, queue.outbox
+        self._queue = queue
+        self._outbox = queue.outbox
         self._listed: list[Submission] = []
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("Plants that are not saved"))
@@ -99,8 +100,10 @@ class UnsavedPlants(QFrame):
             self._table.selectRow(0)
 
     def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
-        reason, icon, color = self._reason(submission), "history", "text_2"
-        if self._outbox.is_in_doubt(submission):
+        reason = self._reason(submission)
+        icon = "history"
+        color = "text_2"
+        if self._outbox.has_unknown_outcome(submission):
             icon = "refresh-cw"
         elif submission.state is SubmissionState.REFUSED:
             icon, color = "circle-alert", "error"
@@ -116,7 +119,7 @@ class UnsavedPlants(QFrame):
         return translated(plants_text(len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
-        if self._outbox.is_in_doubt(submission):
+        if self._outbox.has_unknown_outcome(submission):
             return self.tr("Checking whether it was saved; it is not added twice.")
         if submission.state is SubmissionState.POSTPONED:
             return self.tr("put aside")
@@ -132,9 +135,9 @@ class UnsavedPlants(QFrame):
 
     @property
     def _chosen(self) -> list[Submission]:
-        """The submissions of the actions: the selected ones, or all, except those that are in doubt."""
+        """The submissions of the actions: the selected ones, or all, without unknown outcomes."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
-        return [each for each in chosen if not self._outbox.is_in_doubt(each)]
+        return [each for each in chosen if not self._outbox.has_unknown_outcome(each)]
 
     @Slot()
     def _show_actions(self) -> None:

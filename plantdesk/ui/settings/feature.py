@@ -74,7 +74,8 @@ class SettingsFeature(Feature):
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context)
-        self._server, self._other_commands = server, commands
+        self._server = server
+        self._other_commands = commands
         self._cached_commands: list[Command] = []
         self._dialog: SettingsDialog | None = None
         self._rows: SettingRows | None = None
@@ -107,12 +108,13 @@ class SettingsFeature(Feature):
         return dialog, rows
 
     def _setting_commands(self) -> list[Command]:
-        """Return a command for each setting, which opens the dialog at its row."""
+        """Return a command for each setting. It opens the dialog at the row of the setting."""
         if not self._cached_commands:
             dialog, rows = self._make_dialog()
             for section_index, section in enumerate(rows.sections):
                 for row_index, row in enumerate(section.rows):
-                    action, title = QAction(self), f"{dialog.windowTitle()}: {section.title}: {row.label}"
+                    action = QAction(self)
+                    title = f"{dialog.windowTitle()}: {section.title}: {row.label}"
                     action.triggered.connect(partial(self._open_at, section_index, row_index))
                     self._cached_commands.append(Command(title, action, row.words))
             dialog.deleteLater()

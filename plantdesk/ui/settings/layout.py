@@ -17,9 +17,12 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: For text of 13 px.
-_LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
-#: The most lines of a hint beside the controls, and its least width if it has more than one.
-_MAX_HINT_LINES, _MIN_HINT_WIDTH = 1.8, 100
+_LABEL_WIDTH = 128
+_MAX_LABEL_WIDTH = 176
+#: The most lines of a hint beside the controls.
+_MAX_HINT_LINES = 1.8
+#: The least width of a hint that has more than one line.
+_MIN_HINT_WIDTH = 100
 _HORIZONTAL, _VERTICAL = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
 
 
@@ -42,7 +45,8 @@ class SettingRow(QWidget):
     def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
         """Show a hint after the controls; “Find a command” finds the row by `words` as well."""
         super().__init__()
-        self._theme, self._words = theme, words
+        self._theme = theme
+        self._words = words
         self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
         self._hint = PlainLabel(tone="muted", wrapped=True, buddy=controls[0])
         self.set_hint(hint)
@@ -120,7 +124,7 @@ class SettingRow(QWidget):
 
 
 def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
-    """Align the left edges of the controls of all rows, whose labels may be longer in other languages."""
+    """Align the left edges of all controls: labels may be longer in other languages."""
     needed = max(row.label_width for row in rows)
     width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed))
     for row in rows:
@@ -132,6 +136,8 @@ class SettingsSection(QWidget):
 
     def __init__(self, title: str, rows: Sequence[SettingRow]) -> None:
         super().__init__()
-        self.title, self.rows = title, rows
-        heading, line = PlainLabel(title, role="strong"), separator_line()
+        self.title = title
+        self.rows = rows
+        heading = PlainLabel(title, role="strong")
+        line = separator_line()
         fill(QVBoxLayout(self), heading, line, *rows, margins=(0, 0, 0, XL), spacing=S)

@@ -35,7 +35,9 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _log = logging.getLogger(__name__)
 #: For text of 13 px.
-_PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
+_PORT_WIDTH = 96
+_COMBO_WIDTH = 220
+_SCALE_WIDTH = 72
 
 
 class BackupRows(QObject):
@@ -43,8 +45,10 @@ class BackupRows(QObject):
 
     def __init__(self, context: WindowContext, back_up: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
-        self._context, self._theme = context, context.theme
-        self._back_up, self._open = back_up, context.page.toast.open_file
+        self._context = context
+        self._theme = context.theme
+        self._back_up = back_up
+        self._open = context.page.toast.open_file
         location = context.location
         self.rows = self._rows(location.backups)
         context.preferences.changed.connect(self._show)
@@ -83,7 +87,8 @@ class BackupRows(QObject):
 
     @Slot()
     def _show(self) -> None:
-        settings, backups = self._context.preferences.settings, self._context.location.backups
+        settings = self._context.preferences.settings
+        backups = self._context.location.backups
         self._folder.set_hint(str(backups.folder))
         self._every.setCurrentIndex(max(0, self._every.findData(settings.backup_every)))
         if self._count.value() != settings.backup_count:
@@ -98,7 +103,7 @@ class BackupRows(QObject):
 
     @Slot()
     def _choose(self) -> None:
-        """Let the user choose a folder for backups; that of the plants means the default folder in it."""
+        """Let the user choose a folder for backups; the folder of the plants means the default one in it."""
         backups = self._context.location.backups
         name = FileDialog.folder_to_use(
             self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)
@@ -138,12 +143,16 @@ class SettingRows(QObject):
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context.page)
-        self._context, self._server, self._commands = context, server, commands
+        self._context = context
+        self._server = server
+        self._commands = commands
         self._preferences = context.preferences
         self._followers: list[Callable[[], None]] = []
         #: The rows about backups.
         self.backups = BackupRows(context, commands.back_up, self)
-        appearance, entry, api = self._appearance(), self._entry(), self._api()
+        appearance = self._appearance()
+        entry = self._entry()
+        api = self._api()
         start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
         self._followers.append(start.follow)
         self.sections = [
@@ -166,7 +175,8 @@ class SettingRows(QObject):
             follow()
 
     def _appearance(self) -> list[SettingRow]:
-        theme, change = self._context.theme, self._preferences.change
+        theme = self._context.theme
+        change = self._preferences.change
         modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
         mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
         names = sorted((translation.name_of(each), each) for each in languages.available())
@@ -197,8 +207,10 @@ class SettingRows(QObject):
         ]
 
     def _text_size(self) -> SettingRow:
-        theme, value = self._context.theme, PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
-        smaller, larger = QPushButton("\u2212"), QPushButton("+")
+        theme = self._context.theme
+        value = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        smaller = QPushButton("\u2212")
+        larger = QPushButton("+")
         for button, name, steps in ((smaller, self.tr("Smaller"), -1), (larger, self.tr("Larger"), 1)):
             button.setAccessibleName(name)
             button.clicked.connect(partial(self._preferences.scale_text, steps))
@@ -213,7 +225,8 @@ class SettingRows(QObject):
         return SettingRow(theme, self.tr("Text size"), smaller, value, larger, hint=hint, words=words)
 
     def _entry(self) -> list[SettingRow]:
-        theme, command = self._context.theme, self._commands.keep_tag
+        theme = self._context.theme
+        command = self._commands.keep_tag
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._followers.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))

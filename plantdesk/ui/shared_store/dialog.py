@@ -40,8 +40,9 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: For text of 13 px.
-_WIDTH, _PORT_WIDTH = 640, 96
-#: Matches the hosts and ports of one server, or of several.
+_WIDTH = 640
+_PORT_WIDTH = 96
+#: Matches a port, or several separated by commas.
 _PORTS_PATTERN = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 #: The values of `sslmode` in the order of the choices.
 _SSL_MODES = ("verify-full", "require", "disable")
@@ -66,7 +67,9 @@ class SharedStoreDialog(Dialog):
     ) -> None:
         """Fill the fields with a location."""
         super().__init__(self.tr("Shared store"), parent)
-        self._theme, self._bridge, self._preferences = theme, bridge, preferences
+        self._theme = theme
+        self._bridge = bridge
+        self._preferences = preferences
         self._task: Task | None = None
         self._probe: ConnectionProbe | None = None
         self._parameters: tuple[tuple[str, str], ...] = ()
@@ -134,7 +137,8 @@ class SharedStoreDialog(Dialog):
     @property
     def _location(self) -> PostgresLocation:
         """The location in the fields, with the password. Raises StoreUnreachableError."""
-        hosts, port = self._host_edit.text().strip(), self._port_edit.text().strip()
+        hosts = self._host_edit.text().strip()
+        port = self._port_edit.text().strip()
         named = [("host", hosts), ("port", port)] if "/" in hosts or "," in hosts else []
         chosen = _SSL_MODES[self._mode_box.currentIndex()]
         parameters = [(name, value) for name, value in named if value]
@@ -186,8 +190,8 @@ class SharedStoreDialog(Dialog):
         self._message.show_message(Tone.HINT, "")
         self._results.show_untried()
         self._setup.show_address(self._location, "")
-        is_expanded = self._mode_box.currentIndex() == len(_SSL_MODES) - 1
-        self._unencrypted_label.setVisible(is_expanded and not is_loopback(self._host_edit.text().strip()))
+        is_unencrypted = self._mode_box.currentIndex() == len(_SSL_MODES) - 1
+        self._unencrypted_label.setVisible(is_unencrypted and not is_loopback(self._host_edit.text().strip()))
         self._show_buttons()
 
     def _show_buttons(self) -> None:
@@ -223,7 +227,8 @@ class SharedStoreDialog(Dialog):
             self._task = None
 
     def _on_probed(self, location: PostgresLocation, probe: ConnectionProbe) -> None:
-        self._task, self._probe = None, probe
+        self._task = None
+        self._probe = probe
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._tested_label.setText(self.tr("Tested at {time}").format(time=now))
         self._results.show_probe(probe, location)
@@ -292,7 +297,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _save_file(self) -> None:
-        """Save a desk file, which opens the store on other computers. It has no user and no password."""
+        """Save a desk file without user and password. It opens the store on other computers."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
         name = FileDialog.file_to_save(self, self.tr("Save a file for other computers"), start, self._filter())
@@ -399,7 +404,8 @@ class SharedStoreDialog(Dialog):
     @Slot()
     def _fit(self) -> None:
         """Make room for the content and the reason of a failed test, so that no widget moves after a test."""
-        layout, footer = self._content.layout(), self.layout()
+        layout = self._content.layout()
+        footer = self.layout()
         if layout is None or footer is None:
             return
         activate_layouts(self)

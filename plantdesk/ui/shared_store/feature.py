@@ -180,7 +180,8 @@ class SharedStore(Feature):
     @Slot()
     def ask_to_update(self) -> None:
         """Check whether the tables of the store need an update, and ask whether to update them."""
-        location, toast = self.context.location, self.context.page.toast
+        location = self.context.location
+        toast = self.context.page.toast
         if not self.running_text:
             self.context.bridge.long_tasks.run(
                 self, lambda _task: location.needed_update(), self._ask_to_update, toast.show_error

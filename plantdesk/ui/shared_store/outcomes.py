@@ -90,7 +90,7 @@ class ProbeResults(QFrame):
 
 
 class _Line(QWidget):
-    """An icon, a title, details beside it, and what to do below."""
+    """An icon, a title, details beside it, and advice below."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class _Line(QWidget):
         fill(QHBoxLayout(self), (self._icon, Qt.AlignmentFlag.AlignTop), (texts, 1), margins=0, spacing=S + 2)
 
     def show_state(self, icon: str, tone: str, title: str, details: str, reason: str = "") -> None:
-        """Show a state; `reason` is why it failed and what to do."""
+        """Show a state; `reason` says why it failed and what to do."""
         self._icon.show_icon(icon, tone)
         self._title.setText(title)
         set_properties(self._title, tone="error" if tone == "error" else "")
@@ -144,7 +144,7 @@ class _Code(QFrame):
 
 
 class PasswordField(ButtonField):
-    """Hides what is typed, unless its button is checked."""
+    """Hides the typed text unless its button is checked."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent, max_length=1000)

@@ -1,4 +1,4 @@
-"""The entries of the sidebar, which follow from counts, saved searches and the present search."""
+"""The entries of the sidebar, by counts, saved searches and the present search."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SavedSearch(NamedTuple):
 class SidebarEntry(NamedTuple):
     """An entry of the sidebar: a filter with a term, a saved search, a heading, or “All plants”.
 
-    `plants` is their number, with those of the `children` of a tag; None while it is not known.
+    `plants` is the number of plants, including those of `children` of a tag; None while it is unknown.
     `is_active`: the present search has the term of a filter, or equals the saved search.
     """
 
@@ -72,7 +72,7 @@ class SidebarEntry(NamedTuple):
 
     @property
     def key(self) -> tuple[object, str]:
-        """The identity of the entry, which does not depend on counts and children."""
+        """The identity of the entry; it does not depend on counts and children."""
         if self.tag is not None:
             return "tag", self.tag
         return (self.term, self.text) if self.search is None else ("search", self.search.name)
@@ -99,7 +99,8 @@ class SidebarEntry(NamedTuple):
             return f"{self.text}: {self.search.text}"
         if self.tag is None or self.plants is None:
             return self.text
-        tag, own = tag_text(self.tag), QLocale().toString(self.own_plants)
+        tag = tag_text(self.tag)
+        own = QLocale().toString(self.own_plants)
         if not self.children:
             return translated(Text("{tag} · {count:,} plants", one="{tag} · 1 plant", count=self.plants, tag=tag))
         text = translate("Sidebar", "{tag} · {plants} with all below, {own} itself")
@@ -177,7 +178,8 @@ def entries_of(
 
     “Today” is left out if all plants were added today, unless the present `search` has it.
     """
-    counts, terms = contents.counts, frozenset(parse_terms(search))
+    counts = contents.counts
+    terms = frozenset(parse_terms(search))
     total, today, untagged = (None,) * 3 if counts is None else (counts.total, counts.today, counts.tags.get(None, 0))
 
     def entry_of(term: Term, plants: int | None) -> SidebarEntry:

@@ -79,7 +79,8 @@ class Sidebar(Feature):
         self._tag_commands.store = opened.store
         self._enable_tag_changes()
         self._restore()
-        worker, store = self.context.bridge.worker, opened.store
+        worker = self.context.bridge.worker
+        store = opened.store
         self._counters = [
             RepeatedQuery(
                 worker("plant-counts"), store, lambda reader, _task: Contents.of(reader.counts()), self._on_counted
@@ -96,7 +97,8 @@ class Sidebar(Feature):
         for counter in self._counters:
             counter.close()
         self._counters.clear()
-        self._tag_commands.store, self._tag_commands.counts = None, {}
+        self._tag_commands.store = None
+        self._tag_commands.counts = {}
         self._contents = Contents.from_json(self._contents.to_json())
         self._search_counts = {}
         self._show()

@@ -1,4 +1,4 @@
-"""The tree view of the sidebar, and its delegate, which paints entries and edits their names.
+"""The tree view of the sidebar. Its delegate paints entries and edits their names.
 
 It is one tab stop. Enter and clicks choose entries; plants and tags can be dropped on tags.
 """
@@ -68,17 +68,26 @@ from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 #: For text of 13 px. Marks and texts start at the indent of the entry.
-_ROW_HEIGHT, _HEADING_HEIGHT = 30, 28
-_INDENT, _MARK_CENTER, _TEXT_START, _END_MARGIN = 16, 4, 20, 11
-_DOT_SIZE, _CHEVRON_SIZE = 10, 12
-#: The corner radius of a background, and the width of the focus frame, in pixels.
-_RADIUS, _FOCUS_WIDTH = 6, 2
+_ROW_HEIGHT = 30
+_HEADING_HEIGHT = 28
+_INDENT = 16
+_MARK_CENTER = 4
+_TEXT_START = 20
+_END_MARGIN = 11
+_DOT_SIZE = 10
+_CHEVRON_SIZE = 12
+#: The corner radius of a background, in pixels.
+_RADIUS = 6
+#: The width of the focus frame, in pixels.
+_FOCUS_WIDTH = 2
 #: The least width of the name of the deepest tag, for text of 13 px.
 _MIN_NAME_WIDTH = 64
 #: The opacity of disabled entries, at which counts are readable.
 _DISABLED_OPACITY = 0.6
-#: During a drag: pixels from an edge at which the tree scrolls, and milliseconds until a branch expands.
-_SCROLL_MARGIN, _EXPAND_DELAY_MS = 24, 600
+#: Pixels from an edge at which the tree scrolls during a drag.
+_SCROLL_MARGIN = 24
+#: Milliseconds until a branch expands during a drag.
+_EXPAND_DELAY_MS = 600
 _CHOOSE_KEYS = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
@@ -87,7 +96,8 @@ class EntryDelegate(QStyledItemDelegate):
 
     def __init__(self, theme: Theme, view: SidebarView) -> None:
         super().__init__(view)
-        self._theme, self._view = theme, view
+        self._theme = theme
+        self._view = view
         #: The entry under a drag, if it accepts the drop.
         self.target = QPersistentModelIndex()
 
@@ -180,21 +190,24 @@ class EntryDelegate(QStyledItemDelegate):
         self._theme.icons.paint(painter, rect, icon, "accent" if entry.is_active else "text_2")
 
     def _paint_texts(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
-        colors, scaled = self._theme.colors, self._theme.metrics.scaled
+        colors = self._theme.colors
+        scaled = self._theme.metrics.scaled
         font, count_font = self._fonts(option.font, is_active=entry.is_active)
         room = option.rect.width() - scaled(_TEXT_START) - scaled(_END_MARGIN)
         painter.setFont(count_font)
         painter.setPen(colors.color("text" if entry.is_active else "text_2"))
-        rect, trailing = self._rect_from_start(option, scaled(_TEXT_START), room), Qt.AlignmentFlag.AlignRight
+        rect = self._rect_from_start(option, scaled(_TEXT_START), room)
+        trailing = Qt.AlignmentFlag.AlignRight
         draw_line(painter, rect, entry.count_text, option.direction, trailing)
         room -= S + painter.fontMetrics().horizontalAdvance(entry.count_text)
         painter.setFont(font)
         painter.setPen(colors.color("text"))
-        rect, middle = self._rect_from_start(option, scaled(_TEXT_START), room), Qt.TextElideMode.ElideMiddle
+        rect = self._rect_from_start(option, scaled(_TEXT_START), room)
+        middle = Qt.TextElideMode.ElideMiddle
         draw_line(painter, rect, one_line(entry.text), option.direction, elided=middle)
 
     def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
-        """Return the fonts of the name, derived from that of the view, and of the count."""
+        """Return the fonts of name and count, derived from the view's font."""
         fonts = QFont(font), tabular(self._theme.metrics.font(FontRole.CAPTION))
         for each in fonts:
             each.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
@@ -252,9 +265,8 @@ class SidebarView(QTreeView):
         self.setMouseTracking(True)
         self.setDragDropMode(QTreeView.DragDropMode.DragDrop)
         self.setAutoScrollMargin(_SCROLL_MARGIN)
-        self._expand_timer = QTimer(
-            self, singleShot=True, interval=_EXPAND_DELAY_MS
-        )  # that of Qt uses the position of the cursor
+        # Qt's own timer uses the position of the cursor.
+        self._expand_timer = QTimer(self, singleShot=True, interval=_EXPAND_DELAY_MS)
         self._expand_timer.timeout.connect(self._expand_target)
         self.clicked.connect(self._on_clicked)
         self.expanded.connect(self._on_expansion_changed)
@@ -268,7 +280,7 @@ class SidebarView(QTreeView):
         return self.state() is QTreeView.State.EditingState
 
     def needed_width(self) -> int:
-        """Return the least width: that of the entries above the first heading, and of the deepest tag."""
+        """Return the least width that the entries above the first heading and the deepest tag need."""
         entries = [item.data(ENTRY_ROLE) for item in self._items.values()]
         first = list(takewhile(lambda entry: not entry.is_heading, entries))
         depth = max((len(levels(entry.tag)) - 1 for entry in entries if entry.tag is not None), default=0)
@@ -297,7 +309,7 @@ class SidebarView(QTreeView):
         return entry.search is not None or (entry.tag is not None and self.can_change_tags)
 
     def focus_list(self) -> None:
-        """Move the focus to the tree, whose first entry becomes current if none is."""
+        """Move the focus to the tree; if no entry is current, the first one becomes it."""
         if not self.currentIndex().isValid():
             self.setCurrentIndex(self._model.index(0, 0))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -395,7 +407,7 @@ class SidebarView(QTreeView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Choose an entry whose action a screen reader has triggered, which for Qt selects it."""
+        """Choose an entry that a screen reader has activated: Qt selects it then."""
         self.clearSelection()
         for index in selected.indexes():
             self._on_clicked(index)
@@ -410,7 +422,8 @@ class SidebarView(QTreeView):
 
     @override
     def startDrag(self, actions: Qt.DropAction) -> None:
-        entry, self._is_entry_pressed = self.current(), False
+        entry = self.current()
+        self._is_entry_pressed = False
         if entry is not None and entry.tag is not None and self.can_change_tags:
             drag_tag(self, entry.tag)
 
@@ -447,9 +460,10 @@ class SidebarView(QTreeView):
     def _drop_target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
         """Return the entry that accepts the drop, or an invalid index; and the new name of a dragged tag.
 
-        The tag moves below that of the entry, or to the top level on a heading.
+        The tag moves below the tag of the entry, or, on a heading, to the top level.
         """
-        index, tag = self.indexAt(event.position().toPoint()), dragged_tag(event.mimeData())
+        index = self.indexAt(event.position().toPoint())
+        tag = dragged_tag(event.mimeData())
         if not index.isValid() or not self.can_change_tags:
             return QModelIndex(), None
         entry = self.entry(index)

@@ -1,4 +1,4 @@
-"""The colours of the window by purpose, light and dark, and those of tags."""
+"""The colours of the window by purpose, and of tags; light and dark."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class PillColors(NamedTuple):
 
 
 def hue_of(tag: str) -> int:
-    """Return the position of a tag's hue in `HUES`, which follows from its name."""
+    """Return the position of a tag's hue in `HUES`, computed from the name."""
     return (crc32(tag.encode(errors="replace")) >> 4) % len(HUES)
 
 

@@ -19,7 +19,7 @@ _DRAWN_TEXT = 13
 
 
 class FontRole(StrEnum):
-    """The role of a piece of text; the values are those of the dynamic property `role` in the style sheet."""
+    """The role of a piece of text: a value of the dynamic property `role` in the style sheet."""
 
     BODY = "body"
     CAPTION = "caption"

@@ -11,7 +11,8 @@ from PySide6.QtDBus import QDBus, QDBusConnection, QDBusMessage, QDBusPendingCal
 _SERVICE = "org.freedesktop.portal.Desktop"
 _PATH = "/org/freedesktop/portal/desktop"
 _SETTINGS = "org.freedesktop.portal.Settings"
-_NAMESPACE, _KEY = "org.freedesktop.appearance", "color-scheme"
+_NAMESPACE = "org.freedesktop.appearance"
+_KEY = "color-scheme"
 _SCHEMES = {1: True, 2: False}
 _ON_CHANGED = SLOT("_on_setting_changed(QDBusMessage)")
 _TIMEOUT_MS = 150

@@ -1,4 +1,4 @@
-"""The style sheet: what Fusion and the palette do not cover.
+"""The style sheet, for all that Fusion and the palette do not cover.
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, strong, drop, drag) and `tone` (muted, error, warning, ok) of labels;
@@ -275,7 +275,7 @@ _SHEET = Template(_FIELDS + _BUTTONS + _FRAMES + _MENUS + _LISTS)
 
 
 def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
-    """Return the style sheet; `indicators` is the folder of the check marks, which a style sheet reads from files."""
+    """Return the style sheet. It reads the check marks from files in the folder `indicators`."""
     shade = "dark" if colors.dark else "light"
     values = {name: getattr(colors, name) for name in colors._fields if name != "dark"}
     return _SHEET.substitute(
@@ -291,7 +291,9 @@ def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
 
 
 def _derived_colors(colors: Colors) -> dict[str, str]:
-    text, accent, drop = colors.color("text"), colors.color("accent"), colors.color("window")
+    text = colors.color("text")
+    accent = colors.color("accent")
+    drop = colors.color("window")
     drop.setAlphaF(0.85)
     return {
         "drop": drop.name(QColor.NameFormat.HexArgb),

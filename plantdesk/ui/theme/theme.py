@@ -1,6 +1,6 @@
 """The theme of the application: light or dark colours, text size, icons, and the style.
 
-It sets palette and colours itself, as those of Qt do not follow the desktop reliably on Linux. The style is Fusion with
+It sets palette and colours itself, as Qt's do not follow the desktop reliably on Linux. The style is Fusion with
 rounded menus. Mnemonics are underlined while Alt is held, as on other desktops. The icons are SVG files of Lucide.
 """
 
@@ -64,7 +64,7 @@ _ALT = Qt.KeyboardModifier.AltModifier
 
 
 class Icons:
-    """Renders icons by their name and the name of a colour; those of buttons and actions follow the theme."""
+    """Renders icons by their name and a name of a colour; icons of buttons and actions follow the theme."""
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
@@ -237,7 +237,8 @@ class Theme(QObject):
         sheet = style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators")
         if self._app.styleSheet() == sheet and (colors, metrics) == (self.colors, self.metrics):
             return
-        self.colors, self.metrics = colors, metrics
+        self.colors = colors
+        self.metrics = metrics
         self._app.setPalette(palette_of(colors))
         self._app.setFont(metrics.font(FontRole.BODY))
         self._app.setStyleSheet(sheet)

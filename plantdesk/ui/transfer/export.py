@@ -133,19 +133,21 @@ class ExportController(QObject):
 
     def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:
         super().__init__(parent)
-        self._context, self._store = context, store
+        self._context = context
+        self._store = store
         self._task: Task | None = None
         self._bar = context.page.add_bar()
         #: As `Feature.running_text`.
         self.running_text = ""
 
     def open_dialog(self, plants: ShownPlants) -> None:
-        """Ask what to export: all plants, those of the search, or the selected ones."""
+        """Ask whether to export all plants, the shown ones, or the selected ones."""
         is_cancelling = self._task is not None and self._task.is_cancelled and not self._task.has_ended
         if self.running_text or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
             return
-        self._shown_plants, selected = plants, plants.selected_ids()
+        self._shown_plants = plants
+        selected = plants.selected_ids()
         choices = [(self.tr("All plants"), _ALL)]
         if plants.search_text:
             choices.append(

@@ -85,7 +85,8 @@ class Transfer(Feature):
             self._dialog.reject()
         if self._job is not None:
             self._job.close()
-            self._job, self._running_text = None, ""
+            self._job = None
+            self._running_text = ""
         self._bar.clear()
 
     @override
@@ -169,7 +170,7 @@ class Transfer(Feature):
 
     @Slot()
     def export(self) -> None:
-        """Ask what to export, and to which file."""
+        """Ask which plants to export, and to which file."""
         if self._exports is None and self.opened is not None:
             from plantdesk.ui.transfer.export import ExportController
 
@@ -284,7 +285,7 @@ class Transfer(Feature):
 
 
 def _ignore(_error: Exception) -> None:
-    """Ignore a failure, which the job signals."""
+    """Ignore a failure: the job signals it."""
 
 
 def _files(data: QMimeData) -> list[Path]:

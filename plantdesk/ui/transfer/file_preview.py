@@ -36,8 +36,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 #: The most rows, and columns unless a later one has a field, that are shown.
 _MAX_ROWS, _MAX_COLUMNS = 20, 30
 _MIN_WIDTH, _MAX_WIDTH = 130, 260
-#: The least visible rows, and the most columns of which one is stretched.
-_MIN_ROWS, _FEW_COLUMNS = 3, 7
+#: The least visible rows.
+_MIN_ROWS = 3
+#: The most columns of which one is stretched.
+_FEW_COLUMNS = 7
 #: The gap between two combo boxes, half on each side.
 _COMBO_GAP = 9
 #: From the edge of a cell to a pill, whose text is then aligned with the heading.
@@ -65,7 +67,8 @@ class _PreviewDelegate(CellDelegate):
 
     def __init__(self, theme: Theme, table: ColumnTable) -> None:
         super().__init__(table)
-        self._theme, self._columns = theme, table
+        self._theme = theme
+        self._columns = table
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -175,15 +178,17 @@ class ColumnTable(QFrame):
 
     @Slot()
     def _place_combos(self) -> None:
-        table, height = self._table, self._theme.metrics.compact_row
+        table = self._table
+        height = self._theme.metrics.compact_row
         start = table.viewport().x() + _COMBO_GAP // 2
         for column, (combo, tick) in enumerate(zip(self._combos, self._name_checks, strict=True)):
-            left, width = start + table.columnViewportPosition(column), table.columnWidth(column) - _COMBO_GAP
+            left = start + table.columnViewportPosition(column)
+            width = table.columnWidth(column) - _COMBO_GAP
             combo.setGeometry(left, XS, width, height)
             tick.setGeometry(left, height + 2 * XS, min(width, tick.sizeHint().width()), height)
 
     def _show_name_checks(self) -> None:
-        rows = 1 + self._has_name_checks
+        rows = 2 if self._has_name_checks else 1
         self._strip.setFixedHeight(rows * self._theme.metrics.compact_row + (rows + 1) * XS)
         for combo, tick in zip(self._combos, self._name_checks, strict=True):
             tick.setVisible(self._has_name_checks)
@@ -236,7 +241,7 @@ class ColumnTable(QFrame):
     def _on_chosen(self) -> None:
         """Let each field have only the column chosen last; the name may have several ticked ones.
 
-        Arrow keys choose each field on the way, so the others go back to what they were before the first of them.
+        Arrow keys choose each field on the way, so the others go back to their fields before the first key.
         """
         chosen = self.sender()
         if not isinstance(chosen, QComboBox):
@@ -253,7 +258,8 @@ class ColumnTable(QFrame):
         self.fields_changed.emit()
 
     def _fit_columns(self, sample: Sample) -> None:
-        table, count = self._table, self._table.model().columnCount()
+        table = self._table
+        count = self._table.model().columnCount()
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for column in range(count):
@@ -297,7 +303,7 @@ class ReadingOptions(QWidget):
         fill(QVBoxLayout(self), combos, self._header, margins=0, spacing=S)
 
     def show_sample(self, sample: Sample) -> None:
-        """Show the options with which a sample was read."""
+        """Show the options of a sample."""
         blockers = [QSignalBlocker(each) for each in (self._encoding, self._delimiter, self._quote, self._header)]
         encoding = sample.file.encoding or ""
         if self._encoding.findData(encoding) < 0:

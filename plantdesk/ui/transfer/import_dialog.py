@@ -41,8 +41,10 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _REFUSED_SIZE = QSize(760, 480)
+#: Positions of two of the counts: taken IDs, and invalid rows.
+_CONFLICTS = 2
+_INVALID = 3
 #: The icons and texts of the counts: new plants, plants that are here already, taken IDs, and invalid rows.
-_CONFLICTS, _INVALID = 2, 3
 _ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
 _TEXTS = (
     Text("new plants", one="new plant"),
@@ -104,7 +106,7 @@ class RefusedDialog(Dialog):
 
 
 class OutcomePanel(QFrame):
-    """The counts of an import, and what happens to conflicting and invalid rows. `changed`: by the user.
+    """The counts of an import, and choices for conflicting and invalid rows. `changed`: by the user.
 
     `rows_requested(is_invalid)`: show the invalid rows, or the conflicting ones.
     """
@@ -141,7 +143,7 @@ class OutcomePanel(QFrame):
 
     @property
     def on_conflict(self) -> OnConflict:
-        """What happens to rows whose id is taken."""
+        """The choice for rows whose id is taken."""
         return OnConflict(self.conflict_choice.currentData())  # Qt keeps a StrEnum as a text
 
     @property
@@ -210,8 +212,12 @@ class ImportDialog(Dialog):
     ) -> None:
         """Read `sources`; `tag` is proposed for plants without one. Refused rows can be saved in `folder`."""
         super().__init__(self.tr("Import"), context.page)
-        self._theme, self._bridge, self._store, self._folder = context.theme, context.bridge, store, folder
-        self._sources, self._reading = sources, reading
+        self._theme = context.theme
+        self._bridge = context.bridge
+        self._store = store
+        self._folder = folder
+        self._sources = sources
+        self._reading = reading
         self._sample: Sample | None = None
         self._sample_task: Task | None = None
         self._job: ImportJob | None = None
@@ -267,7 +273,8 @@ class ImportDialog(Dialog):
 
     def _read_sample(self) -> None:
         self._cancel_reading()
-        source, reading = self._sources[0], self._reading
+        source = self._sources[0]
+        reading = self._reading
         self._sample_task = self._bridge.long_tasks.run(
             self, lambda _task: read_sample(source, reading), self._on_sample, self._show_failure
         )
@@ -296,7 +303,7 @@ class ImportDialog(Dialog):
             self._columns.choose(codes.position, "note" if kept else "")
 
     def _warn_of_first_row(self, sample: Sample) -> None:
-        """Warn that the first row, which may be a header, becomes a plant, unless the user has chosen that."""
+        """Warn, unless the user has chosen it, that the first row becomes a plant: it may be a header."""
         is_doubtful = sample.has_choice_of_header and not sample.layout.has_header
         is_chosen = self._reading.columns.has_header is not None
         self._first_row_warning.setVisible(is_doubtful and not is_chosen)
@@ -328,7 +335,8 @@ class ImportDialog(Dialog):
         if self._sample is None:
             return
         self._message.clear()
-        fields, codes = self._columns.fields, self._sample.layout.codes
+        fields = self._columns.fields
+        codes = self._sample.layout.codes
         self._codes_check.setChecked(codes is not None and fields.get("note") == codes.position)
         if "name" not in fields:
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
@@ -364,13 +372,14 @@ class ImportDialog(Dialog):
 
     @Slot()
     def _show_choice(self) -> None:
-        """Show on the button what is going to be imported, or that a choice is missing."""
+        """Show on the button the number of plants to import, or that a choice is missing."""
         preview = None if self._job is None else self._job.preview
         if preview is None:
             self._import_button.setText(self.tr("Import"))
             self._import_button.setEnabled(self._job is not None)
             return
-        (new, _, conflicts, owners), on_conflict = preview.counts, self._outcome.on_conflict
+        new, _, conflicts, owners = preview.counts
+        on_conflict = self._outcome.on_conflict
         count = new + {OnConflict.NEW_ID: conflicts, OnConflict.REPLACE: owners}.get(on_conflict, 0)
         refuses_conflicts = conflicts > 0 and on_conflict is OnConflict.REFUSE
         is_refused = refuses_conflicts or (preview.invalid > 0 and not self._outcome.skip_invalid)
@@ -419,13 +428,13 @@ class ImportDialog(Dialog):
             return
         preview = job.preview
         if invalid:
-            title, rows, count = self.tr("Rows that cannot be read"), preview.invalid_rows, preview.invalid
+            title = self.tr("Rows that cannot be read")
+            rows = preview.invalid_rows
+            count = preview.invalid
         else:
-            title, rows, count = (
-                self.tr("Rows whose ID is taken"),
-                preview.conflict_rows,
-                preview.counts.clashing,
-            )
+            title = self.tr("Rows whose ID is taken")
+            rows = preview.conflict_rows
+            count = preview.counts.clashing
         dialog = RefusedDialog(self._theme, title, rows, count, self._folder, self)
         job.saved.connect(dialog.show_saved)
         job.not_saved.connect(dialog.show_not_saved)
@@ -461,7 +470,8 @@ class ImportDialog(Dialog):
 
     def _lay_out(self) -> None:
         bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, margins=(XL, M, XL, L), spacing=S)
-        header, tag = self._make_header(), self._make_tag_row()
+        header = self._make_header()
+        tag = self._make_tag_row()
         self.break_rows(header, tag, bottom)
         fill(QVBoxLayout(self), (ScrollArea(self._make_body(header, tag)), 1), bottom, margins=0, spacing=0)
         scaled = self._theme.metrics.scaled

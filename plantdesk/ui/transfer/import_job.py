@@ -54,7 +54,9 @@ class ImportJob(QObject):
     def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[InputFile], options: ImportOptions) -> None:
         super().__init__(bridge)
         self._bridge = bridge
-        self._store, self.sources, self.options = store, sources, options
+        self._store = store
+        self.sources = sources
+        self.options = options
         self.preview: Preview | None = None
         self.is_cancelled = False
         #: The result of `apply`, after which refused rows can still be saved. An exception if nothing was written.
@@ -173,7 +175,7 @@ class Reporter:
 
 
 def progress_text(progress: Progress) -> str:
-    """Return the number of rows, and that of all rows if it is known."""
+    """Return the number of read rows, and of all rows if it is known."""
     if not progress.total:
         return translated(Text("{count:,} rows", one="1 row", count=progress.rows))
     rows, total = map(QLocale().toString, (progress.rows, progress.total))

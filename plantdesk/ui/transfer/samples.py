@@ -42,7 +42,8 @@ class Samples(Feature):
     def add(self) -> None:
         """Add the samples, as one change."""
         if self.opened is not None and self._task is None:
-            store, rows = self.opened.store, self._rows()
+            store = self.opened.store
+            rows = self._rows()
             self.context.preferences.change_store(self.context.location.key, samples_closed=False)
             self._task = self.context.bridge.long_tasks.run(
                 self, lambda _task: _import(store, rows), self._on_added, self._on_failed
@@ -69,7 +70,8 @@ class Samples(Feature):
         details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
         details += [translated(stay)] if changed else []
         text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants - changed)
-        label, remove = translated(text), partial(self.context.undo_stack.revert, change)
+        label = translated(text)
+        remove = partial(self.context.undo_stack.revert, change)
         if [label, *details] != self._shown_texts:
             self._shown_texts = [label, *details]
             self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), (label, remove))
@@ -93,9 +95,14 @@ class Samples(Feature):
 
     def _rows(self) -> list[tuple[str, str | None]]:
         """Return names and tags, in the order in which they are added."""
-        bed_2, bed_4, frame = self.tr("bed 2"), self.tr("bed 4"), self.tr("cold frame")
-        greenhouse, kitchen, living_room = self.tr("greenhouse"), self.tr("kitchen"), self.tr("living room")
-        orchids, propagation = self.tr("orchids"), self.tr("propagation")
+        bed_2 = self.tr("bed 2")
+        bed_4 = self.tr("bed 4")
+        frame = self.tr("cold frame")
+        greenhouse = self.tr("greenhouse")
+        kitchen = self.tr("kitchen")
+        living_room = self.tr("living room")
+        orchids = self.tr("orchids")
+        propagation = self.tr("propagation")
         return [
             ("Achillea millefolium ‘Paprika’", bed_2),
             ("Capsicum annuum ‘Jalapeño’", greenhouse),

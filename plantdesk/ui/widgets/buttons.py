@@ -40,7 +40,7 @@ def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
 
 
 class CloseButton(QToolButton):
-    """A close button, which gets the focus by Tab only. Its accessible name is also its tooltip."""
+    """A close button. It gets the focus by Tab only. Its accessible name is also its tooltip."""
 
     def __init__(self, theme: Theme, name: str, color: str = "text") -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class CloseButton(QToolButton):
 
 
 class OneClickButton(QPushButton):
-    """A button that ignores the second press of a double click, which was meant for a button there before."""
+    """A button that ignores the second press of a double click: it was meant for an earlier button there."""
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:

@@ -45,7 +45,7 @@ class ReservedScrollBar(QScrollBar):
 
 
 class ScrollArea(QScrollArea):
-    """A scroll area without focus of its own, which scrolls to the widget in it that gets the focus."""
+    """A scroll area without focus of its own. It scrolls to the child that gets the focus."""
 
     def __init__(self, content: QWidget, *, horizontal: bool = True) -> None:
         """Scroll `content`; without `horizontal`, never horizontally."""
@@ -93,7 +93,7 @@ class ScrollArea(QScrollArea):
 
 
 class CollapsibleHeader(QWidget):
-    """The heading of `content`, which it expands or collapses. `toggled`: the content was shown or hidden."""
+    """A heading that expands or collapses `content`. `toggled`: the content was shown or hidden."""
 
     toggled = Signal()
 
@@ -170,7 +170,8 @@ class ActionRow(QHBoxLayout):
         return self._buttons[0] if self._actions else None
 
     def _add_button(self) -> None:
-        button, number = OneClickButton(), len(self._buttons)
+        button = OneClickButton()
+        number = len(self._buttons)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # so a click leaves the focus in the field
         set_properties(button, **self._style)
         button.clicked.connect(partial(self._run, number))

@@ -78,7 +78,7 @@ def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
 
 
 class Dialog(QDialog):
-    """A dialog that is deleted when it is closed, which drops results of its tasks. Tab follows its layouts."""
+    """A dialog that is deleted when it is closed; its tasks' results are dropped then. Tab follows its layouts."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -108,7 +108,7 @@ class Dialog(QDialog):
         self._breakable = rows
 
     def resize_to_fit(self, size: QSize) -> None:
-        """Resize to `size`, or to what fits on the screen, and move up if the lower end would be below the screen.
+        """Resize to `size`, at most to the screen's, and move up if the lower end would be below the screen.
 
         Within a second after it was shown, the dialog stays centred on its window.
         """
@@ -117,7 +117,8 @@ class Dialog(QDialog):
         if parent is not None and time.monotonic() - self._shown_at < _READING_SECONDS:
             self.adjustPosition(parent)  # not relative to its position, which is 0, 0 on X11 before it is framed
         elif self.isVisible():
-            frame, room = self.frameGeometry(), self.screen().availableGeometry()
+            frame = self.frameGeometry()
+            room = self.screen().availableGeometry()
             top = min(frame.top(), room.bottom() + 1 - frame.height())
             self.move(self.x(), max(top, room.top()))
 
@@ -149,7 +150,7 @@ class Dialog(QDialog):
         return super().focusNextPrevChild(following)
 
     def _widen(self) -> None:
-        """Resize to the minimum width of the layout, which Qt ignores if the dialog has a minimum width of its own."""
+        """Resize to the layout's minimum width: Qt ignores it if the dialog has a minimum width of its own."""
         layout = self.layout()
         if layout is None:
             return

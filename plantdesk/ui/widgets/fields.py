@@ -1,4 +1,4 @@
-"""Line edits, combo boxes and spin boxes, which leave some keys to menus, and the wheel to their container."""
+"""Line edits, combo boxes and spin boxes. They leave some keys to menus, and the wheel to their container."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _WheelFilter(QObject):
 
 
 def ignore_wheel(field: QWidget) -> None:
-    """Let the container of `field` get wheel events, which do not change the field then."""
+    """Let the container of `field` get wheel events, instead of changing the field."""
     field.installEventFilter(_WheelFilter(field))
 
 
@@ -60,7 +60,7 @@ class LineEdit(QLineEdit):
     """A line edit that leaves Ctrl+Home, Ctrl+E, Ctrl+D, and undo without typed text, to shortcuts of menus.
 
     A held Enter counts once, and an Enter that chooses a completion does nothing else.
-    `refused(reason)`: a pasted text is too long, which Qt would cut. Without a slot, a tooltip shows the reason.
+    `refused(reason)`: a pasted text is too long; Qt would cut it. Without a slot, a tooltip shows the reason.
     `scanned(id)`: Enter or Tab after the address of a plant, as barcode readers type it. With a slot, the address is
     removed, and the key has no other effect.
     """
@@ -176,7 +176,7 @@ class CellEditor(LineEdit):
 class ButtonField(LineEdit):
     """A line edit with a `button` at its end.
 
-    That of Qt (`addAction`, `setClearButtonEnabled`) cannot be reached by Tab, and a style sheet does not centre it.
+    Qt's buttons (`addAction`, `setClearButtonEnabled`) cannot be reached by Tab, nor centred by a style sheet.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
@@ -239,7 +239,7 @@ class ComboBox(QComboBox):
 
 
 def spin_box(kind: type[Box]) -> Box:
-    """Return a new spin box of a class, which the wheel does not change."""
+    """Return a new spin box of a class. The wheel does not change it."""
     box = kind()
     ignore_wheel(box)
     box.lineEdit().setTextMargins(*mirrored(box, S + 2, 0, 0, 0))  # a style sheet's padding does not work there
@@ -275,7 +275,7 @@ def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wr
 
 
 def labelled(text: str, field: QWidget) -> QWidget:
-    """Return a field below its label, which is also the accessible name."""
+    """Return a field below its label. The label is also the accessible name."""
     field.setAccessibleName(text.replace("&", ""))
     both = QWidget()
     fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)

@@ -26,8 +26,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 #: The label of a button, and its slot.
 MessageAction = tuple[str, Callable[[], object]]
-#: Milliseconds for which a success message is shown; longer if a screen reader is active.
-_SHOWN_MS, _SPOKEN_MS = 8000, 30_000
+#: Milliseconds for which a success message is shown.
+_SHOWN_MS = 8000
+#: The same if a screen reader is active.
+_SPOKEN_MS = 30_000
 #: The least width of a text beside its buttons, in pixels.
 _MIN_TEXT = 80
 #: The least width of the text beside the buttons of a line, for text of 13 px.
@@ -48,14 +50,15 @@ class Tone(Enum):
     ERROR = ("error", "circle-alert")
 
     def __init__(self, style_name: str, icon: str | None) -> None:
-        self.style_name, self.icon = style_name, icon
+        self.style_name = style_name
+        self.icon = icon
 
 
 class MessageStyle(NamedTuple):
     """The layout of a kind of message: margins, spacing, and size of the icon in pixels.
 
     `button_style` are properties of the buttons in the style sheet. `fills`: the text takes all the room that the
-    buttons leave; else they follow it directly. `color` is the colour of the icons, by default that of the tone.
+    buttons leave; else they follow it directly. `color` is the colour of the icons, by default the colour of the tone.
     """
 
     margins: tuple[int, int, int, int]
@@ -79,9 +82,11 @@ class Message(QFrame):
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, style: MessageStyle, shown_ms: int = _SHOWN_MS) -> None:
-        """Make an empty message; one that expires is shown for `shown_ms` milliseconds."""
+        """Make an empty message; if it expires, it is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
-        self._theme, self._style, self._shown_ms = theme, style, shown_ms
+        self._theme = theme
+        self._style = style
+        self._shown_ms = shown_ms
         #: The tone of the message; HINT while there is no message.
         self.tone = Tone.HINT
         self._icon = Icon(theme, size=style.icon_size)
@@ -155,9 +160,8 @@ class Message(QFrame):
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
-            self._focus_before = (
-                getattr(self.window(), "focus_before_keys", None) or before
-            )  # dialogs have no such keys
+            # Dialogs have no `focus_before_keys`.
+            self._focus_before = getattr(self.window(), "focus_before_keys", None) or before
 
     def _give_focus_back(self) -> None:
         if has_focus(self) and self._focus_before is not None and isValid(self._focus_before):
@@ -169,7 +173,8 @@ class Message(QFrame):
     def _fit_into(self, width: int) -> None:
         """Lay out the buttons beside the text or below it, for a width of the message."""
         room = width - (self._row.sizeHint().width() - self._content.sizeHint().width())
-        beside, natural = self._buttons_width(), self._natural_width()
+        beside = self._buttons_width()
+        natural = self._natural_width()
         is_below = beside > room // 2 and natural > room - beside
         directions = QBoxLayout.Direction
         self._content.setDirection(directions.TopToBottom if is_below else directions.LeftToRight)
@@ -319,7 +324,7 @@ class Toast(Message):
     reported = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
-        """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
+        """Make a hidden toast. It shows a message for `shown_ms` milliseconds."""
         super().__init__(theme, parent, _TOAST, shown_ms)
         self.setProperty("pane", "toast")
         self._area = QRect()
@@ -384,7 +389,7 @@ class Toast(Message):
         (self._action_row.first_button or self._close_button).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
-        """Set the area of the parent over which messages are shown; longer texts are wrapped."""
+        """Set the area of the parent for messages; longer texts are wrapped."""
         if area != self._area:
             self._area = area
             self._fit()
@@ -426,7 +431,8 @@ class Toast(Message):
         self._fit_into(width - 2)  # the border
         self._row.activate()
         end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
-        align, area = Qt.AlignmentFlag.AlignTrailing | end, self._area.translated(0, -XS if self._is_upper else 0)
+        align = Qt.AlignmentFlag.AlignTrailing | end
+        area = self._area.translated(0, -XS if self._is_upper else 0)
         self.setGeometry(QStyle.alignedRect(self.layoutDirection(), align, self.sizeHint(), area))
         self.raise_()
         if self.isVisible():

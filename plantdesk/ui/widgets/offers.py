@@ -63,9 +63,11 @@ class OfferDelegate(QStyledItemDelegate):
 
     def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
         """Return the layout of a text, elided to a width in pixels."""
-        bold, found = _bold(option.font), QTextLayout.FormatRange()
+        bold = _bold(option.font)
+        found = QTextLayout.FormatRange()
         text = one_line(text)
-        folded, typed = searched(text), searched(self.typed)
+        folded = searched(text)
+        typed = searched(self.typed)
         found.start = max(folded.find(typed), 0)
         found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
         found.format.setFont(bold)
@@ -79,7 +81,7 @@ class CompleterPopup(QObject):
     def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
         """Use the present popup of the completer; `delegate` paints the offers.
 
-        `owner` is in the window of the fields, and the parent of the completer, which must be deleted before the popup.
+        `owner` is in the window of the fields, and the parent of the completer: this must be deleted before the popup.
         """
         super().__init__(completer)
         popup = completer.popup()

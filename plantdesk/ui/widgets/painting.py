@@ -32,8 +32,10 @@ class Icon(QWidget):
     def __init__(self, theme: Theme, name: str | None = None, color: str = "text", size: int = ICON) -> None:
         """Show an icon, by Lucide's name and a colour's name; `size` is the size beside text of 13 px."""
         super().__init__()
-        self._theme, self._size = theme, size
-        self._name, self._color = name, color
+        self._theme = theme
+        self._size = size
+        self._name = name
+        self._color = color
         if name is None:
             self.hide()
         theme.changed.connect(self._fit)
@@ -41,7 +43,8 @@ class Icon(QWidget):
 
     def show_icon(self, name: str | None, color: str = "text") -> None:
         """Show another icon; None: none, and take no room."""
-        self._name, self._color = name, color
+        self._name = name
+        self._color = color
         self.setVisible(name is not None)
         self._fit()
 
@@ -80,7 +83,7 @@ def draw_line(
 def line_layout(
     text: str, formats: Sequence[QTextLayout.FormatRange], font: QFont, direction: Qt.LayoutDirection, width: int
 ) -> QTextLayout:
-    """Return the layout of a line of text with formats, which begins at the leading edge of a width."""
+    """Return the layout of a line of text with formats, at the leading edge of a width."""
     layout = QTextLayout(text, font)
     layout.setFormats(formats)
     option = QTextOption(QStyle.visualAlignment(direction, Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignAbsolute)
@@ -94,7 +97,8 @@ def line_layout(
 
 def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, selected: bool = False) -> None:
     """Paint a tag into `rect`; one without a visible character only as an outline."""
-    visible, colors = is_visible(tag), theme.colors
+    visible = is_visible(tag)
+    colors = theme.colors
     background, foreground = pill_colors(hue_of(tag), dark=colors.dark)
     painter.setFont(theme.metrics.font(FontRole.PILL))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -70,7 +70,8 @@ class CellDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
-        text, style = cell.text, cell.widget.style()
+        text = cell.text
+        style = cell.widget.style()
         rect = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget).adjusted(
             _GAP, 0, -_GAP, 0
         )
@@ -95,7 +96,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class Cell(NamedTuple):
-    """A cell. `icon` is the name and the colour of an icon before the text, `value` is that of `UserRole`."""
+    """A cell. `icon`: name and colour of an icon before the text. `value`: the data of `UserRole`."""
 
     text: str
     tool_tip: str = ""
@@ -105,7 +106,7 @@ class Cell(NamedTuple):
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):
-    """The base of a model whose rows are a list. A subclass returns their data."""
+    """The base of a model of a list of rows. A subclass returns their data."""
 
     def __init__(self, headings: Sequence[str], parent: QObject) -> None:
         super().__init__(parent)
@@ -149,7 +150,8 @@ class _Model(RowModel[list[Cell]]):
 
     def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
         super().__init__(headings, parent)
-        self._theme, self._numbers = theme, numbers
+        self._theme = theme
+        self._numbers = numbers
 
     def show_rows(self, rows: list[list[Cell]], headings: Sequence[str] | None, *, same: bool) -> None:
         """Replace all rows, or only the cells that have changed in the `same` rows."""

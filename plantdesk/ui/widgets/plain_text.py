@@ -1,4 +1,4 @@
-"""Labels, views and tooltips whose text, which may come from other programs, is never interpreted as HTML."""
+"""Labels, views and tooltips without HTML: their texts may come from other programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_LINE = 60
 
 
 class PlainLabel(QLabel):
-    """A QLabel for plain text, in which control characters other than line feeds are visible."""
+    """A QLabel for plain text. Control characters other than line feeds are visible."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class TextView(QPlainTextEdit):
 
 
 def report_focus(area: QAbstractScrollArea) -> None:
-    """Let screen readers see the focus on the widget, and not on its viewport, which has no name."""
+    """Let screen readers see the focus on the widget: its viewport has no name."""
     area.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
 
 
@@ -94,7 +94,7 @@ def tool_tip(text: str) -> str:
 
 
 def set_tool_tip(widget: QWidget, text: str) -> None:
-    """Set the tooltip of a widget, and `text` as its accessible description, for which Qt would use the HTML."""
+    """Set tooltip and accessible description of a widget. By default Qt describes it by the tooltip's HTML."""
     widget.setToolTip(tool_tip(text))
     widget.setAccessibleDescription(text)
 
@@ -110,12 +110,12 @@ def set_tray_tip(icon: QSystemTrayIcon, text: str) -> None:
 
 
 def tray_text(text: str) -> str:
-    """Return `text` without markup, which some trays interpret and others show."""
+    """Return `text` without markup: some trays interpret it, others show it."""
     return text.replace("<", "‹").replace("&", "+")
 
 
 def set_disabled_reason(widget: QWidget, reason: str) -> None:
-    """Disable a widget for a `reason`, which becomes its tooltip; an empty reason enables it."""
+    """Disable a widget, with `reason` as its tooltip; an empty reason enables it."""
     widget.setEnabled(not reason)
     set_tool_tip(widget, reason)
 

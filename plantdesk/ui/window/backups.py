@@ -30,7 +30,7 @@ _MAX_ROWS = 8
 
 
 class RestoreDialog(Dialog):
-    """Lists the backups of a store, which may be open, damaged or missing, and previews a restore.
+    """Lists the backups of a store and previews a restore. The store may be open, damaged or missing.
 
     `restore_requested(file)`: restore this backup; the dialog stays open until that has ended.
     """
@@ -212,7 +212,7 @@ class BackupController(Feature):
 
     @Slot(object)
     def _show_automatic(self, error: StoreError | None) -> None:
-        """Show why automatic backups fail, unless the server does not answer, which another bar reports."""
+        """Show why automatic backups fail; another bar reports a server that does not answer."""
         if isinstance(error, StoreUnreachableError) and not isinstance(error, BackupFolderError):
             return
         if error is None:

@@ -33,11 +33,12 @@ _MAX_TITLE = 60
 
 
 class WindowCommands(Feature):
-    """Close, quit and the appearance, whose settings are applied here."""
+    """Commands to close, quit and change the appearance. Applies the settings of the appearance."""
 
     def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
-        menus, section = context.menus, Section.VIEW_APPEARANCE
+        menus = context.menus
+        section = Section.VIEW_APPEARANCE
         menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
         leave = menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
         leave.setMenuRole(QAction.MenuRole.QuitRole)
@@ -57,8 +58,9 @@ class WindowCommands(Feature):
 
     @Slot()
     def _apply(self) -> None:
-        """Apply changed settings, also those of another window."""
-        theme, settings = self.context.theme, self.context.preferences.settings
+        """Apply settings that this or another window has changed."""
+        theme = self.context.theme
+        settings = self.context.preferences.settings
         check_choice(self._modes, settings.theme)
         if theme.mode.value != settings.theme:
             theme.set_mode(ThemeMode(settings.theme))
@@ -195,7 +197,9 @@ class EditCommands(Feature):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
-        toast, stack, step = self.context.page.toast, self.context.undo_stack, undone.change
+        toast = self.context.page.toast
+        stack = self.context.undo_stack
+        step = undone.change
         text = self.tr("Redone: {title}") if step.kind is ChangeKind.REDO else self.tr("Undone: {title}")
         title = one_line(translated(step.title))
         kind, *_ = step.subject
@@ -230,7 +234,7 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_menu_closes(self) -> None:
-        """Enable the keys of all commands, which check when pressed whether they can act."""
+        """Enable the keys of all commands: these check when pressed whether they can act."""
         for action in (*self._actions.values(), self._undo, self._redo):
             action.setEnabled(True)
 
@@ -284,9 +288,13 @@ def _press_copy(view: QAbstractItemView) -> None:
 def _commands_of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
     typed: QLineEdit | QTextDocument
     if isinstance(field, QLineEdit):
-        typed, selected, is_empty = field, field.hasSelectedText(), not field.text()
+        typed = field
+        selected = field.hasSelectedText()
+        is_empty = not field.text()
     else:
-        typed, selected, is_empty = field.document(), field.textCursor().hasSelection(), field.document().isEmpty()
+        typed = field.document()
+        selected = field.textCursor().hasSelection()
+        is_empty = field.document().isEmpty()
     editable = not field.isReadOnly()
     commands = {
         _UNDO: (editable and typed.isUndoAvailable(), field.undo),

@@ -47,8 +47,13 @@ from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
 
 #: Sizes for text of 13 px.
-_MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 880, 600, 190, 32
-_ABOUT_WIDTH, _SEARCH_WIDTH, _SEARCH_HEIGHT = 560, 560, 460
+_MANUAL_WIDTH = 880
+_MANUAL_HEIGHT = 600
+_PAGES_WIDTH = 190
+_ROW = 32
+_ABOUT_WIDTH = 560
+_SEARCH_WIDTH = 560
+_SEARCH_HEIGHT = 460
 #: The gap between the two columns of groups of keys.
 _GAP = 32
 _TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
@@ -72,7 +77,8 @@ class ManualDialog(Dialog):
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
         self._texts = [_plain_text(source) for source in self._sources]
         #: The search as a regular expression, and the rows of the pages that have it.
-        self._pattern, self._found = QRegularExpression(), [*range(len(self._sources))]
+        self._pattern = QRegularExpression()
+        self._found = [*range(len(self._sources))]
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -95,7 +101,7 @@ class ManualDialog(Dialog):
         self._search.setFocus()
 
     def show_page(self, name: str, heading: str = "") -> None:
-        """Show a page by its name, scrolled to a heading, which is in lower case."""
+        """Show a page by its name, scrolled to a heading in lower case."""
         self._pages.setCurrentRow(1 + manual.PAGES.index(name))
         if heading:
             self._go_to(heading)
@@ -149,7 +155,8 @@ class ManualDialog(Dialog):
         if not self._text.find(self._pattern):
             self._text.moveCursor(QTextCursor.MoveOperation.Start)
             self._text.find(self._pattern)
-        cursor_y, height = self._text.cursorRect().center().y(), self._text.viewport().height()
+        cursor_y = self._text.cursorRect().center().y()
+        height = self._text.viewport().height()
         if not height // 8 < cursor_y < height * 7 // 8:
             bar = self._text.verticalScrollBar()
             bar.setValue(bar.value() + cursor_y - height // 3)
@@ -213,7 +220,8 @@ class AboutDialog(Dialog):
         copy.set_content(diagnosis)
         self.buttons.addButton(copy, START_ROLE)
         close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        licences, field = PlainLabel(self._licences(), wrapped=True), self._text_field(diagnosis)
+        licences = PlainLabel(self._licences(), wrapped=True)
+        field = self._text_field(diagnosis)
         self.arrange(
             self._header(theme),
             S,
@@ -263,7 +271,8 @@ class AboutDialog(Dialog):
 def diagnosis_of(theme: Theme) -> str:
     """Return versions, and the appearance of the window on this screen."""
     screen = QGuiApplication.primaryScreen()
-    size, ratio = screen.size(), screen.devicePixelRatio()
+    size = screen.size()
+    ratio = screen.devicePixelRatio()
     facts = [
         *system_facts(),
         ("Qt", f"{qVersion()}, {QGuiApplication.platformName()}"),
@@ -374,7 +383,7 @@ def _group_of(section: Section) -> _Group:
 
 
 def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
-    """Return the first key of each command, which is the usual one, and the text of the command."""
+    """Return the first key, the usual one, and the text of each command."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
     return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
@@ -422,7 +431,7 @@ class CommandSearch(Dialog):
 
     @Slot(str)
     def _find(self, text: str) -> None:
-        """List the commands that have all words: those that begin with the text first, disabled ones last."""
+        """List the commands with all words: first those that begin with the text, disabled ones last."""
         sought = searched(text)
         words = sought.split()
         found = [command for command, content in self._texts.items() if all(word in content for word in words)]
@@ -435,14 +444,14 @@ class CommandSearch(Dialog):
 
     @Slot(QModelIndex)
     def _run(self, index: QModelIndex) -> None:
-        """Close the dialog, then run the command, which acts on the widget that had the focus before."""
+        """Close the dialog, then run the command: it acts on the widget that had the focus before."""
         if index.isValid() and (action := self._found[index.row()].action).isEnabled():
             self.finished.connect(action.trigger, Qt.ConnectionType.QueuedConnection)
             self.accept()
 
 
 def _searched(command: Command) -> str:
-    """Return the folded text in which words are searched, also without spaces: “backup” finds “Back up”."""
+    """Return the folded text to search for words, with and without spaces: “backup” finds “Back up”."""
     english = languages.current().sources(command.action.text())
     text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
     return f"{text} {text.replace(' ', '')}"

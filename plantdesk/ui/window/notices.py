@@ -131,7 +131,8 @@ class StoreNotice(Feature):
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         """Show why the open store cannot save plants; None: it can."""
-        before, self._lost = self._lost, error_text(error) if isinstance(error, StoreUnreachableError) else ""
+        before = self._lost
+        self._lost = error_text(error) if isinstance(error, StoreUnreachableError) else ""
         if before != self._lost:
             self.context.page.toast.withdraw(before)
         if error is None:
@@ -146,7 +147,8 @@ class StoreNotice(Feature):
             is_outdated = isinstance(error, StoreOutdatedError)
             self._show(title, error_text(error), *((update,) if is_outdated else ()), tone=Tone.INFO)
             return
-        text, actions = error_text(error), []
+        text = error_text(error)
+        actions = []
         if isinstance(error, StoreDamagedError | StoreMovedError):
             actions = [self._restore_action()]
         if not isinstance(error, StoreDamagedError):
@@ -200,7 +202,7 @@ class VersionNotice(Feature):
     news_requested = Signal()
 
     def __init__(self, context: WindowContext, address: str | None = None) -> None:
-        """Check `address`, by default that of the project, once a store was opened."""
+        """Check `address`, by default the project's, once a store was opened."""
         super().__init__(context)
         self._address = address or updates.LATEST_RELEASE_URL
         self._check_timer = QTimer(self, interval=_HOUR_MS)
@@ -227,7 +229,8 @@ class VersionNotice(Feature):
 
     @Slot()
     def _check_if_due(self) -> None:
-        preferences, now = self.context.preferences, time.time()
+        preferences = self.context.preferences
+        now = time.time()
         is_due = updates.is_due(preferences.settings.updates_asked_at, now)
         if self._check_timer.isActive() and preferences.settings.ask_for_updates and is_due:
             preferences.change(updates_asked_at=int(now))

@@ -23,8 +23,11 @@ from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageAction
 
 _SUFFIX = ".db"
-#: The most stores in the list, and characters of a name and of a folder in it.
-_MAX_RECENT, _MAX_NAME, _MAX_FOLDER = 10, 60, 60
+#: The most stores in the list.
+_MAX_RECENT = 10
+#: The most characters of a name and of a folder in the list.
+_MAX_NAME = 60
+_MAX_FOLDER = 60
 
 
 class Stores(Feature):

@@ -1,4 +1,4 @@
-"""The tray icon, to which the window may be hidden, and its notifications."""
+"""The tray icon and its notifications. The window may be hidden to it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
 
 #: Milliseconds between two checks for a tray while the window is hidden; at login it may start after PlantDesk.
 _CHECK_INTERVAL_MS = 30_000
-_ICON_SIZE, _DOT_SIZE = 64, 26
+_ICON_SIZE = 64
+_DOT_SIZE = 26
 #: Errors that prevent saving plants until the user acts.
 _NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
@@ -48,7 +49,8 @@ class Tray(Feature):
 
     def __init__(self, context: WindowContext, window: MainWindow, server: ApiControl) -> None:
         super().__init__(context)
-        self._window, self._server = window, server
+        self._window = window
+        self._server = server
         self._server_error = self._store_error = ""
         self._icon: QSystemTrayIcon | None = None
         self._has_begun = self._has_tokens = False
@@ -96,7 +98,7 @@ class Tray(Feature):
 
     @Slot(bool)
     def show_tokens(self, has_tokens: bool) -> None:
-        """Set whether programs have tokens, without which the user is not asked to keep the API running."""
+        """Set whether programs have tokens: without, the user is not asked to keep the API running."""
         self._has_tokens = has_tokens
 
     @property
@@ -111,7 +113,7 @@ class Tray(Feature):
         self._today_action.setText(translated(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
 
     def _notify(self, name: str, title: str, error: PlantDeskError | None) -> None:
-        """Show a notification about an error if the window is not visible; None withdraws that of this name.
+        """Show a notification about an error if the window is not visible; None withdraws the one with this name.
 
         The icon is shown at least until the window is visible. Without a tray, only a bar of the window reports it.
         """
@@ -196,7 +198,8 @@ class Tray(Feature):
             self._window.showMinimized()
 
     def _make_icon(self) -> QSystemTrayIcon:
-        icon, menus = QSystemTrayIcon(self), self.context.menus
+        icon = QSystemTrayIcon(self)
+        menus = self.context.menus
         menu = QMenu(self.context.page)
         menu.addAction(self._today_action)
         menu.addSeparator()
@@ -248,7 +251,7 @@ class Tray(Feature):
             self._notify("backup", self.tr("Backups fail"), error)
 
     def _show_state(self) -> None:
-        """Mark the icon while there is an error, which becomes its tooltip."""
+        """Mark the icon while there is an error, and show the error as its tooltip."""
         if self._icon is not None:
             problem = self._store_error or self._server_error
             self._icon.setIcon(self._make_marked_icon() if problem else app_icon())

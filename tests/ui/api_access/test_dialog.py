@@ -27,10 +27,10 @@ from plantdesk.ui.widgets.buttons import copy_secret
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import MessageLine
 from tests.support.api_switch import ApiSwitch
-from tests.support.desk import Desk, click_in, rows_of
+from tests.support.window_driver import WindowDriver, click_in, rows_of
 
 
-class DialogDesk(Desk):
+class DialogDriver(WindowDriver):
     """The dialog of the API."""
 
     def __init__(self, qtbot: QtBot, outer: QWidget, dialog: ApiDialog, switch: ApiSwitch) -> None:
@@ -78,7 +78,7 @@ def source_of(store: Store, token: str) -> Source:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> DialogDesk:
+def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> DialogDriver:
     switch = ApiSwitch(bridge)
     window = QWidget()
     qtbot.addWidget(window)
@@ -86,10 +86,10 @@ def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: Stor
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
     with qtbot.waitExposed(dialog):
         dialog.show()
-    return DialogDesk(qtbot, window, dialog, switch)
+    return DialogDriver(qtbot, window, dialog, switch)
 
 
-def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Store) -> None:
+def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDriver, store: Store) -> None:
     purpose = "No tokens yet. A program needs one to add plants."
     assert purpose in desk.texts()
     token = desk.create("greenhouse")
@@ -101,7 +101,7 @@ def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Stor
     assert desk.token_name.text() == ""
 
 
-def test_an_invalid_name_is_reported(desk: DialogDesk) -> None:
+def test_an_invalid_name_is_reported(desk: DialogDriver) -> None:
     desk.create("greenhouse")
     desk.qtbot.keyClicks(desk.token_name, "greenhouse")
     desk.button("Create token").click()
@@ -109,7 +109,7 @@ def test_an_invalid_name_is_reported(desk: DialogDesk) -> None:
     assert desk.token_name.text() == "greenhouse"
 
 
-def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogDesk, store: Store) -> None:
+def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogDriver, store: Store) -> None:
     desk.type(desk.field("Name for a new token"), "sync")
     for _ in range(2):
         desk.button("Create token").click()
@@ -118,7 +118,7 @@ def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogD
     assert not any("already" in each for each in desk.texts())
 
 
-def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> None:
+def test_a_token_is_revoked_after_a_question(desk: DialogDriver, store: Store) -> None:
     token = desk.create("greenhouse")
     desk.until(lambda: desk.names() == ["greenhouse"])
     desk.choose_in_menu(0, "Revoke…")
@@ -138,7 +138,7 @@ def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> 
         source_of(store, token)
 
 
-def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: DialogDesk, tmp_path: Path) -> None:
+def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: DialogDriver, tmp_path: Path) -> None:
     text = desk.dialog.findChildren(QPlainTextEdit)[0]
     token = desk.create("greenhouse")
     assert "http://127.0.0.1:8721/plants" in text.toPlainText()
@@ -155,7 +155,7 @@ def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Dia
     assert "http://127.0.0.1:9000/plants" in text.toPlainText()
 
 
-def test_a_saved_token_replaces_no_database(desk: DialogDesk, store: Store) -> None:
+def test_a_saved_token_replaces_no_database(desk: DialogDriver, store: Store) -> None:
     desk.create("greenhouse")
     panel = desk.dialog.findChildren(TokenPanel)[0]
     panel.save_token(store.path)
@@ -163,7 +163,7 @@ def test_a_saved_token_replaces_no_database(desk: DialogDesk, store: Store) -> N
     assert store.path.read_bytes().startswith(b"SQLite format 3")
 
 
-def test_an_api_that_is_off_can_be_turned_on_also_with_another_port(desk: DialogDesk) -> None:
+def test_an_api_that_is_off_can_be_turned_on_also_with_another_port(desk: DialogDriver) -> None:
     assert "Turn on" not in desk.buttons()
     desk.switch.show(Off())
     desk.button("Turn on").click()
@@ -173,7 +173,7 @@ def test_an_api_that_is_off_can_be_turned_on_also_with_another_port(desk: Dialog
     assert desk.switch.asked == [8721, 8722]
 
 
-def test_enter_presses_the_focused_button(desk: DialogDesk) -> None:
+def test_enter_presses_the_focused_button(desk: DialogDriver) -> None:
     token = desk.create("greenhouse")
     assert desk.button("Copy token").hasFocus()
     QGuiApplication.clipboard().clear()
@@ -184,7 +184,7 @@ def test_enter_presses_the_focused_button(desk: DialogDesk) -> None:
     assert not desk.dialog.isVisible()
 
 
-def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: DialogDesk) -> None:
+def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: DialogDriver) -> None:
     token = desk.create("greenhouse")
     desk.token.selectAll()
     assert desk.token.selectedText() == ""
@@ -213,7 +213,7 @@ def test_a_secret_leaves_the_clipboard_by_itself_unless_something_else_is_there(
 
 
 def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
-    desk: DialogDesk, bridge: Bridge, caplog: pytest.LogCaptureFixture
+    desk: DialogDriver, bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     desk.create("greenhouse")
     desk.until(lambda: desk.names() == ["greenhouse"])
@@ -243,7 +243,7 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
 # --- tokens and activity -----------------------------------------------------------------------------------------
 
 
-def test_the_dialog_is_as_high_as_its_content_but_stays_on_the_screen(desk: DialogDesk) -> None:
+def test_the_dialog_is_as_high_as_its_content_but_stays_on_the_screen(desk: DialogDriver) -> None:
     before = desk.dialog.height()
     for number in range(3):
         desk.create(f"token {number}")
@@ -260,7 +260,7 @@ def test_the_dialog_is_as_high_as_its_content_but_stays_on_the_screen(desk: Dial
     desk.until(lambda: desk.dialog.height() < expanded - 50)
 
 
-def test_limits_of_a_token_can_be_seen(desk: DialogDesk, store: Store) -> None:
+def test_limits_of_a_token_can_be_seen(desk: DialogDriver, store: Store) -> None:
     source = store.tokens.create("sensor", expires_at=now_ms() + 3_600_000, max_plants=300).result().row.source
     store.add(new_plant({"id": 1, "name": "Fern"}), source).result()
     desk.the(TokenPanel).refresh()
@@ -268,7 +268,7 @@ def test_limits_of_a_token_can_be_seen(desk: DialogDesk, store: Store) -> None:
     assert ":" in desk.table.model().index(0, 2).data(), "the hour, as the day says too little"
 
 
-def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDesk, store: Store) -> None:
+def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDriver, store: Store) -> None:
     desk.create("greenhouse")
     desk.button("Close the new token").click()
     assert not desk.the(QLineEdit, "New token").isVisible()
@@ -279,7 +279,7 @@ def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDesk, s
     desk.until(lambda: not desk.the(QLineEdit, "New token").isVisible())
 
 
-def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: Store) -> None:
+def test_a_token_is_revoked_together_with_its_plants(desk: DialogDriver, store: Store) -> None:
     token = desk.create("greenhouse")
     store.add(new_plant({"id": 1, "name": "Fern"}), source_of(store, token)).result()
     desk.dialog.findChildren(TokenPanel)[0].refresh()
@@ -293,7 +293,7 @@ def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: St
 
 
 @pytest.fixture
-def active(desk: DialogDesk, store: Store) -> DialogDesk:
+def active(desk: DialogDriver, store: Store) -> DialogDriver:
     """The dialog after a plant that was added, and one that was refused."""
     row = store.add(new_plant({"id": 7, "name": "Fern"}), FORM).result()
     garden = Source(9, SourceKind.TOKEN, "garden-sync")
@@ -306,11 +306,11 @@ def active(desk: DialogDesk, store: Store) -> DialogDesk:
     return desk
 
 
-def requests(desk: DialogDesk) -> list[tuple[str, str]]:
+def requests(desk: DialogDriver) -> list[tuple[str, str]]:
     return [(row[1], row[2]) for row in rows_of(desk.the(QTableView, "Requests"))]
 
 
-def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> None:
+def test_the_last_requests_are_shown_live(active: DialogDriver, store: Store) -> None:
     assert requests(active) == [
         ("An unknown program was refused", "No token"),
         ("garden-sync was refused", "ID 7 is taken"),
@@ -328,7 +328,7 @@ def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> N
     assert [who for who, _ in requests(active)] == ["An unknown program was refused"] * 2 + ["garden-sync was refused"]
 
 
-def menu_of_request(desk: DialogDesk, row: int) -> QMenu:
+def menu_of_request(desk: DialogDriver, row: int) -> QMenu:
     table = desk.the(QTableView, "Requests")
     table.setFocus()
     table.selectRow(row)
@@ -336,7 +336,7 @@ def menu_of_request(desk: DialogDesk, row: int) -> QMenu:
     return desk.popup()
 
 
-def test_the_reason_of_a_refusal_is_copied_and_its_plant_put_into_the_form(active: DialogDesk) -> None:
+def test_the_reason_of_a_refusal_is_copied_and_its_plant_put_into_the_form(active: DialogDriver) -> None:
     click_in(menu_of_request(active, 1), "Copy the reason")
     assert QGuiApplication.clipboard().text() == "ID 7 already belongs to “Fern”."
     menu = menu_of_request(active, 1)

@@ -26,14 +26,14 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.window.commands import EditCommands
-from tests.support.desk import Desk, plain
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk, unreachable
+from tests.support.window_driver import WindowDriver, plain
+from tests.ui.conftest import Adder, PlantsDriver, unreachable
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
-class CardDesk(PlantsDesk):
+class CardDriver(PlantsDriver):
     """Table and card of three plants: Cactus, Basil and Aloe, with the ids 3, 2 and 1."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
@@ -117,10 +117,10 @@ class CardDesk(PlantsDesk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[CardDesk]:
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[CardDriver]:
     add("Aloe", tag="kitchen")
     add("Basil", "Cactus")
-    desk = CardDesk(qtbot, context, store, queries)
+    desk = CardDriver(qtbot, context, store, queries)
     qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3 and desk.table.model().index(2, 1).data() == "Aloe")
     with qtbot.waitActive(desk.window):
         desk.window.activateWindow()
@@ -131,7 +131,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
 # --- showing -----------------------------------------------------------------------------------------------------
 
 
-def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk, spoken: list[str]) -> None:
+def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDriver, spoken: list[str]) -> None:
     desk.open_card()
     desk.shows("Aloe", "in the form", "Added in the form")
     assert desk.action("Card").isChecked()
@@ -145,7 +145,7 @@ def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk, sp
 
 
 def test_it_is_hidden_while_nothing_is_selected_and_remembered(
-    desk: CardDesk, store: Store, queries: StoreQueries
+    desk: CardDriver, store: Store, queries: StoreQueries
 ) -> None:
     desk.table.setFocus()
     desk.table.jump_to_top()
@@ -161,7 +161,7 @@ def test_it_is_hidden_while_nothing_is_selected_and_remembered(
     desk.shows("ID 2")
 
 
-def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDesk) -> None:
+def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDriver) -> None:
     desk.open_card()
     desk.context.page.focus_next_part(1)
     assert desk.note.hasFocus()
@@ -169,7 +169,7 @@ def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDesk) -> None:
     assert desk.table.hasFocus()
 
 
-def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDesk) -> None:
+def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDriver) -> None:
     desk.window.focus_moving.connect(partial(order_tabs, desk.context.page))
     desk.open_card()
 
@@ -193,7 +193,7 @@ def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDesk) -
     assert desk.table.hasFocus()
 
 
-def test_names_are_shown_as_they_are_and_never_widen_the_card(desk: CardDesk) -> None:
+def test_names_are_shown_as_they_are_and_never_widen_the_card(desk: CardDriver) -> None:
     desk.change(edited(desk.row(1), name="<h1>x</h1>" + "y" * 5000, tag="<b>z</b>" * 100))
     desk.open_card()
     width = desk.context.page.card_pane.width()
@@ -204,7 +204,7 @@ def test_names_are_shown_as_they_are_and_never_widen_the_card(desk: CardDesk) ->
 # --- the note ----------------------------------------------------------------------------------------------------
 
 
-def test_a_note_is_saved_when_another_plant_is_selected_the_card_closes_or_the_window(desk: CardDesk) -> None:
+def test_a_note_is_saved_when_another_plant_is_selected_the_card_closes_or_the_window(desk: CardDriver) -> None:
     desk.open_card()
     desk.write("One")
     desk.select(0)
@@ -225,7 +225,7 @@ def test_a_note_is_saved_when_another_plant_is_selected_the_card_closes_or_the_w
     desk.has_note(1, "Three")
 
 
-def test_ctrl_z_takes_back_typing_first_and_then_the_note(desk: CardDesk) -> None:
+def test_ctrl_z_takes_back_typing_first_and_then_the_note(desk: CardDriver) -> None:
     desk.open_card()
     desk.write("Dry")
     desk.press(Qt.Key.Key_Z, CONTROL)
@@ -240,7 +240,7 @@ def test_ctrl_z_takes_back_typing_first_and_then_the_note(desk: CardDesk) -> Non
 
 
 @pytest.mark.parametrize(("button", "kept"), [("Keep mine", "Mine"), ("Take theirs", "Theirs")])
-def test_of_two_notes_the_user_chooses_one(desk: CardDesk, button: str, kept: str) -> None:
+def test_of_two_notes_the_user_chooses_one(desk: CardDriver, button: str, kept: str) -> None:
     desk.write_beside(edited(desk.row(1), note="Theirs"))
     desk.table.setFocus()
     desk.until(lambda: bool(desk.bars))
@@ -251,7 +251,9 @@ def test_of_two_notes_the_user_chooses_one(desk: CardDesk, button: str, kept: st
     desk.until(lambda: desk.note.toPlainText() == kept and not desk.bars)
 
 
-def test_a_note_is_kept_while_the_other_version_cannot_be_read(desk: CardDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_kept_while_the_other_version_cannot_be_read(
+    desk: CardDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk.write_beside(edited(desk.row(1), note="Theirs"))
     with monkeypatch.context() as fault:
         fault.setattr(Reader, "plant", unreachable)
@@ -264,7 +266,7 @@ def test_a_note_is_kept_while_the_other_version_cannot_be_read(desk: CardDesk, m
     desk.has_note(1, "Mine")
 
 
-def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: CardDesk) -> None:
+def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: CardDriver) -> None:
     desk.write_beside(edited(desk.row(1), note="Theirs"))
     desk.table.setFocus()
     desk.until(lambda: bool(desk.bars))
@@ -272,7 +274,7 @@ def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: Ca
     desk.has_note(1, "Theirs\n\nMine")
 
 
-def test_another_name_given_meanwhile_is_no_conflict(desk: CardDesk) -> None:
+def test_another_name_given_meanwhile_is_no_conflict(desk: CardDriver) -> None:
     desk.write_beside(edited(desk.row(1), name="Aloe vera"))
     desk.table.setFocus()
     desk.has_note(1, "Mine")
@@ -280,7 +282,7 @@ def test_another_name_given_meanwhile_is_no_conflict(desk: CardDesk) -> None:
     assert desk.bars == []
 
 
-def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk: CardDesk) -> None:
+def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk: CardDriver) -> None:
     desk.write_beside(DeleteAll(Selection(ids=[1])))
     desk.until(lambda: bool(desk.bars))
     assert "Yours: “Mine”" in desk.bars[0].text
@@ -298,7 +300,7 @@ def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk:
     desk.until(lambda: desk.rows().keys() == {2, 3})
 
 
-def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDesk, store: Store) -> None:
+def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDriver, store: Store) -> None:
     desk.write_beside(DeleteAll(Selection(ids=[1])))
     desk.until(lambda: bool(desk.bars))
     store.undo(None, COMMAND).result(SECONDS)
@@ -307,7 +309,7 @@ def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: Car
     desk.until(lambda: not desk.bars)
 
 
-def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: CardDesk) -> None:
+def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: CardDriver) -> None:
     desk.write_beside(DeleteAll(Selection(ids=[1])))
     desk.until(lambda: bool(desk.bars))
     desk.button("Leave it deleted").click()
@@ -315,7 +317,7 @@ def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: Card
     assert desk.rows().keys() == {2, 3}
 
 
-def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -> None:
+def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDriver) -> None:
     desk.open_card()
     desk.write("Short")
     desk.note.insertPlainText("é" * 50_000)
@@ -330,7 +332,7 @@ def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -
     assert "100,000 bytes" in desk.toast.text
 
 
-def test_pasted_lines_are_one_step_of_undo_and_replace_the_selection(desk: CardDesk) -> None:
+def test_pasted_lines_are_one_step_of_undo_and_replace_the_selection(desk: CardDriver) -> None:
     desk.open_card()
     desk.write("Short")
     desk.note.setFocus()
@@ -342,7 +344,7 @@ def test_pasted_lines_are_one_step_of_undo_and_replace_the_selection(desk: CardD
     assert desk.note.toPlainText() == "Short"
 
 
-def test_a_file_that_is_dropped_on_the_note_is_left_to_the_window(desk: CardDesk) -> None:
+def test_a_file_that_is_dropped_on_the_note_is_left_to_the_window(desk: CardDriver) -> None:
     desk.open_card()
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/plants.csv")])
@@ -356,11 +358,11 @@ def test_a_file_that_is_dropped_on_the_note_is_left_to_the_window(desk: CardDesk
 # --- the history -------------------------------------------------------------------------------------------------
 
 
-def undo_button(desk: CardDesk, what: str) -> None:
+def undo_button(desk: CardDriver, what: str) -> None:
     desk.button(f"Undo: {what}").click()
 
 
-def test_a_line_is_undone_for_this_plant_alone_and_once(desk: CardDesk) -> None:
+def test_a_line_is_undone_for_this_plant_alone_and_once(desk: CardDriver) -> None:
     desk.change(SetTag(Selection(ids=[1, 2]), "office"))
     desk.open_card()
     desk.shows("Tag set to office", " · was kitchen", "on the command line")
@@ -371,7 +373,7 @@ def test_a_line_is_undone_for_this_plant_alone_and_once(desk: CardDesk) -> None:
     assert (desk.row(1).tag, desk.row(2).tag) == ("kitchen", "office")
 
 
-def test_a_double_click_does_not_undo_the_line_that_moves_below_the_pointer(desk: CardDesk) -> None:
+def test_a_double_click_does_not_undo_the_line_that_moves_below_the_pointer(desk: CardDriver) -> None:
     desk.change(edited(desk.row(1), name="Agave"))
     desk.open_card()
     desk.shows("Name changed", "was “Aloe”")
@@ -384,7 +386,7 @@ def test_a_double_click_does_not_undo_the_line_that_moves_below_the_pointer(desk
     assert desk.row(1).name == "Aloe"
 
 
-def test_what_was_changed_again_has_no_undo(desk: CardDesk) -> None:
+def test_what_was_changed_again_has_no_undo(desk: CardDriver) -> None:
     for name in ("Agave", "Aloe vera"):
         desk.change(edited(desk.row(1), name=name))
     desk.open_card()
@@ -394,7 +396,7 @@ def test_what_was_changed_again_has_no_undo(desk: CardDesk) -> None:
     desk.until(lambda: desk.row(1).name == "Agave")
 
 
-def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(desk: CardDesk) -> None:
+def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(desk: CardDriver) -> None:
     desk.open_card()
     undo_button(desk, "Added in the form")
     desk.until_rows(2)
@@ -404,7 +406,7 @@ def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(d
     desk.until_rows(3)
 
 
-def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDesk) -> None:
+def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDriver) -> None:
     for number in range(8):
         desk.change(edited(desk.row(1), tag=f"bed {number}"))
     desk.open_card()
@@ -416,7 +418,7 @@ def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDesk) -> None:
 # --- several plants ----------------------------------------------------------------------------------------------
 
 
-def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(desk: CardDesk) -> None:
+def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(desk: CardDriver) -> None:
     requests = desk.card.requests
     desk.open_card()
     with desk.qtbot.waitSignal(requests.labels):
@@ -430,14 +432,14 @@ def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(d
         with desk.qtbot.waitSignal(wanted):
             desk.button(name).click()
     desk.button("Change tag…").click()
-    dialog = Desk(desk.qtbot, desk.the(TagDialog))
+    dialog = WindowDriver(desk.qtbot, desk.the(TagDialog))
     dialog.qtbot.keyClicks(dialog.field("Tag of 2 plants"), "bed 4")
     dialog.button("Change tag of 2 plants").click()
     desk.until(lambda: [desk.row(each).tag for each in (1, 2, 3)] == ["bed 4", "bed 4", None])
     desk.until(lambda: "bed 4: 2" in {each.accessibleName() for each in desk.widget.findChildren(QLabel)})
 
 
-def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
+def test_several_plants_are_deleted_or_none_is_selected(desk: CardDriver) -> None:
     desk.open_card()
     desk.select(0, 1)
     desk.shows("2 plants")
@@ -456,7 +458,7 @@ def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
     desk.until(desk.context.page.card_pane.isHidden)
 
 
-def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDesk) -> None:
+def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDriver) -> None:
     desk.open_card()
     desk.context.bridge.health_changed.emit(StoreReadOnlyError())
     assert desk.note.isReadOnly()
@@ -465,7 +467,7 @@ def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDesk) -> No
     assert not desk.note.isReadOnly()
 
 
-def test_a_plant_that_a_script_adds_does_not_disturb_a_note(desk: CardDesk) -> None:
+def test_a_plant_that_a_script_adds_does_not_disturb_a_note(desk: CardDriver) -> None:
     desk.open_card()
     desk.write("Half a ")
     desk.store.add(new_plant({"id": 9, "name": "Dill"}), FORM).result()
@@ -482,7 +484,7 @@ def today() -> str:
     return QDate.currentDate().toString(Qt.DateFormat.ISODate)
 
 
-def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_for_it(desk: CardDesk) -> None:
+def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_for_it(desk: CardDriver) -> None:
     desk.change(edited(desk.row(1), note="from Anna"))
     desk.select(2)
     desk.press(Qt.Key.Key_Semicolon, CONTROL)
@@ -495,7 +497,7 @@ def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_
     desk.has_note(1, f"from Anna\n{today()} watered\n{today()} fed")
 
 
-def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> None:
+def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDriver) -> None:
     desk.open_card()
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Up)
@@ -509,7 +511,7 @@ def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> N
 
 
 @pytest.mark.parametrize("card", ["shown", "hidden"])
-def test_letters_typed_before_the_note_is_read_are_in_the_note(desk: CardDesk, card: str) -> None:
+def test_letters_typed_before_the_note_is_read_are_in_the_note(desk: CardDriver, card: str) -> None:
     desk.change(edited(desk.row(2), note="from Anna"))
     if card == "shown":
         desk.open_card()
@@ -526,7 +528,7 @@ def test_letters_typed_before_the_note_is_read_are_in_the_note(desk: CardDesk, c
     desk.has_note(1, None)
 
 
-def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(desk: CardDesk) -> None:
+def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(desk: CardDriver) -> None:
     desk.select(2)
     desk.press(Qt.Key.Key_Semicolon, CONTROL)
     QTest.keyClicks(desk.table, "wet")

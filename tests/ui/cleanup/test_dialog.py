@@ -19,7 +19,7 @@ from plantdesk.ui.cleanup.duplicate_table import DuplicateTable
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.workspace import Workspace
 from tests.support.adding import plant
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import open_store
 
 PLANTS = [
@@ -34,11 +34,11 @@ PLANTS = [
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
-class Session(Desk):
+class Session(WindowDriver):
     """The dialog over the plants of the store."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
-        self.main, self.store = Desk(qtbot, workspace.window()), store
+        self.main, self.store = WindowDriver(qtbot, workspace.window()), store
         self.main.action("Clean up…").trigger()
         self.dialog = self.main.the(CleanUpDialog)
         super().__init__(qtbot, self.dialog)

@@ -19,8 +19,8 @@ from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable
 from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.feature import OpenStore, WindowContext
 from tests.support.adding import plant
-from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS
+from tests.support.window_driver import Table, WindowDriver
 
 PLANTS = [
     (1, "Aloe vera", "kitchen", "South window"),
@@ -33,7 +33,7 @@ PLANTS = [
 Role = Qt.ItemDataRole
 
 
-class TidyingDesk(Desk):
+class TidyingDriver(WindowDriver):
     """A window whose store has plants that are alike."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
@@ -75,11 +75,11 @@ class TidyingDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TidyingDesk:
-    return TidyingDesk(qtbot, context, store, queries)
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TidyingDriver:
+    return TidyingDriver(qtbot, context, store, queries)
 
 
-def test_groups_are_shown_with_what_differs_and_what_is_kept(desk: TidyingDesk, qtmodeltester: ModelTester) -> None:
+def test_groups_are_shown_with_what_differs_and_what_is_kept(desk: TidyingDriver, qtmodeltester: ModelTester) -> None:
     desk.find()
     stays = "the lowest ID stays"
     headings = [f"Aloe vera, 2 alike but for case, blanks, {stays}", f"Monstera, 2 alike but for case, {stays}"]
@@ -92,7 +92,7 @@ def test_groups_are_shown_with_what_differs_and_what_is_kept(desk: TidyingDesk, 
     qtmodeltester.check(desk.dialog.findChild(DuplicateModel))
 
 
-def test_a_merge_keeps_one_of_each_group_and_ctrl_z_brings_the_others_back(desk: TidyingDesk) -> None:
+def test_a_merge_keeps_one_of_each_group_and_ctrl_z_brings_the_others_back(desk: TidyingDriver) -> None:
     desk.find()
     before = desk.rows()
     desk.button("Merge 2 plants").click()
@@ -107,7 +107,7 @@ def test_a_merge_keeps_one_of_each_group_and_ctrl_z_brings_the_others_back(desk:
     desk.until(lambda: desk.rows() == before)
 
 
-def test_plants_that_were_added_together_or_agree_in_everything_are_left(desk: TidyingDesk) -> None:
+def test_plants_that_were_added_together_or_agree_in_everything_are_left(desk: TidyingDriver) -> None:
     salvias = [Insert(plant(plant_id, "Salvia", None), note) for plant_id, note in ((10, None), (11, "cut back"))]
     desk.store.apply(salvias, FORM).result()
     for plant_id in (12, 13):
@@ -121,7 +121,7 @@ def test_plants_that_were_added_together_or_agree_in_everything_are_left(desk: T
     assert {*desk.rows()} == {1, 3, 4, 6, 10, 11, 12, 13}
 
 
-def test_the_rule_says_which_plant_is_kept(desk: TidyingDesk) -> None:
+def test_the_rule_says_which_plant_is_kept(desk: TidyingDriver) -> None:
     desk.find()
     assert desk.kept() == [1, 4]
     assert "the lowest ID stays" in desk.spoken()[0]
@@ -133,7 +133,7 @@ def test_the_rule_says_which_plant_is_kept(desk: TidyingDesk) -> None:
     assert {*desk.rows()} == {1, 3, 5, 6}
 
 
-def test_keys_go_from_row_to_row_and_choose_the_plant_that_is_kept(desk: TidyingDesk) -> None:
+def test_keys_go_from_row_to_row_and_choose_the_plant_that_is_kept(desk: TidyingDriver) -> None:
     desk.find()
     desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Space)
     assert desk.kept() == [2, 4]
@@ -145,7 +145,7 @@ def test_keys_go_from_row_to_row_and_choose_the_plant_that_is_kept(desk: Tidying
     assert {*desk.rows()} == {2, 3, 4, 5, 6}
 
 
-def test_a_click_on_a_plant_keeps_it_and_one_on_a_heading_leaves_the_group(desk: TidyingDesk) -> None:
+def test_a_click_on_a_plant_keeps_it_and_one_on_a_heading_leaves_the_group(desk: TidyingDriver) -> None:
     desk.find()
     for row in (0, 5):
         index = desk.view.model().index(row, 0)
@@ -154,7 +154,7 @@ def test_a_click_on_a_plant_keeps_it_and_one_on_a_heading_leaves_the_group(desk:
     assert desk.view.model().index(0, 0).data(Role.CheckStateRole) == Qt.CheckState.Unchecked
 
 
-def test_none_and_all_groups_can_be_chosen_at_once(desk: TidyingDesk) -> None:
+def test_none_and_all_groups_can_be_chosen_at_once(desk: TidyingDriver) -> None:
     desk.find()
     desk.the(QComboBox, "Alike in").setCurrentText("name")
     desk.until(lambda: "5 plants in 2 groups" in desk.texts())
@@ -169,7 +169,7 @@ def test_none_and_all_groups_can_be_chosen_at_once(desk: TidyingDesk) -> None:
     assert {*desk.rows()} == {1, 3, 4, 5, 6}
 
 
-def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plantdesk.ui.cleanup.dialog._REFRESH_DELAY_MS", MILLISECONDS)
     desk.find()
     desk.store.apply([edited(desk.rows()[2], note="Repotted")], COMMAND).result()
@@ -178,7 +178,7 @@ def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk, monkeyp
     assert {*desk.rows()} == {1, 2, 3, 4, 6}
 
 
-def test_a_long_list_is_read_as_one_scrolls(desk: TidyingDesk) -> None:
+def test_a_long_list_is_read_as_one_scrolls(desk: TidyingDriver) -> None:
     plants = [Insert(plant(1000 + n, f"{('Hosta', 'hosta')[n % 2]} {n // 2}", None), None) for n in range(600)]
     desk.store.apply(plants, FORM).result()
     desk.find()
@@ -193,7 +193,7 @@ def test_a_long_list_is_read_as_one_scrolls(desk: TidyingDesk) -> None:
         assert reader.count() == 304
 
 
-def test_rows_are_check_boxes_for_screen_readers(desk: TidyingDesk) -> None:
+def test_rows_are_check_boxes_for_screen_readers(desk: TidyingDriver) -> None:
     desk.find()
     found = QAccessible.queryAccessibleInterface(desk.view)
     columns = desk.view.model().columnCount() + 1  # Qt counts the headings of the rows, although these are hidden

@@ -18,8 +18,8 @@ from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.widgets.fields import ComboBox
-from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS
+from tests.support.window_driver import Table, WindowDriver
 from tests.ui.conftest import Adder
 
 
@@ -32,7 +32,7 @@ class Replaced:
         self.feature = CleanUp(context, self.table)
         self.feature.set_store(opened)
         context.undo_stack.set_store(opened.store)
-        self.window = Desk(qtbot, context.page)
+        self.window = WindowDriver(qtbot, context.page)
         self.qtbot = qtbot
 
     def open(self) -> None:
@@ -46,8 +46,8 @@ class Replaced:
         return self.window.the(CleanUpDialog)
 
     @property
-    def desk(self) -> Desk:
-        return Desk(self.qtbot, self.dialog)
+    def desk(self) -> WindowDriver:
+        return WindowDriver(self.qtbot, self.dialog)
 
     @property
     def view(self) -> ChangedTextTable:

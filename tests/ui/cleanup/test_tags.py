@@ -16,12 +16,12 @@ from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.cleanup.pages import TagGroup
 from plantdesk.ui.feature import OpenStore, WindowContext
-from tests.support.desk import Desk, Table
+from tests.support.window_driver import Table, WindowDriver
 
 TAGS = {"kitchen": 5, "Kitchen": 3, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1}
 
 
-class TagsDesk(Desk):
+class TagsDriver(WindowDriver):
     """A window whose store has plants with tags that are alike."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
@@ -52,11 +52,11 @@ class TagsDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TagsDesk:
-    return TagsDesk(qtbot, context, store, queries)
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TagsDriver:
+    return TagsDriver(qtbot, context, store, queries)
 
 
-def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDesk) -> None:
+def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDriver) -> None:
     desk.open()
     assert {"6 of 7 tags look like others", "takes 4 plants", "takes 2 plants"} <= {*desk.texts()}
     assert "6 plants get another tag. One change; Ctrl+Z takes it back." in desk.texts()
@@ -69,7 +69,7 @@ def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDesk) -> No
     desk.until(lambda: desk.tags() == TAGS)
 
 
-def test_branches_are_merged_level_by_level(desk: TagsDesk) -> None:
+def test_branches_are_merged_level_by_level(desk: TagsDriver) -> None:
     desk.have({"greenhouse/bench 1": 3, "Greenhouse/Bench 1": 4, "greenhouse/bench 2": 1, "bed 3": 3})
     desk.open()
     assert {"3 of 4 tags look like others", "4 plants get another tag. One change; Ctrl+Z takes it back."} <= {
@@ -79,20 +79,20 @@ def test_branches_are_merged_level_by_level(desk: TagsDesk) -> None:
     desk.until(lambda: desk.tags() == {"Greenhouse/Bench 1": 7, "Greenhouse/bench 2": 1, "bed 3": 3})
 
 
-def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(desk: TagsDesk) -> None:
+def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(desk: TagsDriver) -> None:
     desk.have({"greenhouse/bench 1": 2, "Greenhouse/Bench 1": 1, "Greenhouse/pot": 1})  # a tie above
     desk.open()
     above, below = desk.the(CleanUpDialog).findChildren(TagGroup)
     box = below.findChildren(QComboBox)[0]
     assert box.currentText() == "Greenhouse/bench 1"
-    Desk(desk.qtbot, above).button("Keep").click()
+    WindowDriver(desk.qtbot, above).button("Keep").click()
     assert box.currentText() == "greenhouse/bench 1"
-    Desk(desk.qtbot, above).button("Keep").click()
+    WindowDriver(desk.qtbot, above).button("Keep").click()
     desk.button("Merge 2 tags").click()
     desk.until(lambda: desk.tags() == {"Greenhouse/bench 1": 3, "Greenhouse/pot": 1})
 
 
-def test_another_tag_is_kept(desk: TagsDesk) -> None:
+def test_another_tag_is_kept(desk: TagsDriver) -> None:
     desk.open()
     boxes = [each for each in desk.the(CleanUpDialog).findChildren(QComboBox) if each.findData("Kitchen") >= 0]
     boxes[0].setCurrentIndex(boxes[0].findData("Kitchen"))
@@ -101,7 +101,7 @@ def test_another_tag_is_kept(desk: TagsDesk) -> None:
     desk.until(lambda: desk.tags() == {"Kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1})
 
 
-def test_a_tag_without_its_tick_stays(desk: TagsDesk) -> None:
+def test_a_tag_without_its_tick_stays(desk: TagsDriver) -> None:
     desk.open()
     assert not desk.button("bed 3, 3 plants, another number, so not ticked").isChecked()
     desk.button("kitchn, 1 plant, one letter off").click()
@@ -110,7 +110,7 @@ def test_a_tag_without_its_tick_stays(desk: TagsDesk) -> None:
     desk.until(lambda: desk.tags() == {"kitchen": 8, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1})
 
 
-def test_what_is_alike_is_chosen_above(desk: TagsDesk) -> None:
+def test_what_is_alike_is_chosen_above(desk: TagsDriver) -> None:
     desk.open()
     desk.button("one letter").click()
     desk.until(lambda: "4 of 7 tags look like others" in desk.texts())

@@ -21,11 +21,11 @@ from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, HistoryColu
 from plantdesk.ui.history.feature import History, HistoryDialog
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder, unreachable
 
 
-class HistoryDesk(Desk):
+class HistoryDriver(WindowDriver):
     """A window whose store has the plants Aloe, Basil and Cactus."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
@@ -57,7 +57,7 @@ class HistoryDesk(Desk):
         self.until(lambda: "…" not in self.dialog_texts())
 
     def dialog_texts(self) -> list[str]:
-        return Desk(self.qtbot, self.dialog).texts()
+        return WindowDriver(self.qtbot, self.dialog).texts()
 
     def counts(self, text: str) -> bool:
         """Whether the number of the changes is shown so."""
@@ -88,15 +88,15 @@ class HistoryDesk(Desk):
 @pytest.fixture
 def desk(
     qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
-) -> Iterator[HistoryDesk]:
+) -> Iterator[HistoryDriver]:
     add("Aloe", "Basil", "Cactus")
-    desk = HistoryDesk(qtbot, context, store, queries)
+    desk = HistoryDriver(qtbot, context, store, queries)
     yield desk
     for feature in desk.features:
         feature.release_store()
 
 
-def test_changes_are_listed_by_day_and_followed(desk: HistoryDesk) -> None:
+def test_changes_are_listed_by_day_and_followed(desk: HistoryDriver) -> None:
     desk.open()
     assert (
         "No changes yet. Edits, deletions, imports and restores are listed here, each with its undo."
@@ -110,7 +110,7 @@ def test_changes_are_listed_by_day_and_followed(desk: HistoryDesk) -> None:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
-def test_a_key_undoes_a_change_and_redoes_it(desk: HistoryDesk, key: Qt.Key) -> None:
+def test_a_key_undoes_a_change_and_redoes_it(desk: HistoryDriver, key: Qt.Key) -> None:
     desk.change(SetTag(Selection(ids=[2]), "office"))
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.open()
@@ -125,7 +125,7 @@ def test_a_key_undoes_a_change_and_redoes_it(desk: HistoryDesk, key: Qt.Key) -> 
     desk.until(lambda: any(text.startswith("2 changes since") for text in desk.dialog_texts()))
 
 
-def test_a_double_click_on_the_link_undoes_one_change_and_a_click_beside_it_none(desk: HistoryDesk) -> None:
+def test_a_double_click_on_the_link_undoes_one_change_and_a_click_beside_it_none(desk: HistoryDriver) -> None:
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.open()
     desk.shows("Today", "Delete “Aloe”")
@@ -140,7 +140,7 @@ def test_a_double_click_on_the_link_undoes_one_change_and_a_click_beside_it_none
     desk.shows("Today", "Set the tag “hall” for “Basil”", "Undone: Set the tag “office” for “Basil”", "Delete “Aloe”")
 
 
-def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDesk) -> None:
+def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDriver) -> None:
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.open()
     desk.shows("Today", "Delete “Aloe”")
@@ -156,11 +156,11 @@ def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDesk) 
     desk.enter(1)
     desk.until(lambda: desk.toast.text == "Redone: Delete “Aloe”.")
     assert desk.context.undo_stack.next_redo is None
-    Desk(desk.qtbot, desk.toast).button("Undo").click()
+    WindowDriver(desk.qtbot, desk.toast).button("Undo").click()
     desk.until(lambda: 1 in desk.plants())
 
 
-def test_the_undo_of_an_addition_is_called_so(desk: HistoryDesk) -> None:
+def test_the_undo_of_an_addition_is_called_so(desk: HistoryDriver) -> None:
     desk.context.undo_stack.push(AddedPlant(desk.plants()[1]))
     desk.context.undo_stack.undo()
     desk.open()
@@ -174,7 +174,7 @@ def test_the_undo_of_an_addition_is_called_so(desk: HistoryDesk) -> None:
     desk.until(lambda: desk.toast.text == "Took back “Aloe”.")
 
 
-def test_several_plants_that_were_added_together_are_taken_back(desk: HistoryDesk) -> None:
+def test_several_plants_that_were_added_together_are_taken_back(desk: HistoryDriver) -> None:
     desk.change(*(Insert(NewPlant(id=number, name="Salvia")) for number in range(10, 30)))
     desk.open()
     desk.shows("Today", "Add 20 plants")
@@ -186,7 +186,7 @@ def test_several_plants_that_were_added_together_are_taken_back(desk: HistoryDes
     desk.until(lambda: desk.toast.text == "Added 20 plants again.")
 
 
-def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
+def test_it_is_searched_by_text_and_source(desk: HistoryDriver) -> None:
     desk.change(edited(desk.plants()[1], name="100%"), source=FORM)
     desk.change(DeleteAll(Selection(ids=[2])))
     desk.open()
@@ -202,7 +202,7 @@ def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
     desk.until(lambda: "No changes match." in desk.dialog_texts())
 
 
-def test_shift_f10_opens_the_menu_of_a_change(desk: HistoryDesk) -> None:
+def test_shift_f10_opens_the_menu_of_a_change(desk: HistoryDriver) -> None:
     desk.change(SetTag(Selection(ids=[1]), "office"))
     desk.open()
     desk.shows("Today", "Set the tag “office” for “Aloe”")
@@ -215,7 +215,7 @@ def test_shift_f10_opens_the_menu_of_a_change(desk: HistoryDesk) -> None:
     desk.until(lambda: "Undone: Set the tag “office” for “Aloe”" in desk.rows())
 
 
-def test_many_changes_come_in_pages_and_those_that_match_are_counted(desk: HistoryDesk) -> None:
+def test_many_changes_come_in_pages_and_those_that_match_are_counted(desk: HistoryDriver) -> None:
     for number in range(450):
         desk.change(SetTag(Selection(ids=[1]), f"{'bed' if number % 2 else 'shed'} {number}"))
     desk.open()
@@ -224,7 +224,7 @@ def test_many_changes_come_in_pages_and_those_that_match_are_counted(desk: Histo
         desk.changes.scrollToBottom()
     assert desk.rows()[-1] == "Set the tag “shed 0” for “Aloe”"
     assert desk.rows().count("Today") == 1
-    search = Desk(desk.qtbot, desk.dialog).field("Search the history")
+    search = WindowDriver(desk.qtbot, desk.dialog).field("Search the history")
     desk.type(search, "bed 449")
     desk.until(lambda: desk.counts("1 of 450 changes since"))
     desk.type(search, "bed")
@@ -233,7 +233,7 @@ def test_many_changes_come_in_pages_and_those_that_match_are_counted(desk: Histo
     desk.until(lambda: desk.counts("225 of 450 changes since"))
 
 
-def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(250):
         desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))
     desk.open()
@@ -256,7 +256,7 @@ def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDesk, monkey
     ],
 )
 def test_what_an_undo_leaves_or_brings_back_under_another_id_is_said(
-    desk: HistoryDesk, edits: tuple[Edit, ...], said: str
+    desk: HistoryDriver, edits: tuple[Edit, ...], said: str
 ) -> None:
     for edit in edits:
         desk.change(edit)
@@ -266,7 +266,7 @@ def test_what_an_undo_leaves_or_brings_back_under_another_id_is_said(
     desk.until(lambda: any(said in text for text in desk.dialog_texts()))
 
 
-def test_ctrl_h_opens_one_window_and_closing_the_store_closes_it(desk: HistoryDesk) -> None:
+def test_ctrl_h_opens_one_window_and_closing_the_store_closes_it(desk: HistoryDriver) -> None:
     desk.open()
     first = desk.dialog
     desk.action("History…").trigger()
@@ -277,7 +277,7 @@ def test_ctrl_h_opens_one_window_and_closing_the_store_closes_it(desk: HistoryDe
     assert not desk.action("History…").isEnabled()
 
 
-def test_a_line_says_what_its_title_does_not(desk: HistoryDesk) -> None:
+def test_a_line_says_what_its_title_does_not(desk: HistoryDriver) -> None:
     desk.change(SetTag(Selection(ids=[2]), "office"), source=FORM)
     desk.change(SetTag(Selection(ids=[2]), None), source=FORM)
     desk.change(DeleteAll(Selection(ids=[3])), source=FORM)

@@ -34,8 +34,8 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, Table
 from tests.support.waiting import SECONDS
+from tests.support.window_driver import Table, WindowDriver
 from tests.ui.conftest import Adder, open_store
 
 _PER_MM = 10
@@ -125,7 +125,7 @@ def test_copies_go_on_from_the_first_label_to_the_next_page() -> None:
 # --- the dialog ---
 
 
-class LabelDesk(Desk):
+class LabelDriver(WindowDriver):
     """The window, and the dialog once it is open."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,13 +134,13 @@ class LabelDesk(Desk):
         self.feature = Labels(context, self.table)
         self._monkeypatch = monkeypatch
 
-    def open(self, *ids: int) -> Desk:
+    def open(self, *ids: int) -> WindowDriver:
         self.table.selected = list(ids)
         self.qtbot.keyClick(self.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
         self.until(lambda: bool(self.widget.findChildren(LabelDialog)))
-        return Desk(self.qtbot, self.the(LabelDialog))
+        return WindowDriver(self.qtbot, self.the(LabelDialog))
 
-    def save(self, dialog: Desk, file: Path) -> None:
+    def save(self, dialog: WindowDriver, file: Path) -> None:
         self._monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(file))
         dialog.button("Save as PDF…").click()
 
@@ -148,15 +148,15 @@ class LabelDesk(Desk):
 @pytest.fixture
 def desk(
     qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[LabelDesk]:
-    desk = LabelDesk(qtbot, context, monkeypatch)
+) -> Iterator[LabelDriver]:
+    desk = LabelDriver(qtbot, context, monkeypatch)
     desk.feature.set_store(OpenStore(store, queries))
     yield desk
     desk.feature.release_store()
 
 
 def test_labels_are_saved_as_a_pdf_and_opened(
-    desk: LabelDesk, add: Adder, tmp_path: Path, opened_files: list[str]
+    desk: LabelDriver, add: Adder, tmp_path: Path, opened_files: list[str]
 ) -> None:
     add("Aster", "Ivy", "Rose", tag="bed 4")
     dialog = desk.open(3, 1)
@@ -172,7 +172,9 @@ def test_labels_are_saved_as_a_pdf_and_opened(
     assert opened_files == [str(tmp_path / "labels.pdf")]
 
 
-def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_printed(desk: LabelDesk, add: Adder) -> None:
+def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_printed(
+    desk: LabelDriver, add: Adder
+) -> None:
     add("Aster")
     dialog = desk.open(1)
     page = dialog.the(PagePreview)
@@ -189,7 +191,7 @@ def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_print
     assert dialog.button("Print…").isEnabled()
 
 
-def test_sizes_are_written_as_the_region_does(desk: LabelDesk, add: Adder) -> None:
+def test_sizes_are_written_as_the_region_does(desk: LabelDriver, add: Adder) -> None:
     add("Aster")
     QLocale.setDefault(QLocale("de_DE"))  # until the end of the test
     assert "63,5 × 38,1 mm" in desk.open(1).the(QComboBox, "Sheet").currentText()
@@ -228,7 +230,7 @@ def test_a_label_may_have_the_own_line_alone() -> None:
     assert not is_blank(painted(Job(sheet, [plant(1)], nothing._replace(line="{name}"))), on_image(sheet, 0))
 
 
-def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDesk, add: Adder) -> None:
+def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDriver, add: Adder) -> None:
     add("Aster")
     dialog = desk.open(1)
     sheets = dialog.the(QComboBox, "Sheet")
@@ -254,7 +256,9 @@ def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDesk, a
     assert dialog.the(QComboBox, "Sheet").currentText() == chosen
 
 
-def test_labels_replace_no_database_and_are_not_written_into_nothing(desk: LabelDesk, add: Adder, store: Store) -> None:
+def test_labels_replace_no_database_and_are_not_written_into_nothing(
+    desk: LabelDriver, add: Adder, store: Store
+) -> None:
     add("Aster")
     dialog = desk.open(1)
     for file in (store.path.parent / "missing" / "labels.pdf", store.path):
@@ -265,13 +269,13 @@ def test_labels_replace_no_database_and_are_not_written_into_nothing(desk: Label
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the dialog of the system")
-def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
+def test_labels_are_printed(desk: LabelDriver, add: Adder, tmp_path: Path) -> None:
     from PySide6.QtPrintSupport import QPrintDialog
 
     add("Aster")
     dialog = desk.open(1)
     dialog.button("Print…").click()
-    printing = Desk(desk.qtbot, dialog.the(QPrintDialog))
+    printing = WindowDriver(desk.qtbot, dialog.the(QPrintDialog))
     assert printing.the(QToolButton, "fileBrowser").isHidden(), "a file dialog of Qt reads each file that it shows"
     printing.the(QLineEdit, "filename").setText(str(tmp_path / "printed.pdf"))
     printing.button("Print").click()
@@ -282,7 +286,7 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
 def test_without_a_selection_there_is_a_message_until_there_is_one(qtbot: QtBot, bare: Workspace, store: Store) -> None:
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     open_store(bare, store)
-    desk = Desk(qtbot, bare.window())
+    desk = WindowDriver(qtbot, bare.window())
     table = desk.the(PlantTableView)
     desk.until(lambda: table.model().rowCount() == 1)
     desk.choose("File", "Print labels…")

@@ -27,13 +27,13 @@ from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import Desk
 from tests.support.waiting import SECONDS
+from tests.support.window_driver import WindowDriver
 
 Rows = list[tuple[int, str, str | None]]
 
 
-class FormDesk(Desk):
+class FormDriver(WindowDriver):
     """The form, the message under it, and what is in the file."""
 
     queries: StoreQueries
@@ -49,7 +49,7 @@ class FormDesk(Desk):
 
     @property
     def actions(self) -> dict[str, QAbstractButton]:
-        return Desk(self.qtbot, self.message).buttons()
+        return WindowDriver(self.qtbot, self.message).buttons()
 
     def enter(self, field: QLineEdit | None = None) -> None:
         self.qtbot.keyClick(field or self.name, Qt.Key.Key_Return)
@@ -77,8 +77,8 @@ class FormDesk(Desk):
         self.qtbot.waitUntil(lambda: bool(answered))
 
     @property
-    def box(self) -> Desk:
-        return Desk(self.qtbot, self.form.findChildren(UnsavedPlants)[0])
+    def box(self) -> WindowDriver:
+        return WindowDriver(self.qtbot, self.form.findChildren(UnsavedPlants)[0])
 
     def select_in_box(self, *rows: int) -> None:
         """Click lines of what is not saved, the others with Ctrl."""
@@ -126,8 +126,8 @@ def restored(entry: AddPlantController, **kept: object) -> Callable[[], dict[str
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries) -> FormDesk:
-    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+def desk(qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries) -> FormDriver:
+    desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.queries = queries
     entry.set_store(store, queries)
     qtbot.waitUntil(lambda: desk.next_id == "1")
@@ -135,7 +135,7 @@ def desk(qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQu
 
 
 @pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 2**53 + 1, LARGEST_ID])
-def test_every_id_is_kept_digit_for_digit(desk: FormDesk, plant_id: int) -> None:
+def test_every_id_is_kept_digit_for_digit(desk: FormDriver, plant_id: int) -> None:
     desk.type(desk.id, str(plant_id))
     desk.type(desk.name, "Aloe vera")
     desk.type(desk.tag, "kitchen")
@@ -144,7 +144,7 @@ def test_every_id_is_kept_digit_for_digit(desk: FormDesk, plant_id: int) -> None
     assert desk.rows() == [(plant_id, "Aloe vera", "kitchen")]
 
 
-def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(desk: FormDesk) -> None:
+def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(desk: FormDriver) -> None:
     desk.name.setText("Aloe")
     QTest.mouseClick(desk.button("Add"), Qt.MouseButton.LeftButton)
     desk.sees("Added “Aloe”")
@@ -155,7 +155,7 @@ def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(de
     assert len(desk.rows()) == 1
 
 
-def test_spaces_around_a_text_are_nobodys_intention_nor_a_name_that_cannot_be_seen(desk: FormDesk) -> None:
+def test_spaces_around_a_text_are_nobodys_intention_nor_a_name_that_cannot_be_seen(desk: FormDriver) -> None:
     desk.name.setText("\u3000\u200b")
     desk.enter()
     desk.sees("The name is missing.")
@@ -176,7 +176,7 @@ def test_spaces_around_a_text_are_nobodys_intention_nor_a_name_that_cannot_be_se
         (str(-(2**63) - 1), "too small"),
     ],
 )
-def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: str, expected: str) -> None:
+def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDriver, text: str, expected: str) -> None:
     desk.type(desk.id, text)
     desk.type(desk.name, "Aloe vera")
     desk.type(desk.tag, "kitchen")
@@ -194,7 +194,7 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: s
 
 
 @pytest.mark.parametrize("texts", [("", "", "kitchen"), ("", "   ", ""), ("5", "   ", "")])
-def test_a_plant_needs_a_name(desk: FormDesk, texts: tuple[str, str, str]) -> None:
+def test_a_plant_needs_a_name(desk: FormDriver, texts: tuple[str, str, str]) -> None:
     for field, text in zip((desk.id, desk.name, desk.tag), texts, strict=True):
         desk.type(field, text)
     desk.enter()
@@ -208,7 +208,7 @@ def test_a_plant_needs_a_name(desk: FormDesk, texts: tuple[str, str, str]) -> No
 
 
 @pytest.mark.parametrize("pinned", ["", "kitchen"])
-def test_enter_in_an_empty_form_only_speaks(desk: FormDesk, spoken: list[str], pinned: str) -> None:
+def test_enter_in_an_empty_form_only_speaks(desk: FormDriver, spoken: list[str], pinned: str) -> None:
     desk.button("Pin").setChecked(bool(pinned))
     desk.type(desk.tag, pinned)
     desk.enter(desk.tag)
@@ -217,7 +217,7 @@ def test_enter_in_an_empty_form_only_speaks(desk: FormDesk, spoken: list[str], p
 
 
 def test_a_used_id_names_and_shows_its_owner_and_offers_the_next_free_one(
-    desk: FormDesk, entry: AddPlantController
+    desk: FormDriver, entry: AddPlantController
 ) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Ficus lyrata", "41")
@@ -234,7 +234,7 @@ def test_a_used_id_names_and_shows_its_owner_and_offers_the_next_free_one(
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
 
-def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
+def test_the_tag_is_kept_when_it_is_pinned(desk: FormDriver) -> None:
     QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
     desk.type(desk.tag, "kitchen")
     desk.type(desk.name, "Aloe")
@@ -246,7 +246,7 @@ def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
 def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.type(desk.id, "5")
     desk.type(desk.name, "Early bird")
     desk.enter()
@@ -264,7 +264,7 @@ def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_rest
 ) -> None:
     form = entry.parent()
     assert isinstance(form, PlantForm)
-    desk = FormDesk(qtbot, form, store)
+    desk = FormDriver(qtbot, form, store)
     desk.name.setFocus()
     desk.enter()
     form.fill(("", "Half typed", ""))
@@ -277,7 +277,7 @@ def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_rest
 def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     entry.set_store(store, queries)  # asks; the answer comes through the event loop
     desk.type(desk.name, "Early bird")
     desk.enter()
@@ -286,7 +286,7 @@ def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     assert desk.rows() == [(1, "Early bird", None)]
 
 
-def test_without_an_id_a_plant_never_conflicts_with_one_of_a_script(desk: FormDesk) -> None:
+def test_without_an_id_a_plant_never_conflicts_with_one_of_a_script(desk: FormDriver) -> None:
     desk.name.setText("Aloe vera")
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(SECONDS)
     assert desk.next_id == "1"  # the window does not know of the other yet
@@ -295,7 +295,7 @@ def test_without_an_id_a_plant_never_conflicts_with_one_of_a_script(desk: FormDe
     assert desk.rows() == [(1, "by a script", None), (2, "Aloe vera", None)]
 
 
-def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDesk) -> None:
+def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDriver) -> None:
     desk.type(desk.id, "five")
     desk.type(desk.name, "Aloe vera")
     desk.enter()
@@ -311,7 +311,7 @@ def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDesk) -> 
 def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.adds("Early bird")
     entry.show_no_store()
     assert desk.message.text == "Typed plants wait until the store can be opened."
@@ -326,7 +326,7 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
 
 
 @pytest.fixture
-def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+def locked(desk: FormDriver, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Another program that holds the store's write lock."""
     unsubscribe = desk.store.subscribe_health(bridge.notify_health)
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(SECONDS)
@@ -338,7 +338,7 @@ def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> I
     unsubscribe()
 
 
-def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDesk, locked: sqlite3.Connection) -> None:
+def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDriver, locked: sqlite3.Connection) -> None:
     desk.adds("Patience")
     desk.adds("Fern", "70")
     desk.lists(Patience="Another program", Fern="Another program")
@@ -349,7 +349,7 @@ def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDesk, 
 
 
 def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
-    desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
+    desk: FormDriver, entry: AddPlantController, locked: sqlite3.Connection
 ) -> None:
     desk.adds("Patience")
     desk.lists(Patience="Another program")
@@ -363,7 +363,7 @@ def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
 
 
 def test_what_cannot_be_saved_is_tried_again_at_once(
-    desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
+    desk: FormDriver, entry: AddPlantController, locked: sqlite3.Connection
 ) -> None:
     reasons = [{"texts": ["", name, ""], "plants": [[name, None, None, None]], "reason": "Closed."} for name in "abc"]
     reasons[2]["reason"] = ""  # it was being saved
@@ -378,7 +378,9 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
 @pytest.mark.parametrize(
     ("label", "added"), [("Use free IDs for 2 plants", [42, 43]), ("Discard 2 plants", []), ("Discard", [42])]
 )
-def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk, label: str, added: list[int]) -> None:
+def test_several_plants_with_used_ids_are_handled_at_once_by_keys(
+    desk: FormDriver, label: str, added: list[int]
+) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Aster", "41")
     desk.lists(Aster="already belongs")
@@ -402,7 +404,7 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk
 # --- typing while plants are saved ------------------------------------------------------------------------------------
 
 
-def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDesk, locked: sqlite3.Connection) -> None:
+def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDriver, locked: sqlite3.Connection) -> None:
     desk.store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
     desk.adds("Fern")
     desk.qtbot.keyClicks(desk.name, "Basil")
@@ -416,7 +418,7 @@ def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDesk, locked: sqli
     assert desk.name.text() == "Mint"
 
 
-def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDesk) -> None:
+def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDriver) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Ficus lyrata", "41")
     desk.qtbot.keyClicks(desk.name, "Basi")
@@ -430,7 +432,7 @@ def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDesk) -> 
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
 
-def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDesk) -> None:
+def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDriver) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Ficus", "41")
     desk.lists(Ficus="already belongs")
@@ -451,7 +453,7 @@ def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDes
     assert (desk.name.text(), desk.unsaved()) == ("Basi", {})
 
 
-def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
+def test_the_list_is_used_by_keys(desk: FormDriver) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     for name in ("a", "b", "c", "d", "e"):
         desk.adds(name, "41")
@@ -465,7 +467,7 @@ def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
     assert desk.name.hasFocus()
 
 
-def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry: AddPlantController) -> None:
+def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDriver, entry: AddPlantController) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     entry.queue.submit(Submission([EnteredPlant("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
     entry.queue.submit(Submission([EnteredPlant("Salvia", None, 41), EnteredPlant("Thyme", None, None, "a note")]))
@@ -491,7 +493,7 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme"), (45, "Aloe vera")]
 
 
-def test_a_half_typed_plant_of_another_store_replaces_a_pinned_tag(entry: AddPlantController, desk: FormDesk) -> None:
+def test_a_half_typed_plant_of_another_store_replaces_a_pinned_tag(entry: AddPlantController, desk: FormDriver) -> None:
     desk.form.tag_field.setText("office")
     desk.form.tag_field.set_pinned(pinned=True)
     restored(entry, draft=["", "Fern", "kitchen"])
@@ -500,7 +502,7 @@ def test_a_half_typed_plant_of_another_store_replaces_a_pinned_tag(entry: AddPla
 
 @pytest.mark.parametrize("kills", [0, 1])
 def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
-    desk: FormDesk, entry: AddPlantController, store: Store, queries: StoreQueries, kills: int
+    desk: FormDriver, entry: AddPlantController, store: Store, queries: StoreQueries, kills: int
 ) -> None:
     desk.adds("Fern")
     desk.adds("Fern")
@@ -526,7 +528,7 @@ def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
     desk.lists(Fern="?", Salvia="?")
 
 
-def test_one_enter_adds_once_however_long_it_is_held(desk: FormDesk) -> None:
+def test_one_enter_adds_once_however_long_it_is_held(desk: FormDriver) -> None:
     desk.qtbot.keyClicks(desk.name, "Fern")
     for repeated in (False, True, True):
         event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "", repeated)

@@ -23,7 +23,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.window.commands import EditCommands
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, plain
+from tests.support.window_driver import WindowDriver, plain
 from tests.ui.conftest import Adder
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -32,7 +32,9 @@ ROW_MENU = ["Edit name", "Edit tag", "Duplicate plant", "Delete plant", *COPIES]
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[Desk]:
+def desk(
+    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+) -> Iterator[WindowDriver]:
     """Two plants from two sources, the second on top."""
     QGuiApplication.clipboard().clear()
     add("Aloe")
@@ -41,7 +43,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
     for feature in features:
         feature.set_up()
         feature.set_store(OpenStore(store, queries))
-    desk = Desk(qtbot, context.page.window())
+    desk = WindowDriver(qtbot, context.page.window())
     desk.window.resize(1180, 760)
     table = desk.the(PlantTableView)
     table.columns.show_sources(2)
@@ -77,7 +79,7 @@ def shown(table: PlantTableView) -> list[str]:
     return [column.name for column in Column if not table.isColumnHidden(column)]
 
 
-def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(desk: Desk) -> None:
+def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(desk: WindowDriver) -> None:
     table = desk.the(PlantTableView)
     right_click(table.viewport(), place_of(table, 1))
     menu = desk.popup()
@@ -87,7 +89,7 @@ def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
 
 
-def test_a_right_click_in_the_selection_keeps_it(desk: Desk) -> None:
+def test_a_right_click_in_the_selection_keeps_it(desk: WindowDriver) -> None:
     table = desk.the(PlantTableView)
     table.selectAll()
     right_click(table.viewport(), place_of(table, 1))
@@ -96,7 +98,7 @@ def test_a_right_click_in_the_selection_keeps_it(desk: Desk) -> None:
     assert "Basil" in QGuiApplication.clipboard().text()
 
 
-def test_shift_f10_opens_the_menu_at_the_current_row(desk: Desk) -> None:
+def test_shift_f10_opens_the_menu_at_the_current_row(desk: WindowDriver) -> None:
     table = desk.the(PlantTableView)
     table.setFocus()
     table.selectRow(1)
@@ -109,7 +111,7 @@ def test_shift_f10_opens_the_menu_at_the_current_row(desk: Desk) -> None:
     assert table.editor.text() == "Aloe"
 
 
-def test_the_menu_key_opens_the_same_menu(desk: Desk) -> None:
+def test_the_menu_key_opens_the_same_menu(desk: WindowDriver) -> None:
     table = desk.the(PlantTableView)
     table.setFocus()
     table.selectRow(0)
@@ -129,7 +131,7 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
     add("Aloe")
     bare.set_up()
     bare.set_store(store)
-    desk = Desk(qtbot, bare.window())
+    desk = WindowDriver(qtbot, bare.window())
     table = desk.the(PlantTableView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     table.setFocus()
@@ -145,7 +147,7 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
     opened.reject()
 
 
-def test_the_keys_of_undo_and_redo_work_after_the_menu_of_a_row(desk: Desk) -> None:
+def test_the_keys_of_undo_and_redo_work_after_the_menu_of_a_row(desk: WindowDriver) -> None:
     """When the menu was opened, there was nothing to undo."""
     table = desk.the(PlantTableView)
     right_click(table.viewport(), place_of(table, 0))
@@ -161,7 +163,7 @@ def test_the_keys_of_undo_and_redo_work_after_the_menu_of_a_row(desk: Desk) -> N
     desk.until(lambda: table.model().rowCount() == 1)
 
 
-def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
+def test_the_menu_of_the_header_hides_and_shows_columns(desk: WindowDriver) -> None:
     table = desk.the(PlantTableView)
     header = table.horizontalHeader()
     assert shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"]
@@ -174,7 +176,7 @@ def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
         assert shown(table) == expected
 
 
-def test_a_narrow_table_hides_no_column_for_good(desk: Desk) -> None:
+def test_a_narrow_table_hides_no_column_for_good(desk: WindowDriver) -> None:
     table = desk.the(PlantTableView)
     desk.window.resize(640, 500)
     desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED"])
@@ -185,7 +187,7 @@ def test_a_narrow_table_hides_no_column_for_good(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("command", "start"), [("Copy as CSV", "id,name,tag,"), ("Copy as JSON", '[\n{"id": 9, "name": "Basil"')]
 )
-def test_rows_are_copied_as_files_have_them(desk: Desk, command: str, start: str) -> None:
+def test_rows_are_copied_as_files_have_them(desk: WindowDriver, command: str, start: str) -> None:
     table = desk.the(PlantTableView)
     table.selectAll()
     right_click(table.viewport(), place_of(table, 0))
@@ -196,7 +198,7 @@ def test_rows_are_copied_as_files_have_them(desk: Desk, command: str, start: str
     assert text.index("Basil") < text.index("Aloe")
 
 
-def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: Desk, add: Adder) -> None:
+def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: WindowDriver, add: Adder) -> None:
     add("Cactus", tag="R&D")
     table = desk.the(PlantTableView)
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
@@ -208,7 +210,7 @@ def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: Desk, add: Adder)
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 2)
 
 
-def test_the_menu_of_a_row_filters_by_its_day(desk: Desk, other_program: Connection) -> None:
+def test_the_menu_of_a_row_filters_by_its_day(desk: WindowDriver, other_program: Connection) -> None:
     other_program.execute("UPDATE plant SET added_at = added_at - 3 * 86400000 WHERE name = 'Aloe'")
     other_program.commit()
     table = desk.the(PlantTableView)

@@ -22,12 +22,12 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDriver
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
-class EditDesk(PlantsDesk):
+class EditDriver(PlantsDriver):
     """The plants of a window and its Edit menu."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
@@ -83,14 +83,14 @@ class EditDesk(PlantsDesk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[EditDesk]:
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[EditDriver]:
     """Basil, Aloe and Cactus, the newest on top."""
     add("Cactus", "Aloe", "Basil", tag="kitchen")
     features = [Plants(context), EditCommands(context)]
     for feature in features:
         feature.set_up()
         feature.set_store(OpenStore(store, queries))
-    desk = EditDesk(qtbot, context, store)
+    desk = EditDriver(qtbot, context, store)
     desk.sees("Basil", "Aloe", "Cactus")
     with qtbot.waitActive(desk.window):
         desk.window.activateWindow()
@@ -102,7 +102,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
 # --- opening, saving, cancelling --------------------------------------------------------------------------------------
 
 
-def test_undo_right_after_an_edit_takes_it_back(desk: EditDesk, other_program: sqlite3.Connection) -> None:
+def test_undo_right_after_an_edit_takes_it_back(desk: EditDriver, other_program: sqlite3.Connection) -> None:
     """And not the edit before, while the store has not answered yet."""
     desk.edit(1)
     desk.enter("Agave")
@@ -116,7 +116,7 @@ def test_undo_right_after_an_edit_takes_it_back(desk: EditDesk, other_program: s
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter])
-def test_a_key_opens_the_name_with_all_of_it_selected_and_enter_saves(desk: EditDesk, key: Qt.Key) -> None:
+def test_a_key_opens_the_name_with_all_of_it_selected_and_enter_saves(desk: EditDriver, key: Qt.Key) -> None:
     desk.select(2)
     desk.press(key)
     desk.until_editing(2)
@@ -129,7 +129,7 @@ def test_a_key_opens_the_name_with_all_of_it_selected_and_enter_saves(desk: Edit
     assert (list(desk.table.selected_ids()), desk.table.hasFocus()) == ([2], True)
 
 
-def test_a_double_click_edits_the_cell_under_it(desk: EditDesk) -> None:
+def test_a_double_click_edits_the_cell_under_it(desk: EditDriver) -> None:
     for column, name in ((Column.TAG, "Tag"), (Column.NAME, "Name")):
         place = desk.table.visualRect(desk.table.model().index(1, column)).center()
         QTest.mouseClick(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -141,7 +141,7 @@ def test_a_double_click_edits_the_cell_under_it(desk: EditDesk) -> None:
         assert desk.editor.isHidden()
 
 
-def test_tab_moves_from_name_to_tag_and_enter_saves_both_as_one_change(desk: EditDesk) -> None:
+def test_tab_moves_from_name_to_tag_and_enter_saves_both_as_one_change(desk: EditDriver) -> None:
     desk.edit(2)
     desk.type(desk.editor, "Aloe vera")
     desk.press(Qt.Key.Key_Tab)
@@ -158,7 +158,7 @@ def test_tab_moves_from_name_to_tag_and_enter_saves_both_as_one_change(desk: Edi
     assert (row.name, row.tag) == ("Aloe", "kitchen")
 
 
-def test_the_row_shows_what_was_typed_at_once_and_after_escape_what_is_stored(desk: EditDesk, bridge: Bridge) -> None:
+def test_the_row_shows_what_was_typed_at_once_and_after_escape_what_is_stored(desk: EditDriver, bridge: Bridge) -> None:
     desk.edit(2)
     desk.type(desk.editor, "Aloe vera")
     desk.press(Qt.Key.Key_Tab)
@@ -171,7 +171,7 @@ def test_the_row_shows_what_was_typed_at_once_and_after_escape_what_is_stored(de
     desk.sees("Basil", "Aloe", "Cactus")
 
 
-def test_the_row_does_not_show_the_old_name_again_while_it_is_saved(desk: EditDesk) -> None:
+def test_the_row_does_not_show_the_old_name_again_while_it_is_saved(desk: EditDriver) -> None:
     desk.edit(2)
     desk.enter("Aloe vera")
     seen: list[str] = []
@@ -181,7 +181,7 @@ def test_the_row_does_not_show_the_old_name_again_while_it_is_saved(desk: EditDe
     assert {desk.names()[1], *seen} == {"Aloe vera"}
 
 
-def test_an_emptied_tag_is_none(desk: EditDesk) -> None:
+def test_an_emptied_tag_is_none(desk: EditDriver) -> None:
     desk.select(2)
     desk.choose("Edit", "Edit tag")
     desk.until_editing(2, "Tag")
@@ -190,7 +190,7 @@ def test_an_emptied_tag_is_none(desk: EditDesk) -> None:
     assert desk.plant(2).tag is None
 
 
-def test_escape_and_an_unchanged_text_leave_the_plant_as_it_is(desk: EditDesk) -> None:
+def test_escape_and_an_unchanged_text_leave_the_plant_as_it_is(desk: EditDriver) -> None:
     before = desk.plant(2)
     desk.edit(2)
     desk.type(desk.editor, "Something")
@@ -203,7 +203,7 @@ def test_escape_and_an_unchanged_text_leave_the_plant_as_it_is(desk: EditDesk) -
     assert "Undo" not in desk.enabled("Edit")
 
 
-def test_what_is_edited_is_the_whole_text_with_its_line_break(desk: EditDesk, add: Adder) -> None:
+def test_what_is_edited_is_the_whole_text_with_its_line_break(desk: EditDriver, add: Adder) -> None:
     name = "long " * 400 + "\nend"
     (row,) = add(name, tag="kitchen")
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 4)
@@ -216,7 +216,7 @@ def test_what_is_edited_is_the_whole_text_with_its_line_break(desk: EditDesk, ad
     assert (now.name, now.tag) == (name, "bath")
 
 
-def test_a_click_elsewhere_saves(desk: EditDesk) -> None:
+def test_a_click_elsewhere_saves(desk: EditDriver) -> None:
     desk.edit(2)
     desk.type(desk.editor, "Aloe vera")
     place = desk.table.visualRect(desk.table.model().index(0, Column.ADDED)).center()
@@ -226,7 +226,7 @@ def test_a_click_elsewhere_saves(desk: EditDesk) -> None:
 
 
 @pytest.mark.parametrize("name", ["  ", "\u3000\u200b"])
-def test_a_blank_name_is_refused_with_a_message(desk: EditDesk, name: str) -> None:
+def test_a_blank_name_is_refused_with_a_message(desk: EditDriver, name: str) -> None:
     desk.edit(2)
     desk.editor.setText(name)
     desk.press(Qt.Key.Key_Return)
@@ -238,7 +238,7 @@ def test_a_blank_name_is_refused_with_a_message(desk: EditDesk, name: str) -> No
     desk.sees("Basil", "Aloe vera", "Cactus")
 
 
-def test_arrows_do_not_leave_the_cell_and_the_menu_edits_what_is_typed(desk: EditDesk) -> None:
+def test_arrows_do_not_leave_the_cell_and_the_menu_edits_what_is_typed(desk: EditDriver) -> None:
     desk.edit(2)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown):
         desk.press(key)
@@ -255,7 +255,7 @@ def test_arrows_do_not_leave_the_cell_and_the_menu_edits_what_is_typed(desk: Edi
 
 @pytest.mark.parametrize("order", ["Newest first", "By name"])
 def test_plants_of_scripts_move_the_editor_with_its_row_and_leave_what_is_typed(
-    desk: EditDesk, add: Adder, order: str
+    desk: EditDriver, add: Adder, order: str
 ) -> None:
     desk.action(order).trigger()
     desk.edit(2)
@@ -271,7 +271,7 @@ def test_plants_of_scripts_move_the_editor_with_its_row_and_leave_what_is_typed(
     desk.qtbot.waitUntil(lambda: "half a na" in desk.names())
 
 
-def test_the_editor_stays_open_when_all_rows_are_replaced(desk: EditDesk) -> None:
+def test_the_editor_stays_open_when_all_rows_are_replaced(desk: EditDriver) -> None:
     desk.edit(2)
     desk.type(desk.editor, "half a na")
     desk.action("By ID").trigger()
@@ -285,7 +285,7 @@ def test_the_editor_stays_open_when_all_rows_are_replaced(desk: EditDesk) -> Non
 # --- conflicts --------------------------------------------------------------------------------------------------------
 
 
-def test_a_plant_changed_elsewhere_is_shown_in_both_versions_and_mine_can_be_kept(desk: EditDesk) -> None:
+def test_a_plant_changed_elsewhere_is_shown_in_both_versions_and_mine_can_be_kept(desk: EditDriver) -> None:
     desk.edit(2)
     desk.change_elsewhere(2, name="Theirs")
     desk.enter("Mine")
@@ -301,7 +301,7 @@ def test_a_plant_changed_elsewhere_is_shown_in_both_versions_and_mine_can_be_kep
     desk.sees("Basil", "Theirs", "Cactus")
 
 
-def test_the_same_change_elsewhere_is_no_conflict(desk: EditDesk, queries: StoreQueries) -> None:
+def test_the_same_change_elsewhere_is_no_conflict(desk: EditDriver, queries: StoreQueries) -> None:
     desk.edit(2)
     desk.change_elsewhere(2, name="Same")
     desk.enter("Same")
@@ -313,7 +313,7 @@ def test_the_same_change_elsewhere_is_no_conflict(desk: EditDesk, queries: Store
     assert desk.bars == []
 
 
-def test_another_note_meanwhile_is_kept_without_a_question(desk: EditDesk) -> None:
+def test_another_note_meanwhile_is_kept_without_a_question(desk: EditDriver) -> None:
     desk.edit(2)
     row = desk.plant(2)
     desk.store.apply([edited(row, note="Beside the tap")], COMMAND).result(SECONDS)
@@ -322,7 +322,7 @@ def test_another_note_meanwhile_is_kept_without_a_question(desk: EditDesk) -> No
     assert desk.plant(2).note == "Beside the tap"
 
 
-def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDesk) -> None:
+def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDriver) -> None:
     desk.edit(2)
     desk.type(desk.editor, "Aloe vera")
     desk.delete_elsewhere(2)
@@ -338,7 +338,7 @@ def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDesk) -> None:
     assert desk.bars == []
 
 
-def test_a_plant_that_came_back_meanwhile_gets_what_was_typed(desk: EditDesk) -> None:
+def test_a_plant_that_came_back_meanwhile_gets_what_was_typed(desk: EditDriver) -> None:
     desk.edit(2)
     desk.type(desk.editor, "Aloe vera")
     desk.delete_elsewhere(2)
@@ -351,7 +351,9 @@ def test_a_plant_that_came_back_meanwhile_gets_what_was_typed(desk: EditDesk) ->
     assert desk.bars == []
 
 
-def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(desk: EditDesk, context: WindowContext) -> None:
+def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(
+    desk: EditDriver, context: WindowContext
+) -> None:
     desk.edit(2)
     desk.type(desk.editor, "Aloe vera")
     plants = context.page.findChild(Plants)
@@ -362,7 +364,7 @@ def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(desk: Ed
     assert desk.plant(2).name == "Aloe vera"
 
 
-def test_a_mirrored_table_is_edited_the_same_way(desk: EditDesk) -> None:
+def test_a_mirrored_table_is_edited_the_same_way(desk: EditDriver) -> None:
     desk.table.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     desk.table.clearSelection()
     desk.table.go_to_first_row()

@@ -30,13 +30,13 @@ from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.messages import MessageLine
 from plantdesk.ui.widgets.offers import TagCompleter
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
+from tests.support.window_driver import WindowDriver, plain
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
-class EntryDesk(Desk):
+class EntryDriver(WindowDriver):
     """The window; its cursor is in Name."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
@@ -101,7 +101,7 @@ class EntryDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDriver:
     """Two plants of one name, with different tags, and two others."""
     plants = [("Monstera deliciosa", "office"), ("Monarda", None), ("Mentha × piperita", "bed")]
     plants.append(("Monstera deliciosa", "living room"))
@@ -110,7 +110,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDesk:
         store.add(new_plant(values), FORM).result(SECONDS)
     bare.set_up()
     bare.set_store(store)
-    desk = EntryDesk(qtbot, bare, store)
+    desk = EntryDriver(qtbot, bare, store)
     qtbot.waitUntil(lambda: desk.the(PlantTableView).model().rowCount() == 4)
     return desk
 
@@ -118,7 +118,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDesk:
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
-def test_three_letters_and_enter_add_a_plant_with_its_usual_tag(desk: EntryDesk) -> None:
+def test_three_letters_and_enter_add_a_plant_with_its_usual_tag(desk: EntryDriver) -> None:
     desk.types("Mon")
     desk.sees("Monstera deliciosa", "living room")
     assert desk.name.selectedText() == "stera deliciosa"
@@ -128,7 +128,7 @@ def test_three_letters_and_enter_add_a_plant_with_its_usual_tag(desk: EntryDesk)
     assert not desk.offers.isVisible()
 
 
-def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDesk) -> None:
+def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDriver) -> None:
     form = desk.the(PlantForm)
     desk.types("Mon")
     desk.shows("Monstera deliciosa", "living room")
@@ -140,7 +140,7 @@ def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDesk) -> None:
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
 def test_who_types_on_without_looking_adds_what_was_typed(
-    desk: EntryDesk, monkeypatch: pytest.MonkeyPatch, key: Qt.Key
+    desk: EntryDriver, monkeypatch: pytest.MonkeyPatch, key: Qt.Key
 ) -> None:
     monkeypatch.setattr("plantdesk.ui.plants.form_fields._SEEN_AFTER", 3600)  # on a machine of any speed
     desk.types("Mon")
@@ -153,7 +153,7 @@ def test_who_types_on_without_looking_adds_what_was_typed(
 
 
 @pytest.mark.parametrize("typed", ["mon", "MONSTERA", "monstera", "mentha x p"])
-def test_what_was_typed_is_never_changed(desk: EntryDesk, typed: str) -> None:
+def test_what_was_typed_is_never_changed(desk: EntryDriver, typed: str) -> None:
     desk.types(typed)
     desk.offers_are_shown()
     assert (desk.name.text(), desk.tag.text()) == (typed, "")
@@ -162,7 +162,7 @@ def test_what_was_typed_is_never_changed(desk: EntryDesk, typed: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["Esc", "Ctrl+Z"])
-def test_escape_and_undo_keep_what_was_typed_alone(desk: EntryDesk, key: str) -> None:
+def test_escape_and_undo_keep_what_was_typed_alone(desk: EntryDriver, key: str) -> None:
     desk.types("Mon")
     desk.sees("Monstera deliciosa", "living room")
     QTest.keySequence(desk.name, QKeySequence(key))
@@ -172,7 +172,7 @@ def test_escape_and_undo_keep_what_was_typed_alone(desk: EntryDesk, key: str) ->
     assert not desk.offers.isVisible()
 
 
-def test_the_arrows_choose_another_offer(desk: EntryDesk) -> None:
+def test_the_arrows_choose_another_offer(desk: EntryDriver) -> None:
     desk.types("mon")
     desk.offers_are_shown()
     desk.press(Qt.Key.Key_Down)
@@ -190,7 +190,7 @@ def test_the_arrows_choose_another_offer(desk: EntryDesk) -> None:
     desk.has(("Monarda", None))
 
 
-def test_an_offer_is_clicked(desk: EntryDesk) -> None:
+def test_an_offer_is_clicked(desk: EntryDriver) -> None:
     desk.types("mon")
     desk.offers_are_shown()
     view = desk.offers
@@ -200,7 +200,7 @@ def test_an_offer_is_clicked(desk: EntryDesk) -> None:
     assert desk.name.hasFocus()
 
 
-def test_nothing_is_filled_in_after_backspace_a_whole_word_or_a_space(desk: EntryDesk) -> None:
+def test_nothing_is_filled_in_after_backspace_a_whole_word_or_a_space(desk: EntryDriver) -> None:
     desk.types("Mon")
     desk.shows("Monstera deliciosa", "living room")
     desk.press(Qt.Key.Key_Backspace)
@@ -219,7 +219,7 @@ def test_nothing_is_filled_in_after_backspace_a_whole_word_or_a_space(desk: Entr
     assert desk.name.text() == "Monstera "
 
 
-def test_a_known_name_is_offered_as_well_and_not_refused(desk: EntryDesk) -> None:
+def test_a_known_name_is_offered_as_well_and_not_refused(desk: EntryDriver) -> None:
     desk.types("Monarda")
     desk.qtbot.waitUntil(lambda: desk.offers.isVisible() and desk.offers.model().index(0, 0).data() == "Monarda")
     assert desk.name.text() == "Monarda"
@@ -227,7 +227,7 @@ def test_a_known_name_is_offered_as_well_and_not_refused(desk: EntryDesk) -> Non
     desk.has(("Monarda", None))
 
 
-def test_a_name_that_plants_have_is_not_filled_up_however_many_others_begin_so(desk: EntryDesk) -> None:
+def test_a_name_that_plants_have_is_not_filled_up_however_many_others_begin_so(desk: EntryDriver) -> None:
     names = ["Rosa", *(f"Rosa {kind}" for kind in "abcdefg" for _ in range(2))]
     for plant_id, name in enumerate(names, 100):
         desk.store.add(new_plant({"id": plant_id, "name": name, "tag": "bed"}), FORM).result(SECONDS)
@@ -236,7 +236,7 @@ def test_a_name_that_plants_have_is_not_filled_up_however_many_others_begin_so(d
     assert (desk.name.text(), desk.tag.text()) == ("Rosa", "")
 
 
-def test_a_typed_or_pinned_tag_stays(desk: EntryDesk) -> None:
+def test_a_typed_or_pinned_tag_stays(desk: EntryDriver) -> None:
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "hall")
     desk.types("Mon")
@@ -245,7 +245,7 @@ def test_a_typed_or_pinned_tag_stays(desk: EntryDesk) -> None:
     desk.shows("Mon", "hall")
 
 
-def test_up_recalls_the_last_plants(desk: EntryDesk) -> None:
+def test_up_recalls_the_last_plants(desk: EntryDriver) -> None:
     desk.types("Fern")
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, " hall/ ")  # a slash at the end leads nowhere
@@ -265,45 +265,48 @@ def test_up_recalls_the_last_plants(desk: EntryDesk) -> None:
     desk.has(("Ivy", None), ("Ivy", None), ("Fern", "hall"))
 
 
-def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
+def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDriver) -> None:
     desk.adds("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.has(("Monstera deliciosa", "living room"))
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
-    assert key_text(Key.Redo) in Desk(desk.qtbot, desk.toast).texts()
-    assert "Undo" not in Desk(desk.qtbot, desk.message).buttons(), "it would do nothing"
+    assert key_text(Key.Redo) in WindowDriver(desk.qtbot, desk.toast).texts()
+    assert "Undo" not in WindowDriver(desk.qtbot, desk.message).buttons(), "it would do nothing"
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     desk.has(("Fern", None))
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Added “Fern” again.")
-    assert key_text(Key.Undo) in Desk(desk.qtbot, desk.toast).texts()
+    assert key_text(Key.Undo) in WindowDriver(desk.qtbot, desk.toast).texts()
     assert "Undo Add “Fern”" in desk.enabled("Edit")
     desk.adds("Ivy")
     assert desk.toast.isHidden(), "its key and its button take back something else now"
-    QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(WindowDriver(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
     desk.has(("Fern", None))
     assert desk.name.hasFocus()
 
 
 def test_the_page_of_an_empty_store_offers_undo_while_there_is_something_to_undo(
-    desk: EntryDesk, other_program: sqlite3.Connection
+    desk: EntryDriver, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("DELETE FROM plant")
     other_program.commit()
-    desk.enter("Fern")
-    desk.has(("Fern", None))
-    page, table = Desk(desk.qtbot, desk.the(WelcomePage)), desk.the(PlantTableView)
+    desk.adds("Fern")
+    page, table = WindowDriver(desk.qtbot, desk.the(WelcomePage)), desk.the(PlantTableView)
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     table.selectAll()
     desk.choose("Edit", "Delete plant")
-    desk.qtbot.waitUntil(lambda: "Undo" in page.buttons())
+    desk.qtbot.waitUntil(lambda: page.widget.isVisible() and "Undo" in page.buttons())
+    desk.activate()
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.has(("Fern", None))
+    desk.qtbot.waitUntil(lambda: table.isVisible() and "Undo" in page.buttons())
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: "No plants any more" in page.texts())
+    desk.qtbot.waitUntil(page.widget.isVisible)
+    assert "No plants any more" in page.texts()
     assert "Undo" not in page.buttons(), "it would do nothing"
 
 
-def test_undo_right_after_enter_takes_back_what_was_entered(desk: EntryDesk, other_program: sqlite3.Connection) -> None:
+def test_undo_right_after_enter_takes_back_what_was_entered(
+    desk: EntryDriver, other_program: sqlite3.Connection
+) -> None:
     """And not the plant before, while the store has not answered yet."""
     desk.adds("Ivy")
     other_program.execute("BEGIN IMMEDIATE")
@@ -316,7 +319,7 @@ def test_undo_right_after_enter_takes_back_what_was_entered(desk: EntryDesk, oth
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Ivy”.")
 
 
-def test_what_escape_empties_comes_back_by_undo(desk: EntryDesk) -> None:
+def test_what_escape_empties_comes_back_by_undo(desk: EntryDriver) -> None:
     desk.enter("Ivy")
     desk.has(("Ivy", None))
     desk.types("Helleborus niger")
@@ -331,7 +334,7 @@ def test_what_escape_empties_comes_back_by_undo(desk: EntryDesk) -> None:
     desk.has(("Ivy", None), ("Monstera deliciosa", "living room"))
 
 
-def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
+def test_a_refusal_names_what_was_requested(desk: EntryDriver) -> None:
     """The store knows a plant that was added as a deletion, which is undone where the user redoes."""
     desk.adds("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
@@ -346,7 +349,7 @@ def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not undone, {because}: Add “Ivy”.")
 
 
-def test_offered_tags_are_spoken_once(desk: EntryDesk, spoken: list[str]) -> None:
+def test_offered_tags_are_spoken_once(desk: EntryDriver, spoken: list[str]) -> None:
     desk.knows_tags()
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "i")
@@ -358,7 +361,7 @@ def test_offered_tags_are_spoken_once(desk: EntryDesk, spoken: list[str]) -> Non
     assert len(spoken) == 2
 
 
-def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> None:
+def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDriver) -> None:
     desk.enter("Monarda", "2")
     desk.qtbot.waitUntil(lambda: "Edit" in desk.buttons())
     reason = "“Monarda” is already there with ID 2. To add it once more, choose another ID."
@@ -368,7 +371,7 @@ def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> No
 
 
 @pytest.mark.parametrize("is_key", [True, False])
-def test_discarded_plants_are_brought_back_and_added_as_one_change(desk: EntryDesk, *, is_key: bool) -> None:
+def test_discarded_plants_are_brought_back_and_added_as_one_change(desk: EntryDriver, *, is_key: bool) -> None:
     before = desk.newest(9)
     for name in ("Fern", "Ivy"):
         desk.enter(name, "2")
@@ -378,7 +381,7 @@ def test_discarded_plants_are_brought_back_and_added_as_one_change(desk: EntryDe
     if is_key:
         desk.press(Qt.Key.Key_Z, CONTROL)
     else:
-        Desk(desk.qtbot, desk.message).button("Undo").click()
+        WindowDriver(desk.qtbot, desk.message).button("Undo").click()
     desk.qtbot.waitUntil(lambda: not desk.message.text.startswith("Discarded"))
     desk.buttons()["Use free IDs for 2 plants"].click()
     desk.has(("Ivy", None), ("Fern", None))
@@ -387,7 +390,7 @@ def test_discarded_plants_are_brought_back_and_added_as_one_change(desk: EntryDe
     desk.qtbot.waitUntil(lambda: desk.newest(9) == before)
 
 
-def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: EntryDesk) -> None:
+def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: EntryDriver) -> None:
     desk.the(PlantTableView).selectAll()
     desk.enter("Ivy", "2")
     desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
@@ -403,7 +406,7 @@ def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: Entry
     ("key", "modifier"), [(Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier), (Qt.Key.Key_N, CONTROL)]
 )
 def test_a_key_after_the_search_had_the_focus_deletes_nothing_that_was_typed(
-    desk: EntryDesk, key: Qt.Key, modifier: Qt.KeyboardModifier
+    desk: EntryDriver, key: Qt.Key, modifier: Qt.KeyboardModifier
 ) -> None:
     desk.types("Ros")
     desk.tag.setFocus()
@@ -416,7 +419,7 @@ def test_a_key_after_the_search_had_the_focus_deletes_nothing_that_was_typed(
 
 
 @pytest.mark.parametrize("taken", [False, True])
-def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDesk, *, taken: bool) -> None:
+def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDriver, *, taken: bool) -> None:
     desk.types("Mon")
     desk.sees("Monstera deliciosa", "living room")
     if taken:
@@ -437,7 +440,7 @@ def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDe
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDesk, *, pinned: bool) -> None:
+def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDriver, *, pinned: bool) -> None:
     desk.types("Mon")
     desk.sees("Monstera deliciosa", "living room")
     if pinned:
@@ -456,7 +459,7 @@ def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDesk, *, pinned:
 # --- several ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_quantity_adds_so_many_as_one_change(desk: EntryDesk) -> None:
+def test_a_quantity_adds_so_many_as_one_change(desk: EntryDriver) -> None:
     desk.types("20 x Salvia")
     assert "Add 20" in desk.buttons()
     desk.press(Qt.Key.Key_Return)
@@ -466,14 +469,14 @@ def test_a_quantity_adds_so_many_as_one_change(desk: EntryDesk) -> None:
     desk.has(("Monstera deliciosa", "living room"))
 
 
-def test_a_quantity_completes_the_name_behind_it(desk: EntryDesk) -> None:
+def test_a_quantity_completes_the_name_behind_it(desk: EntryDriver) -> None:
     desk.types("3x Mon")
     desk.sees("3x Monstera deliciosa", "living room")
     desk.press(Qt.Key.Key_Return)
     desk.has(*[("Monstera deliciosa", "living room")] * 4)
 
 
-def test_a_quantity_with_an_id_takes_the_next_ids_or_is_refused(desk: EntryDesk) -> None:
+def test_a_quantity_with_an_id_takes_the_next_ids_or_is_refused(desk: EntryDriver) -> None:
     desk.enter("3 x Salvia", "70")
     desk.has(*[("Salvia", None)] * 3)
     reader = desk.store.reader()
@@ -486,21 +489,21 @@ def test_a_quantity_with_an_id_takes_the_next_ids_or_is_refused(desk: EntryDesk)
 
 
 @pytest.mark.parametrize("text", ["1001 x Salvia", "0 x Salvia", "999999999 x Salvia"])
-def test_too_many_are_refused(desk: EntryDesk, text: str) -> None:
+def test_too_many_are_refused(desk: EntryDriver, text: str) -> None:
     desk.enter(text)
     desk.qtbot.waitUntil(lambda: "From 1 to 1,000" in desk.message.text)
     assert desk.name.text() == text
 
 
-def imported(desk: EntryDesk) -> Desk:
+def imported(desk: EntryDriver) -> WindowDriver:
     """Wait for the import of what came into Name."""
     desk.qtbot.waitUntil(lambda: desk.window.findChildren(ImportDialog) != [])
-    dialog = Desk(desk.qtbot, desk.window.findChildren(ImportDialog)[0])
+    dialog = WindowDriver(desk.qtbot, desk.window.findChildren(ImportDialog)[0])
     dialog.until(lambda: "counted over the whole file" in dialog.texts())
     return dialog
 
 
-def test_pasted_lines_are_shown_and_imported_with_the_tag_as_one_change(desk: EntryDesk) -> None:
+def test_pasted_lines_are_shown_and_imported_with_the_tag_as_one_change(desk: EntryDriver) -> None:
     desk.tag.setText("bed 4")
     QGuiApplication.clipboard().setText("Aster\n\nAjuga\n")
     desk.name.setFocus()
@@ -517,7 +520,7 @@ def test_pasted_lines_are_shown_and_imported_with_the_tag_as_one_change(desk: En
 
 
 @pytest.mark.parametrize("way", ["context menu", "drop"])
-def test_lines_are_shown_whichever_way_they_come_into_the_name(desk: EntryDesk, way: str) -> None:
+def test_lines_are_shown_whichever_way_they_come_into_the_name(desk: EntryDriver, way: str) -> None:
     text = "Aster\nAjuga\n"
     if way == "drop":
         data = QMimeData()
@@ -533,7 +536,7 @@ def test_lines_are_shown_whichever_way_they_come_into_the_name(desk: EntryDesk, 
     assert desk.name.text() == ""
 
 
-def test_one_pasted_line_is_a_name(desk: EntryDesk) -> None:
+def test_one_pasted_line_is_a_name(desk: EntryDriver) -> None:
     QGuiApplication.clipboard().setText("Aster\n")
     desk.name.setFocus()
     desk.press(Qt.Key.Key_V, CONTROL)
@@ -543,7 +546,7 @@ def test_one_pasted_line_is_a_name(desk: EntryDesk) -> None:
 # --- the form ---------------------------------------------------------------------------------------------------------
 
 
-def test_tags_are_completed_from_those_there_are_now(desk: EntryDesk) -> None:
+def test_tags_are_completed_from_those_there_are_now(desk: EntryDriver) -> None:
     desk.knows_tags()
     change = desk.store.apply([SetTag(Selection(), "winter garden")], FORM).result(SECONDS).change
     completer = desk.completer
@@ -562,7 +565,7 @@ def test_tags_are_completed_from_those_there_are_now(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: completer.tags.rowCount() > 1)
 
 
-def test_tags_are_completed_level_by_level(desk: EntryDesk) -> None:
+def test_tags_are_completed_level_by_level(desk: EntryDriver) -> None:
     for plant_id, tag in enumerate(("garden/bed 1/left", "garden/bed 3", "kitchen garden"), 500):
         desk.store.add(new_plant({"id": plant_id, "name": "Aloe", "tag": tag}), FORM).result(SECONDS)
     desk.qtbot.waitUntil(lambda: "garden/bed 3" in desk.completer.tags.stringList())

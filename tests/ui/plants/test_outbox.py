@@ -71,9 +71,9 @@ class OutboxMachine(RuleBasedStateMachine):
         assert submission in self.outbox.unsaved
         assert bool(submission.sent_at) is isinstance(error, OutcomeUnknownError)
 
-    @rule(is_lost=st.booleans(), is_open=st.booleans())
-    def store_changes(self, is_lost: bool, is_open: bool) -> None:  # noqa: FBT001
-        self.outbox.is_lost = is_lost
+    @rule(is_disconnected=st.booleans(), is_open=st.booleans())
+    def store_changes(self, is_disconnected: bool, is_open: bool) -> None:  # noqa: FBT001
+        self.outbox.is_disconnected = is_disconnected
         self.outbox.error = None if is_open else StoreNotOpenError()
 
     @precondition(lambda self: self.outbox.submissions)
@@ -122,7 +122,7 @@ class OutboxMachine(RuleBasedStateMachine):
         self.outbox.add([each for value in kept if (each := submission_from_json(value))])
         for old, new in zip(before, self.outbox.submissions, strict=True):
             assert (new.entries, new.texts) == (list(old.entries), old.texts)
-            was_sent = old.state is SubmissionState.SENDING or old.is_unknown
+            was_sent = old.state is SubmissionState.SENDING or old.is_outcome_unknown
             assert new.state is (SubmissionState.REFUSED if was_sent else old.state)
             assert new.sent_at == old.sent_at
 
@@ -136,7 +136,7 @@ class OutboxMachine(RuleBasedStateMachine):
     def each_submission_is_saved_or_shown(self) -> None:
         outbox = self.outbox
         assert {*outbox.saving} | {*outbox.unsaved} == {*outbox.submissions}
-        assert all(map(outbox.is_in_doubt, {*outbox.saving} & {*outbox.unsaved}))
+        assert all(map(outbox.has_unknown_outcome, {*outbox.saving} & {*outbox.unsaved}))
 
 
 TestOutbox = OutboxMachine.TestCase

@@ -19,20 +19,20 @@ from plantdesk.ui.plants.quick_entry import QuickEntry
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, rows_of
 from tests.support.waiting import MILLISECONDS, SECONDS
+from tests.support.window_driver import WindowDriver, rows_of
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
-class QuickDesk(Desk):
+class QuickDriver(WindowDriver):
     """The small window, over a store with two plants; `main` is the other one."""
 
     widget: QuickEntry
 
     def __init__(self, qtbot: QtBot, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.main = Desk(qtbot, workspace.window())
+        self.main = WindowDriver(qtbot, workspace.window())
         workspace.open_quick("")
         window = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QuickEntry))
         super().__init__(qtbot, window)
@@ -59,17 +59,17 @@ class QuickDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> QuickDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> QuickDriver:
     for plant_id, (name, tag) in enumerate((("Monstera deliciosa", "office"), ("Aloe", None)), start=1):
         store.add(new_plant({"id": plant_id, "name": name} | ({"tag": tag} if tag else {})), FORM).result(SECONDS)
     bare.set_up()
     bare.set_store(store)
-    desk = QuickDesk(qtbot, bare)
+    desk = QuickDriver(qtbot, bare)
     desk.has("Aloe", "Monstera deliciosa")
     return desk
 
 
-def test_enter_adds_and_closes_and_the_main_window_can_undo_it(desk: QuickDesk) -> None:
+def test_enter_adds_and_closes_and_the_main_window_can_undo_it(desk: QuickDriver) -> None:
     desk.until(lambda: desk.id.placeholderText() == "3")
     desk.enter("Fern")
     desk.until_closed()
@@ -83,7 +83,9 @@ def test_enter_adds_and_closes_and_the_main_window_can_undo_it(desk: QuickDesk) 
 
 
 @pytest.mark.parametrize("in_tag", [False, True])
-def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(desk: QuickDesk, *, in_tag: bool) -> None:
+def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(
+    desk: QuickDriver, *, in_tag: bool
+) -> None:
     for number in range(5):
         QTest.keyClicks(desk.name, f"Rosa {number}")
         if in_tag:
@@ -96,7 +98,7 @@ def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(des
     desk.has(*["Salvia"] * 20, *(f"Rosa {number}" for number in (4, 3, 2, 1, 0)), "Aloe")
 
 
-def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDesk) -> None:
+def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDriver) -> None:
     QTest.keyClicks(desk.name, "Mon")
     desk.until(lambda: (desk.name.text(), desk.tag.text()) == ("Monstera deliciosa", "office"))
     offers = desk.the(QListView, "Known names")
@@ -109,7 +111,7 @@ def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDesk) -> N
     assert not offers.isVisible()
 
 
-def test_escape_closes_the_offers_then_the_window_and_keeps_what_is_typed(desk: QuickDesk) -> None:
+def test_escape_closes_the_offers_then_the_window_and_keeps_what_is_typed(desk: QuickDriver) -> None:
     QTest.keyClicks(desk.name, "Mon")
     offers = desk.the(QListView, "Known names")
     desk.until(offers.isVisible)
@@ -124,7 +126,7 @@ def test_escape_closes_the_offers_then_the_window_and_keeps_what_is_typed(desk: 
 
 
 def test_what_is_typed_is_remembered_until_it_is_sent_to_the_store(
-    desk: QuickDesk, store: Store, tmp_path: Path
+    desk: QuickDriver, store: Store, tmp_path: Path
 ) -> None:
     def remembered() -> object:
         return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key).get("quick")
@@ -139,7 +141,7 @@ def test_what_is_typed_is_remembered_until_it_is_sent_to_the_store(
     unsubscribe()
 
 
-def test_tab_goes_through_all_of_it_in_the_order_of_reading(desk: QuickDesk) -> None:
+def test_tab_goes_through_all_of_it_in_the_order_of_reading(desk: QuickDriver) -> None:
     order = []
     desk.id.setFocus()
     for _ in range(5):
@@ -150,7 +152,7 @@ def test_tab_goes_through_all_of_it_in_the_order_of_reading(desk: QuickDesk) -> 
     assert desk.focused is desk.id
 
 
-def test_an_id_that_is_taken_is_corrected_in_the_window(desk: QuickDesk) -> None:
+def test_an_id_that_is_taken_is_corrected_in_the_window(desk: QuickDriver) -> None:
     QTest.keyClicks(desk.id, "2")
     desk.enter("Fern")
     desk.until(lambda: desk.message.text.startswith("ID 2 already belongs to “Aloe”"))
@@ -163,7 +165,7 @@ def test_an_id_that_is_taken_is_corrected_in_the_window(desk: QuickDesk) -> None
     assert not desk.main.unsaved()
 
 
-def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_main_window(desk: QuickDesk) -> None:
+def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_main_window(desk: QuickDriver) -> None:
     QTest.keyClicks(desk.id, "2")
     QTest.keyClicks(desk.name, "Fern")
     QTest.keyClick(desk.name, Qt.Key.Key_Return, CONTROL)
@@ -173,7 +175,7 @@ def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_ma
     desk.until(lambda: "Fern" in desk.main.unsaved())
 
 
-def test_wrong_entries_are_reported_and_nothing_is_closed(desk: QuickDesk) -> None:
+def test_wrong_entries_are_reported_and_nothing_is_closed(desk: QuickDriver) -> None:
     QTest.keyClick(desk.name, Qt.Key.Key_Return)
     assert desk.message.text == "The name is missing."
     QTest.keyClicks(desk.id, "x")
@@ -187,7 +189,7 @@ def test_wrong_entries_are_reported_and_nothing_is_closed(desk: QuickDesk) -> No
 def test_without_a_store_the_plant_waits_and_the_window_says_so(qtbot: QtBot, bare: Workspace) -> None:
     bare.set_up()
     bare.show_no_store(StoreUnreachableError())
-    desk = QuickDesk(qtbot, bare)
+    desk = QuickDriver(qtbot, bare)
     assert desk.message.text == "The plant waits until the store can be reached."
     with qtbot.waitSignal(bare.quick_done, timeout=MILLISECONDS):
         desk.enter("Fern")
@@ -195,7 +197,7 @@ def test_without_a_store_the_plant_waits_and_the_window_says_so(qtbot: QtBot, ba
     desk.until(lambda: "Fern" in desk.main.unsaved())
 
 
-def test_the_label_of_a_plant_is_shown_in_the_main_window(desk: QuickDesk) -> None:
+def test_the_label_of_a_plant_is_shown_in_the_main_window(desk: QuickDriver) -> None:
     with desk.qtbot.waitSignal(desk.workspace.requested, timeout=MILLISECONDS) as requested:
         desk.enter("plantdesk:2")
     assert requested.args == [WindowRequest(address="plantdesk:2")]

@@ -24,12 +24,12 @@ from plantdesk.ui.plants.form import DRAFT_DELAY_MS
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.preferences import Preferences
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDriver
 
 BARCODES = ("Dill", "Mint", "Rose", "Sage")
 
 
-class LayoutDesk(PlantsDesk):
+class LayoutDriver(PlantsDriver):
     """A window that opens one store after the other."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext) -> None:
@@ -74,10 +74,10 @@ def kept(store: Store) -> Mapping[str, Any]:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, add: Adder) -> Iterator[LayoutDesk]:
+def desk(qtbot: QtBot, context: WindowContext, store: Store, add: Adder) -> Iterator[LayoutDriver]:
     """Aloe, Cactus and Basil, the newest on top."""
     add("Basil", "Cactus", "Aloe")
-    desk = LayoutDesk(qtbot, context)
+    desk = LayoutDriver(qtbot, context)
     desk.open(store)
     desk.sees("Aloe", "Cactus", "Basil")
     yield desk
@@ -91,7 +91,7 @@ def other_store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDesk, store: Store, other_store: Store) -> None:
+def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDriver, store: Store, other_store: Store) -> None:
     desk.action("By name").trigger()
     desk.action("Compact rows").trigger()
     desk.action("From").trigger()
@@ -111,7 +111,7 @@ def test_a_search_typed_before_the_store_is_open_stays(
     qtbot: QtBot, context: WindowContext, store: Store, other_store: Store, add: Adder
 ) -> None:
     add("Basil", "Aloe")
-    desk = LayoutDesk(qtbot, context)
+    desk = LayoutDriver(qtbot, context)
     desk.type(desk.search, "aloe")
     desk.open(store)
     desk.sees("Aloe")
@@ -126,7 +126,7 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
     add("Basil", "Aloe")
     context.location = location_of(store.path)
     context.preferences.change_store(context.location.key, search="opuntia")
-    desk = LayoutDesk(qtbot, context)
+    desk = LayoutDriver(qtbot, context)
     desk.action("Find").trigger()
     desk.open(store)
     assert desk.search.selectedText() == "opuntia"
@@ -135,7 +135,7 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
     desk.close()
 
 
-def test_a_chosen_width_is_remembered(desk: LayoutDesk, store: Store, other_store: Store) -> None:
+def test_a_chosen_width_is_remembered(desk: LayoutDriver, store: Store, other_store: Store) -> None:
     usual = desk.table.columnWidth(Column.TAG)
     desk.drag_edge(Column.TAG, 80)
     chosen = desk.table.columnWidth(Column.TAG)
@@ -146,7 +146,7 @@ def test_a_chosen_width_is_remembered(desk: LayoutDesk, store: Store, other_stor
     assert desk.table.columnWidth(Column.TAG) == pytest.approx(chosen, abs=1)
 
 
-def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDesk, store: Store) -> None:
+def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDriver, store: Store) -> None:
     before = desk.table.columnViewportPosition(Column.TAG)
     store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()
     desk.until(lambda: "Dill" in desk.names())
@@ -156,7 +156,7 @@ def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: La
     desk.until(lambda: not desk.table.isColumnHidden(Column.SOURCE))
 
 
-def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDesk, store: Store) -> None:
+def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDriver, store: Store) -> None:
     for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
         desk.type(desk.the(NameField), "Dill")
         desk.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Dill", ""])
@@ -168,7 +168,7 @@ def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDe
 
 
 def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_typed(
-    desk: LayoutDesk, store: Store
+    desk: LayoutDriver, store: Store
 ) -> None:
     desk.close()
     desk.type(desk.the(NameField), "Dill")
@@ -183,7 +183,7 @@ def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_type
 
 
 def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_each(
-    desk: LayoutDesk, store: Store, other_program: sqlite3.Connection
+    desk: LayoutDriver, store: Store, other_program: sqlite3.Connection
 ) -> None:
     def names() -> list[str]:
         return [each["texts"][1] for each in kept(store).get("unsaved", [])]
@@ -200,7 +200,7 @@ def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_
 
 
 def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_when_it_waits(
-    desk: LayoutDesk, store: Store, other_program: sqlite3.Connection
+    desk: LayoutDriver, store: Store, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
     desk.type(desk.the(NameField), "Dill")
@@ -215,7 +215,7 @@ def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_
 
 
 def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
-    desk: LayoutDesk, store: Store, other_program: sqlite3.Connection
+    desk: LayoutDriver, store: Store, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
     desk.type(desk.the(NameField), "Dill")
@@ -224,7 +224,7 @@ def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
     other_program.rollback()
 
 
-def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDesk, store: Store) -> None:
+def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDriver, store: Store) -> None:
     """Each key a quarter of the delay after the one before."""
     keys = QTimer(desk.window, interval=DRAFT_DELAY_MS // 4)
     keys.timeout.connect(lambda: QTest.keyClick(desk.the(NameField), Qt.Key.Key_A))
@@ -235,7 +235,7 @@ def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDesk, store
 
 
 def test_what_is_typed_goes_along_and_what_was_typed_for_the_other_store_is_put_aside(
-    desk: LayoutDesk, store: Store, other_store: Store, context: WindowContext
+    desk: LayoutDriver, store: Store, other_store: Store, context: WindowContext
 ) -> None:
     keys = [location_of(each.path).key for each in (store, other_store)]
     context.preferences.change_store(keys[1], draft=["", "Basil", "hall"])

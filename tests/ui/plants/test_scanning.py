@@ -15,10 +15,10 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.widgets.fields import CellEditor
 from plantdesk.ui.workspace import Workspace
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import PlantsDesk
+from tests.ui.conftest import PlantsDriver
 
 
-class ReaderDesk(PlantsDesk):
+class ReaderDriver(PlantsDriver):
     """The window, with three plants."""
 
     def scan(self, field: QWidget, plant_id: int, key: Qt.Key = Qt.Key.Key_Return) -> None:
@@ -38,12 +38,12 @@ class ReaderDesk(PlantsDesk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDriver:
     for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
         store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
     bare.set_up()
     bare.set_store(store)
-    desk = ReaderDesk(qtbot, bare.window())
+    desk = ReaderDriver(qtbot, bare.window())
     desk.window.resize(1200, 760)
     desk.until_rows(3)
     return desk
@@ -52,7 +52,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDesk:
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
 @pytest.mark.parametrize("label", ["Name", "Tag"])
 def test_scans_into_a_field_show_one_plant_after_the_other_and_add_none(
-    desk: ReaderDesk, label: str, key: Qt.Key
+    desk: ReaderDriver, label: str, key: Qt.Key
 ) -> None:
     field = desk.name if label == "Name" else desk.the(PlantForm).tag_field
     for plant_id in (2, 3, 1):
@@ -63,7 +63,7 @@ def test_scans_into_a_field_show_one_plant_after_the_other_and_add_none(
     assert desk.names() == ["Salvia", "Ficus", "Aloe"]
 
 
-def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(desk: ReaderDesk) -> None:
+def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(desk: ReaderDriver) -> None:
     desk.table.selectRow(0)
     for plant_id in (1, 2):
         desk.scan(desk.table, plant_id)
@@ -71,7 +71,7 @@ def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(desk: 
         assert not desk.table.editor.isVisible()
 
 
-def test_keys_right_after_a_scan_are_for_its_plant(desk: ReaderDesk) -> None:
+def test_keys_right_after_a_scan_are_for_its_plant(desk: ReaderDriver) -> None:
     desk.table.selectRow(0)
     desk.scan(desk.table, 1)
     desk.press(Qt.Key.Key_F2)  # the store has not answered yet
@@ -80,20 +80,20 @@ def test_keys_right_after_a_scan_are_for_its_plant(desk: ReaderDesk) -> None:
     assert editor.text() == "Aloe"
 
 
-def test_what_was_typed_before_a_scan_stays(desk: ReaderDesk) -> None:
+def test_what_was_typed_before_a_scan_stays(desk: ReaderDriver) -> None:
     desk.type(desk.name, "Rosa")
     desk.scan(desk.name, 2)
     desk.shows(2)
     assert desk.name.text() == "Rosa"
 
 
-def test_a_scan_shows_its_plant_where_enter_goes_to_the_tag(desk: ReaderDesk) -> None:
+def test_a_scan_shows_its_plant_where_enter_goes_to_the_tag(desk: ReaderDriver) -> None:
     desk.the(PlantForm).enter_goes_to_tag = True
     desk.scan(desk.name, 2)
     desk.shows(2)
 
 
-def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDesk) -> None:
+def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDriver) -> None:
     desk.scan(desk.id, 3333)
     assert desk.id.text() == "3333"  # and not the end of an address that is longer than the field
     desk.id.clear()
@@ -106,14 +106,14 @@ def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDesk) -> None:
     desk.shows(9)
 
 
-def test_a_label_of_a_plant_that_is_gone_is_reported(desk: ReaderDesk) -> None:
+def test_a_label_of_a_plant_that_is_gone_is_reported(desk: ReaderDriver) -> None:
     desk.scan(desk.name, 7)
     desk.says("No plant has the ID 7.")
     desk.scan(desk.search, 8)
     desk.says("No plant has the ID 8.")
 
 
-def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDesk, bare: Workspace) -> None:
+def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDriver, bare: Workspace) -> None:
     bare.open_address("plantdesk:2")
     desk.shows(2)
     assert desk.table.hasFocus()
@@ -122,7 +122,7 @@ def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDe
     desk.shows(2)
 
 
-def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDesk, store: Store) -> None:
+def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDriver, store: Store) -> None:
     store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
         SECONDS
     )
@@ -136,7 +136,7 @@ def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: Read
         assert desk.search.hasFocus()
 
 
-def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(desk: ReaderDesk, store: Store) -> None:
+def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(desk: ReaderDriver, store: Store) -> None:
     store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
         SECONDS
     )

@@ -20,21 +20,21 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder
-from tests.ui.plants.test_undo_selection import UndoDesk
+from tests.ui.plants.test_undo_selection import UndoDriver
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDriver:
     """Plants 1 to 10, the newest on top."""
     add(*(f"Plant {number}" for number in range(1, 11)), tag="office")
     bare.set_up()
     bare.set_store(store)
-    desk = UndoDesk(qtbot, bare.window())
+    desk = UndoDriver(qtbot, bare.window())
     desk.until_rows(10)
     return desk
 
@@ -46,22 +46,22 @@ def tags(store: Store) -> dict[int, str | None]:
     return {plant_id: row.tag for plant_id, row in rows.items()}
 
 
-def duplicate(desk: UndoDesk, *plant_ids: int) -> None:
+def duplicate(desk: UndoDriver, *plant_ids: int) -> None:
     """Press Ctrl+D on plants; the copies are not made yet."""
     desk.go_to(*plant_ids)
     desk.press(Qt.Key.Key_D, CONTROL)
 
 
-def tag_dialog(desk: UndoDesk) -> Desk:
+def tag_dialog(desk: UndoDriver) -> WindowDriver:
     desk.press(Qt.Key.Key_T, CONTROL)
     desk.until(lambda: any(each.isVisible() for each in desk.window.findChildren(TagDialog)))
-    dialog = Desk(desk.qtbot, desk.the(TagDialog))
+    dialog = WindowDriver(desk.qtbot, desk.the(TagDialog))
     dialog.widget.activateWindow()
     desk.until(lambda: isinstance(dialog.focused, QLineEdit))
     return dialog
 
 
-def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDesk, store: Store) -> None:
+def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDriver, store: Store) -> None:
     desk.go_to(9, 8, 7)
     assert "Change tag of 3 plants…" in desk.enabled("Edit")
     dialog = tag_dialog(desk)
@@ -80,7 +80,7 @@ def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDesk, store: Store)
     ("ids", "text"), [((9, 8, 7, 6), "Gave 2 plants the tag “hall”."), ((9, 8, 7), "Gave 1 plant")]
 )
 def test_only_the_plants_that_get_a_tag_are_counted(
-    desk: UndoDesk, store: Store, ids: tuple[int, ...], text: str
+    desk: UndoDriver, store: Store, ids: tuple[int, ...], text: str
 ) -> None:
     store.apply([SetTag(Selection(ids=[9, 8]), "hall")], FORM).result()
     desk.go_to(*ids)
@@ -90,7 +90,7 @@ def test_only_the_plants_that_get_a_tag_are_counted(
     desk.until(lambda: desk.toast.text.startswith(text))
 
 
-def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDesk, store: Store) -> None:
+def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDriver, store: Store) -> None:
     desk.go_to(9, 8)
     dialog = tag_dialog(desk)
     assert not dialog.button("Change tag of 2 plants").isEnabled()
@@ -102,7 +102,7 @@ def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDesk, store:
     assert [each for each, tag in tags(store).items() if tag is None] == [8, 9]
 
 
-def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDesk, store: Store) -> None:
+def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDriver, store: Store) -> None:
     with closing(store.reader()) as reader:
         plant = reader.plant(9)
         assert plant is not None
@@ -117,7 +117,7 @@ def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDes
     desk.until_rows(10)
 
 
-def test_several_plants_are_copied_in_their_order_as_one_change(desk: UndoDesk) -> None:
+def test_several_plants_are_copied_in_their_order_as_one_change(desk: UndoDriver) -> None:
     desk.go_to(9, 8, 7)
     assert "Duplicate 3 plants" in desk.enabled("Edit")
     desk.choose("Edit", "Duplicate 3 plants")
@@ -131,7 +131,7 @@ def test_several_plants_are_copied_in_their_order_as_one_change(desk: UndoDesk) 
     desk.until_rows(10)
 
 
-def test_a_copy_that_the_search_hides_can_be_shown(desk: UndoDesk) -> None:
+def test_a_copy_that_the_search_hides_can_be_shown(desk: UndoDriver) -> None:
     desk.type(desk.search, "id:9")
     desk.until_rows(1)
     duplicate(desk, 9)
@@ -141,7 +141,7 @@ def test_a_copy_that_the_search_hides_can_be_shown(desk: UndoDesk) -> None:
     desk.until_selected(11)
 
 
-def test_delete_pressed_again_deletes_the_next_plant(desk: UndoDesk) -> None:
+def test_delete_pressed_again_deletes_the_next_plant(desk: UndoDriver) -> None:
     desk.go_to(9)
     for _ in range(3):
         desk.press(Qt.Key.Key_Delete)
@@ -153,14 +153,14 @@ def test_delete_pressed_again_deletes_the_next_plant(desk: UndoDesk) -> None:
 @pytest.mark.parametrize(
     ("selected", "next_one"), [((10, 9), 8), ((2, 1), 3), ((5, 4, 3), 2)], ids=["first", "last", "middle"]
 )
-def test_after_a_deletion_the_next_row_is_selected(desk: UndoDesk, selected: tuple[int, ...], next_one: int) -> None:
+def test_after_a_deletion_the_next_row_is_selected(desk: UndoDriver, selected: tuple[int, ...], next_one: int) -> None:
     desk.go_to(*selected)
     desk.press(Qt.Key.Key_Delete)
     desk.until_rows(10 - len(selected))
     desk.until_selected(next_one)
 
 
-def test_the_row_before_scattered_ones_at_the_end_is_selected(desk: UndoDesk) -> None:
+def test_the_row_before_scattered_ones_at_the_end_is_selected(desk: UndoDriver) -> None:
     desk.go_to(4, 3)
     desk.press(Qt.Key.Key_Down, CONTROL)
     desk.press(Qt.Key.Key_Down, CONTROL)
@@ -172,7 +172,7 @@ def test_the_row_before_scattered_ones_at_the_end_is_selected(desk: UndoDesk) ->
 
 
 def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
-    desk: UndoDesk, store: Store, monkeypatch: pytest.MonkeyPatch
+    desk: UndoDriver, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "_MAX_UNASKED", 9)
     desk.table.setFocus()
@@ -189,7 +189,7 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
     desk.press(Qt.Key.Key_Delete)
     with closing(sqlite3.connect(store.path)) as other_program:
         other_program.execute("BEGIN IMMEDIATE")
-        Desk(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
+        WindowDriver(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
         desk.until(lambda: (desk.toast.isVisible(), desk.toast.text) == (True, "Deleting 10 plants…"))
     desk.until_rows(0)
     desk.until(lambda: desk.toast.text == "Deleted 10 plants.")
@@ -200,7 +200,7 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
 
 @pytest.mark.parametrize("way", ["", "search", "order"])
 def test_the_copy_is_renamed_and_not_its_plant_also_where_the_store_knows_its_row(
-    desk: UndoDesk, store: Store, way: str
+    desk: UndoDriver, store: Store, way: str
 ) -> None:
     if way == "search":
         desk.type(desk.search, "plant -id:10")
@@ -214,7 +214,7 @@ def test_the_copy_is_renamed_and_not_its_plant_also_where_the_store_knows_its_ro
         desk.until(lambda: {each: row.name for each, row in reader.rows([9, 11]).items()} == {9: "Plant 9", 11: "Rose"})
 
 
-def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDesk, store: Store) -> None:
+def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDriver, store: Store) -> None:
     duplicate(desk, 9, 8)
     desk.hit(Qt.Key.Key_Delete)
     desk.until(lambda: desk.toast.text == "Deleted 2 plants.")
@@ -223,7 +223,7 @@ def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDesk, store: Stor
         assert set(reader.rows(range(1, 13))) == set(range(1, 11))
 
 
-def test_the_tag_of_the_copies_is_changed(desk: UndoDesk, store: Store) -> None:
+def test_the_tag_of_the_copies_is_changed(desk: UndoDriver, store: Store) -> None:
     duplicate(desk, 9, 8)
     QTest.keyClick(desk.focused, Qt.Key.Key_T, CONTROL)
     desk.hit(*"hall", Qt.Key.Key_Return)
@@ -232,7 +232,7 @@ def test_the_tag_of_the_copies_is_changed(desk: UndoDesk, store: Store) -> None:
 
 
 @pytest.mark.parametrize("modifiers", [CONTROL, CONTROL | SHIFT], ids=["US", "German"])
-def test_the_date_is_in_the_note_of_the_copy(desk: UndoDesk, store: Store, modifiers: Qt.KeyboardModifier) -> None:
+def test_the_date_is_in_the_note_of_the_copy(desk: UndoDriver, store: Store, modifiers: Qt.KeyboardModifier) -> None:
     duplicate(desk, 9)
     QTest.keyClick(desk.focused, Qt.Key.Key_Semicolon, modifiers)
     desk.hit(*"fed")
@@ -243,7 +243,7 @@ def test_the_date_is_in_the_note_of_the_copy(desk: UndoDesk, store: Store, modif
         assert reader.rows([9])[9].note is None
 
 
-def test_a_copy_pressed_twice_copies_the_copy_unless_the_key_is_held_down(desk: UndoDesk) -> None:
+def test_a_copy_pressed_twice_copies_the_copy_unless_the_key_is_held_down(desk: UndoDriver) -> None:
     duplicate(desk, 9)
     repeated = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_D, CONTROL, "", True)
     QApplication.sendEvent(desk.focused, repeated)
@@ -252,7 +252,7 @@ def test_a_copy_pressed_twice_copies_the_copy_unless_the_key_is_held_down(desk: 
     desk.until_rows(12)
 
 
-def test_no_key_acts_on_the_plant_whose_copy_the_search_hides(desk: UndoDesk) -> None:
+def test_no_key_acts_on_the_plant_whose_copy_the_search_hides(desk: UndoDriver) -> None:
     desk.type(desk.search, "id:9")
     desk.until_rows(1)
     desk.go_to(9)
@@ -265,7 +265,7 @@ def test_no_key_acts_on_the_plant_whose_copy_the_search_hides(desk: UndoDesk) ->
     desk.until(desk.table.editor.isVisible)
 
 
-def test_a_name_that_is_typed_while_a_hidden_copy_is_made_is_whole(desk: UndoDesk) -> None:
+def test_a_name_that_is_typed_while_a_hidden_copy_is_made_is_whole(desk: UndoDriver) -> None:
     desk.type(desk.search, "id:9")
     desk.until_rows(1)
     desk.go_to(9)
@@ -275,7 +275,7 @@ def test_a_name_that_is_typed_while_a_hidden_copy_is_made_is_whole(desk: UndoDes
     desk.until(lambda: desk.name.text() == "Aloe")
 
 
-def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoDesk, store: Store) -> None:
+def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoDriver, store: Store) -> None:
     desk.go_to(9)
     desk.press(Qt.Key.Key_I, CONTROL)
     desk.until(lambda: desk.the(NoteEdit).isVisible() and not desk.the(NoteEdit).isReadOnly())
@@ -292,7 +292,7 @@ def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoD
         desk.until(lambda: reader.rows([9])[9].note == "from Anna")
 
 
-def test_keys_right_after_f2_are_the_name(desk: UndoDesk, store: Store) -> None:
+def test_keys_right_after_f2_are_the_name(desk: UndoDriver, store: Store) -> None:
     desk.go_to(9)
     desk.press(Qt.Key.Key_F2)
     desk.hit(*"Plant 1", Qt.Key.Key_Return, Qt.Key.Key_Down)
@@ -300,7 +300,7 @@ def test_keys_right_after_f2_are_the_name(desk: UndoDesk, store: Store) -> None:
         desk.until(lambda: reader.rows([9])[9].name == "Plant 1")
 
 
-def test_a_click_takes_the_commands_that_are_held_and_no_letter_of_a_field(desk: UndoDesk) -> None:
+def test_a_click_takes_the_commands_that_are_held_and_no_letter_of_a_field(desk: UndoDriver) -> None:
     desk.go_to(9)
     desk.type(desk.name, "Al")
     desk.press(Qt.Key.Key_D, CONTROL)

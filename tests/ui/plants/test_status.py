@@ -2,7 +2,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from plantdesk.ui.plants.status import PlantsStatus
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 
 
 @pytest.fixture
@@ -16,11 +16,11 @@ def status(qtbot: QtBot) -> PlantsStatus:
 @pytest.mark.parametrize(("count", "text"), [(0, ""), (1, "1 plant selected"), (1234567, "1,234,567 plants selected")])
 def test_the_number_of_selected_plants_is_shown(qtbot: QtBot, status: PlantsStatus, count: int, text: str) -> None:
     status.show_selection(count)
-    assert Desk(qtbot, status).texts() == ["", text]
+    assert WindowDriver(qtbot, status).texts() == ["", text]
 
 
 def test_saved_is_shown_for_a_moment_and_not_saved_stays(qtbot: QtBot, status: PlantsStatus) -> None:
-    desk = Desk(qtbot, status)
+    desk = WindowDriver(qtbot, status)
     status.show_saving(True)
     assert desk.texts() == ["Saving…", ""]
     status.show_saving(False)

@@ -10,21 +10,21 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.workspace import Workspace
 from tests.ui.conftest import Adder
-from tests.ui.plants.test_undo_selection import UndoDesk
+from tests.ui.plants.test_undo_selection import UndoDriver
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDriver:
     """More plants than fit into the window."""
     add(*(f"Plant {number}" for number in range(1, 61)))
     bare.set_up()
     bare.set_store(store)
-    desk = UndoDesk(qtbot, bare.window())
+    desk = UndoDriver(qtbot, bare.window())
     desk.until_rows(60)
     return desk
 
 
-def row_is_clear(desk: UndoDesk) -> bool:
+def row_is_clear(desk: UndoDriver) -> bool:
     viewport = desk.table.viewport()
     row = desk.table.visualRect(desk.table.currentIndex())
     toast = QRect(viewport.mapFromGlobal(desk.toast.mapToGlobal(QPoint())), desk.toast.size())
@@ -40,7 +40,7 @@ def test_it_covers_no_button_of_a_page(
 ) -> None:
     bare.set_up()
     bare.set_store(store)
-    desk = UndoDesk(qtbot, bare.window())
+    desk = UndoDriver(qtbot, bare.window())
     desk.window.resize(width, height)
     desk.field("Search by name, tag or ID").setText(search)
     desk.until(lambda: ("Show all plants" if search else "Add 20 sample plants") in desk.buttons())
@@ -54,7 +54,7 @@ def test_it_covers_no_button_of_a_page(
     assert covered_buttons(desk) == []
 
 
-def test_it_moves_where_a_page_with_buttons_takes_the_place_of_the_list(desk: UndoDesk) -> None:
+def test_it_moves_where_a_page_with_buttons_takes_the_place_of_the_list(desk: UndoDriver) -> None:
     desk.window.resize(800, 600)
     desk.toast.show_problem("Nothing was copied.")
     place = desk.toast.pos()
@@ -70,7 +70,7 @@ def test_it_moves_where_a_page_with_buttons_takes_the_place_of_the_list(desk: Un
 MARGINS = 8, 0, -16
 
 
-def covered_buttons(desk: UndoDesk) -> list[str]:
+def covered_buttons(desk: UndoDriver) -> list[str]:
     toast = QRect(desk.toast.mapToGlobal(QPoint()), desk.toast.size()).adjusted(0, *MARGINS)
     seen = [each for each in desk.buttons().values() if not desk.toast.isAncestorOf(each)]
     return [each.text() for each in seen if on_screen(each).intersects(toast)]
@@ -82,7 +82,7 @@ def on_screen(widget: QWidget) -> QRect:
     return QRect(widget.mapToGlobal(region.topLeft()), region.size())
 
 
-def test_a_row_that_is_reached_by_keys_is_scrolled_clear_of_it(desk: UndoDesk) -> None:
+def test_a_row_that_is_reached_by_keys_is_scrolled_clear_of_it(desk: UndoDriver) -> None:
     desk.toast.show_problem("Nothing was copied.")
     desk.go_to(60)
     for _ in range(59):

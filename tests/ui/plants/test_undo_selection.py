@@ -16,12 +16,12 @@ from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.workspace import Workspace
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk
+from tests.ui.conftest import Adder, PlantsDriver
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
-class UndoDesk(PlantsDesk):
+class UndoDriver(PlantsDriver):
     """A window with many plants."""
 
     def go_to(self, *plant_ids: int) -> None:
@@ -50,18 +50,18 @@ class UndoDesk(PlantsDesk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDriver:
     """Plants 1 to 200, the newest on top."""
     add(*(f"Plant {number:03}" for number in range(1, 201)))
     bare.set_up()
     bare.set_store(store)
-    desk = UndoDesk(qtbot, bare.window())
+    desk = UndoDriver(qtbot, bare.window())
     desk.until_rows(200)
     return desk
 
 
 @pytest.mark.parametrize("way", ["key", "button"])
-def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDesk, way: str) -> None:
+def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDriver, way: str) -> None:
     desk.delete(42, 41)
     desk.table.jump_to_top()
     if way == "key":
@@ -73,7 +73,7 @@ def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDesk, way: s
     assert desk.table.hasFocus()
 
 
-def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDesk, store: Store) -> None:
+def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDriver, store: Store) -> None:
     store.apply([SetTag(Selection(ids=[7]), "hall")], FORM).result(SECONDS)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
@@ -83,7 +83,7 @@ def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDes
     desk.the(HistoryDialog).close()
 
 
-def test_a_double_click_on_undo_does_not_press_redo(desk: UndoDesk) -> None:
+def test_a_double_click_on_undo_does_not_press_redo(desk: UndoDriver) -> None:
     desk.delete(42)
     desk.until(lambda: "Deleted" in desk.toast.text)
     QTest.mouseClick(desk.button("Undo"), Qt.MouseButton.LeftButton)
@@ -94,7 +94,7 @@ def test_a_double_click_on_undo_does_not_press_redo(desk: UndoDesk) -> None:
     assert "Undone" in desk.toast.text
 
 
-def test_in_another_order_an_edited_plant_is_followed_to_its_place(desk: UndoDesk) -> None:
+def test_in_another_order_an_edited_plant_is_followed_to_its_place(desk: UndoDriver) -> None:
     desk.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     desk.go_to(100)
     desk.press(Qt.Key.Key_F2)
@@ -112,7 +112,7 @@ def test_in_another_order_an_edited_plant_is_followed_to_its_place(desk: UndoDes
     desk.until_selected(100)
 
 
-def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -> None:
+def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDriver) -> None:
     desk.delete(42, 41)
     desk.type(desk.search, '"Plant 19"')
     desk.until_rows(10)
@@ -125,7 +125,7 @@ def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -
     assert desk.selected() == [195]
 
 
-def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
+def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDriver) -> None:
     desk.type(desk.search, '"Plant 19"')
     desk.until_rows(10)
     desk.table.setFocus()
@@ -138,7 +138,7 @@ def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
     assert desk.search.text() == '"Plant 19"'
 
 
-def test_steps_that_are_requested_at_once_are_made_one_after_the_other(desk: UndoDesk) -> None:
+def test_steps_that_are_requested_at_once_are_made_one_after_the_other(desk: UndoDriver) -> None:
     for plant_id in (42, 30, 20):
         desk.go_to(plant_id)
         desk.press(Qt.Key.Key_Delete)
@@ -152,7 +152,7 @@ def test_steps_that_are_requested_at_once_are_made_one_after_the_other(desk: Und
     desk.until_rows(198)
 
 
-def test_what_an_undo_has_left_is_shown(desk: UndoDesk, store: Store) -> None:
+def test_what_an_undo_has_left_is_shown(desk: UndoDriver, store: Store) -> None:
     desk.delete(42, 41)
     store.add(new_plant({"id": 42, "name": "Plant 042"}), FORM).result()  # is there again
     desk.until_rows(199)
@@ -163,7 +163,7 @@ def test_what_an_undo_has_left_is_shown(desk: UndoDesk, store: Store) -> None:
     desk.until_selected(42)
 
 
-def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(desk: UndoDesk, store: Store) -> None:
+def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(desk: UndoDriver, store: Store) -> None:
     desk.delete(200)
     store.add(new_plant({"id": 200, "name": "Another"}), FORM).result()
     desk.until_rows(200)
@@ -177,7 +177,7 @@ def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(desk
         assert {each: row.name for each, row in reader.rows([200, 201]).items()} == {200: "Another"}
 
 
-def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:
+def test_many_plants_leave_the_selection_as_it_is(desk: UndoDriver) -> None:
     desk.go_to(200)
     for _ in range(120):
         desk.press(Qt.Key.Key_Down, SHIFT)
@@ -190,7 +190,7 @@ def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:
 
 
 @pytest.mark.parametrize("label", ["Name", "Search by name, tag or ID"])
-def test_undo_takes_back_a_change_and_not_what_was_erased_in_the_focused_field(desk: UndoDesk, label: str) -> None:
+def test_undo_takes_back_a_change_and_not_what_was_erased_in_the_focused_field(desk: UndoDriver, label: str) -> None:
     desk.go_to(42)
     desk.press(Qt.Key.Key_Delete)
     field = desk.name if label == "Name" else desk.field(label)

@@ -15,10 +15,10 @@ from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.feature import SettingsFeature
 from plantdesk.ui.settings.layout import SettingCommands
 from tests.support.api_switch import ApiSwitch
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 
 
-class SettingsDesk(Desk):
+class SettingsDriver(WindowDriver):
     """The dialog, as its user sees it."""
 
     def __init__(self, qtbot: QtBot, dialog: QWidget, page: SettingsFeature, server: ApiSwitch, plants: Plants) -> None:
@@ -45,7 +45,7 @@ class SettingsDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDesk]:
+def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDriver]:
     server, plants = ApiSwitch(bridge), Plants(context)
     pressed: list[str] = []
     commands = SettingCommands(
@@ -59,7 +59,7 @@ def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[Setti
     dialog = page.open_dialog()
     with qtbot.waitExposed(dialog):
         dialog.show()
-    desk = SettingsDesk(qtbot, dialog, page, server, plants)
+    desk = SettingsDriver(qtbot, dialog, page, server, plants)
     desk.pressed = pressed
     yield desk
     page.release_store()

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.platform import login
-from tests.ui.settings.conftest import SettingsDesk
+from tests.ui.settings.conftest import SettingsDriver
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="would change the registry of the user")
 
@@ -19,7 +19,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_shows_and_changes_the_setting_of_the_system(desk: SettingsDesk) -> None:
+def test_it_shows_and_changes_the_setting_of_the_system(desk: SettingsDriver) -> None:
     box = desk.button(LOGIN)
     assert not box.isChecked()
     box.click()
@@ -31,7 +31,7 @@ def test_it_shows_and_changes_the_setting_of_the_system(desk: SettingsDesk) -> N
     assert not again.button(LOGIN).isChecked()
 
 
-def test_what_cannot_be_changed_is_reported(desk: SettingsDesk, user: Path) -> None:
+def test_what_cannot_be_changed_is_reported(desk: SettingsDriver, user: Path) -> None:
     for name in ("settings", "Library"):
         (user / name).write_text("no folder", encoding="utf-8")
     box = desk.button(LOGIN)

@@ -16,7 +16,7 @@ from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.layout import SettingRow
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.commands import WindowCommands
-from tests.ui.settings.conftest import SettingsDesk
+from tests.ui.settings.conftest import SettingsDriver
 
 
 def saved(context: WindowContext, tmp_path: Path) -> Preferences:
@@ -27,7 +27,7 @@ def saved(context: WindowContext, tmp_path: Path) -> Preferences:
 # --- each setting ----------------------------------------------------------------------------------------------------
 
 
-def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
+def test_appearance_applies_at_once_and_is_saved(desk: SettingsDriver, context: WindowContext, tmp_path: Path) -> None:
     WindowCommands(context, cast("MainWindow", context.page.window()))
     assert desk.focused.accessibleName() == "Theme"
     desk.pick("Theme", "Dark")
@@ -42,7 +42,7 @@ def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: Wi
     assert (found.theme, found.text_scale, found.language) == ("dark", 1.21, "de")
 
 
-def test_what_the_menu_changes_is_shown(desk: SettingsDesk, context: WindowContext) -> None:
+def test_what_the_menu_changes_is_shown(desk: SettingsDriver, context: WindowContext) -> None:
     WindowCommands(context, cast("MainWindow", context.page.window()))
     context.preferences.change(theme="light")
     assert desk.the(QComboBox, "Theme").currentText() == "Light"
@@ -54,7 +54,7 @@ def test_what_the_menu_changes_is_shown(desk: SettingsDesk, context: WindowConte
     assert not type(desk)(desk.qtbot, context.page, desk.page, desk.server, desk.plants).button("Pin").isChecked()
 
 
-def test_enter_in_name_goes_to_tag_where_it_is_set(desk: SettingsDesk, context: WindowContext) -> None:
+def test_enter_in_name_goes_to_tag_where_it_is_set(desk: SettingsDriver, context: WindowContext) -> None:
     desk.pick("Enter key", "Goes")
     desk.widget.close()
     window = context.page.window()
@@ -67,7 +67,7 @@ def test_enter_in_name_goes_to_tag_where_it_is_set(desk: SettingsDesk, context: 
     assert form.name.text() == "Fern"
 
 
-def test_the_api_and_the_daily_check_are_switched(desk: SettingsDesk, context: WindowContext) -> None:
+def test_the_api_and_the_daily_check_are_switched(desk: SettingsDriver, context: WindowContext) -> None:
     box = desk.the(QCheckBox, "Accept plants from programs on this computer")
     box.click()
     assert not box.isChecked()
@@ -78,7 +78,7 @@ def test_the_api_and_the_daily_check_are_switched(desk: SettingsDesk, context: W
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
-def test_a_port_is_used_by_enter_or_when_it_is_left(desk: SettingsDesk, key: Qt.Key) -> None:
+def test_a_port_is_used_by_enter_or_when_it_is_left(desk: SettingsDriver, key: Qt.Key) -> None:
     desk.type(desk.port, "9000")
     assert desk.server.asked == []
     desk.qtbot.keyClick(desk.port, key)
@@ -88,7 +88,7 @@ def test_a_port_is_used_by_enter_or_when_it_is_left(desk: SettingsDesk, key: Qt.
 
 
 @pytest.mark.parametrize("text", ["0", "70000", "web"])
-def test_an_invalid_port_is_reported_under_it(desk: SettingsDesk, text: str) -> None:
+def test_an_invalid_port_is_reported_under_it(desk: SettingsDriver, text: str) -> None:
     desk.type(desk.port, text)
     desk.press(Qt.Key.Key_Return)
     assert desk.server.asked == []
@@ -98,12 +98,12 @@ def test_an_invalid_port_is_reported_under_it(desk: SettingsDesk, text: str) -> 
     assert not desk.visible("A port is a whole number from 1 to 65535.")
 
 
-def test_a_taken_port_names_a_free_one(desk: SettingsDesk) -> None:
+def test_a_taken_port_names_a_free_one(desk: SettingsDriver) -> None:
     desk.server.show(Failed(PortInUseError(8721, 8722), 8721))
     assert desk.visible("Port 8721 is in use by another program. Choose another port. Port 8722 is free.")
 
 
-def test_a_typed_port_of_another_program_leaves_the_api_where_it_is(desk: SettingsDesk) -> None:
+def test_a_typed_port_of_another_program_leaves_the_api_where_it_is(desk: SettingsDriver) -> None:
     desk.server.taken = {9000}
     desk.type(desk.port, "9000")
     desk.press(Qt.Key.Key_Return)
@@ -119,7 +119,7 @@ def test_a_typed_port_of_another_program_leaves_the_api_where_it_is(desk: Settin
 
 
 def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
-    desk: SettingsDesk, context: WindowContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: SettingsDriver, context: WindowContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drive = tmp_path / "drive"
     drive.mkdir()
@@ -142,14 +142,14 @@ def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
     assert count.value() == 7
 
 
-def test_the_buttons_lead_to_api_access_backups_and_the_manual(desk: SettingsDesk) -> None:
+def test_the_buttons_lead_to_api_access_backups_and_the_manual(desk: SettingsDriver) -> None:
     for label in ("API access…", "Back up now", "How to bind a key"):
         desk.button(label).click()
     assert desk.pressed == ["API access", "back up", "window", "quick entry"]
     desk.until(lambda: bool(desk.visible("None yet.")))
 
 
-def test_settings_that_cannot_be_saved_say_so(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
+def test_settings_that_cannot_be_saved_say_so(desk: SettingsDriver, context: WindowContext, tmp_path: Path) -> None:
     text = "These settings last until PlantDesk is closed: their file cannot be written."
     assert not desk.visible(text)
     (tmp_path / "settings.json").unlink(missing_ok=True)
@@ -162,7 +162,7 @@ def test_settings_that_cannot_be_saved_say_so(desk: SettingsDesk, context: Windo
 # --- keys and texts ---
 
 
-def test_the_notice_about_the_port_leads_to_the_port(desk: SettingsDesk) -> None:
+def test_the_notice_about_the_port_leads_to_the_port(desk: SettingsDriver) -> None:
     desk.page.open_at_port()
     assert desk.port.hasFocus()
 
@@ -179,7 +179,9 @@ def cut_texts(viewport: QWidget) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [560, 420])
-def test_in_a_narrow_dialog_no_text_is_cut_and_a_hint_is_not_a_column_of_words(desk: SettingsDesk, width: int) -> None:
+def test_in_a_narrow_dialog_no_text_is_cut_and_a_hint_is_not_a_column_of_words(
+    desk: SettingsDriver, width: int
+) -> None:
     row = next(each for each in desk.widget.findChildren(SettingRow) if each.focus_target is desk.port)
     row.show_error("Port 8721 is in use by another program. The API stays on port 8720, as long as that is free.")
     desk.widget.resize(width, 600)
@@ -189,7 +191,7 @@ def test_in_a_narrow_dialog_no_text_is_cut_and_a_hint_is_not_a_column_of_words(d
 
 
 def test_where_there_is_no_tray_the_window_cannot_stay_in_it(
-    desk: SettingsDesk, context: WindowContext, monkeypatch: pytest.MonkeyPatch
+    desk: SettingsDriver, context: WindowContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box = desk.button("Keep running when the window is closed")
     assert "This desktop has no tray." in desk.texts()
@@ -201,14 +203,14 @@ def test_where_there_is_no_tray_the_window_cannot_stay_in_it(
 
 
 def test_a_folder_that_no_program_opens_is_reported(
-    desk: SettingsDesk, context: WindowContext, monkeypatch: pytest.MonkeyPatch
+    desk: SettingsDriver, context: WindowContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
     desk.button("Show folder").click()
     assert context.page.toast.text.startswith("No program was found that opens")
 
 
-def test_hints_belong_to_their_fields_so_that_opening_speaks_no_loose_sentences(desk: SettingsDesk) -> None:
+def test_hints_belong_to_their_fields_so_that_opening_speaks_no_loose_sentences(desk: SettingsDriver) -> None:
     labels = [each for each in desk.widget.findChildren(QLabel) if each.isVisible() and " " in each.text().strip()]
     described = QAccessible.RelationFlag.Labelled
     loose = [each.text() for each in labels if not QAccessible.queryAccessibleInterface(each).relations(described)]

@@ -21,14 +21,14 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.messages import InfoBar
-from tests.support.desk import Desk
 from tests.support.ports import free_port
 from tests.support.postgres_server import PostgresServer
-from tests.support.program_desk import Show
+from tests.support.program_driver import Show
 from tests.support.secret_service import secret_service
+from tests.support.window_driver import WindowDriver
 
 
-class StoreDesk(Desk):
+class StoreDriver(WindowDriver):
     """The dialog, and what it has asked to open."""
 
     def __init__(self, qtbot: QtBot, dialog: SharedStoreDialog, preferences: Preferences) -> None:
@@ -47,19 +47,19 @@ class StoreDesk(Desk):
             self.type(self.field("Address"), url)
         self.qtbot.keyClick(self.field("Address"), Qt.Key.Key_Return)
         self.until(lambda: any(text.startswith("Tested at") for text in self.texts()))
-        return Desk(self.qtbot, self.the(ProbeResults)).texts()
+        return WindowDriver(self.qtbot, self.the(ProbeResults)).texts()
 
     def opens(self) -> bool:
         return self.button("Open this store").isEnabled()
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[StoreDesk]:
+def desk(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[StoreDriver]:
     preferences = Preferences(None)
     dialog = SharedStoreDialog(theme, bridge, preferences, None, None)
     with qtbot.waitExposed(dialog):
         dialog.show()
-    yield StoreDesk(qtbot, dialog, preferences)
+    yield StoreDriver(qtbot, dialog, preferences)
     if isValid(dialog):
         dialog.close()
 
@@ -72,7 +72,7 @@ def users(postgres: PostgresServer) -> Iterator[PostgresServer]:
     postgres.execute("DROP ROLE reader")
 
 
-def test_an_empty_database_becomes_a_store_and_a_store_is_opened(desk: StoreDesk, postgres: PostgresServer) -> None:
+def test_an_empty_database_becomes_a_store_and_a_store_is_opened(desk: StoreDriver, postgres: PostgresServer) -> None:
     name = postgres.new_database()
     found = desk.test(postgres.url(name))
     assert found[0] == "The server answers"
@@ -92,14 +92,14 @@ def test_an_empty_database_becomes_a_store_and_a_store_is_opened(desk: StoreDesk
     assert [(location.url, create) for location, create in desk.opened] == [(postgres.url(name), True)]
 
 
-def test_a_store_tells_its_plants_and_is_not_made_again(desk: StoreDesk, postgres: PostgresServer) -> None:
+def test_a_store_tells_its_plants_and_is_not_made_again(desk: StoreDriver, postgres: PostgresServer) -> None:
     location = postgres.new_store()
     assert desk.test(location.url)[-2] == "0 plants"
     desk.button("Open this store").click()
     assert [create for _, create in desk.opened] == [False]
 
 
-def test_each_failure_has_its_line_and_its_remedy(desk: StoreDesk, users: PostgresServer) -> None:
+def test_each_failure_has_its_line_and_its_remedy(desk: StoreDriver, users: PostgresServer) -> None:
     store = users.new_store()
     users.execute("UPDATE plantdesk.state SET version = 99, reads_from = 99", store.name)
     closed = free_port()
@@ -124,7 +124,7 @@ def test_each_failure_has_its_line_and_its_remedy(desk: StoreDesk, users: Postgr
     assert (desk.focused, desk.field("Password").hasSelectedText()) == (desk.field("Password"), True), "typed anew"
 
 
-def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDesk, postgres: PostgresServer) -> None:
+def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDriver, postgres: PostgresServer) -> None:
     location = postgres.new_store()
     postgres.execute("UPDATE plantdesk.state SET version = 99", location.name)
     found = desk.test(location.url)
@@ -136,7 +136,7 @@ def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDesk, 
 @pytest.mark.parametrize(
     ("role", "rights"), [("read", "may read, but not add"), ("add", "may read and add, but not change")]
 )
-def test_who_has_fewer_rights_opens_the_store(desk: StoreDesk, users: PostgresServer, role: str, rights: str) -> None:
+def test_who_has_fewer_rights_opens_the_store(desk: StoreDriver, users: PostgresServer, role: str, rights: str) -> None:
     location = users.new_store()
     users.execute(location.roles_sql() or "", location.name)
     users.execute(f'GRANT "{location.name}_{role}" TO reader', location.name)
@@ -144,15 +144,15 @@ def test_who_has_fewer_rights_opens_the_store(desk: StoreDesk, users: PostgresSe
     assert desk.opens()
 
 
-def test_a_change_of_a_field_makes_the_test_worthless(desk: StoreDesk, postgres: PostgresServer) -> None:
+def test_a_change_of_a_field_makes_the_test_worthless(desk: StoreDriver, postgres: PostgresServer) -> None:
     desk.test(postgres.new_store().url)
     assert desk.opens()
     desk.qtbot.keyClicks(desk.field("Database"), "x")
     assert not desk.opens()
-    assert Desk(desk.qtbot, desk.the(ProbeResults)).texts().count("not tried") == 4
+    assert WindowDriver(desk.qtbot, desk.the(ProbeResults)).texts().count("not tried") == 4
 
 
-def test_the_encryption_fits_the_host_until_it_is_chosen(desk: StoreDesk) -> None:
+def test_the_encryption_fits_the_host_until_it_is_chosen(desk: StoreDriver) -> None:
     warning = "Names and the password can be read on the network."
     desk.type(desk.field("Address"), "plants.example")
     assert desk.mode == "Encrypted, certificate checked"
@@ -167,7 +167,7 @@ def test_the_encryption_fits_the_host_until_it_is_chosen(desk: StoreDesk) -> Non
     assert desk.mode == "Not encrypted"
 
 
-def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password(desk: StoreDesk) -> None:
+def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password(desk: StoreDriver) -> None:
     desk.type(desk.field("Address"), "postgresql://anna:s3cret@plants.example@x/garden")
     desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
     assert any("This is no address of a shared store" in text for text in desk.texts())
@@ -177,10 +177,10 @@ def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password
     assert any("Brackets are only around" in text for text in desk.texts())
 
 
-def test_what_an_administrator_runs_names_user_and_database_and_no_password(desk: StoreDesk) -> None:
+def test_what_an_administrator_runs_names_user_and_database_and_no_password(desk: StoreDriver) -> None:
     desk.type(desk.field("Address"), "postgresql://Anna:s3cret@plants.example/my garden")
     desk.field("Address").editingFinished.emit()
-    sql, line = (text for text in Desk(desk.qtbot, desk.the(SetupPanel)).texts() if " " in text)
+    sql, line = (text for text in WindowDriver(desk.qtbot, desk.the(SetupPanel)).texts() if " " in text)
     assert 'CREATE ROLE "Anna" LOGIN' in sql
     assert 'CREATE DATABASE "my garden" OWNER "Anna"' in sql
     assert line == 'hostssl  "my garden"  Anna  samenet  scram-sha-256'
@@ -191,7 +191,7 @@ def test_what_an_administrator_runs_names_user_and_database_and_no_password(desk
 
 
 def test_a_desk_file_opens_the_same_store_without_user_and_password(
-    desk: StoreDesk, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = postgres.new_store()
     monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(tmp_path / "plants"))
@@ -214,7 +214,7 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes with a name are of POSIX")
 def test_a_desk_file_is_written_into_a_pipe_and_does_not_replace_it(
-    desk: StoreDesk, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(pipe := tmp_path / "pipe.plantdesk-store")
     monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(pipe))
@@ -225,7 +225,7 @@ def test_a_desk_file_is_written_into_a_pipe_and_does_not_replace_it(
     assert pipe.is_fifo()
 
 
-def test_a_file_of_something_else_is_refused(desk: StoreDesk, tmp_path: Path) -> None:
+def test_a_file_of_something_else_is_refused(desk: StoreDriver, tmp_path: Path) -> None:
     for number, content in enumerate(("", "[]", '{"address": 7}', '{"address": "http://x"}')):
         file = tmp_path / f"{number}.plantdesk-store"
         file.write_text(content)
@@ -237,7 +237,7 @@ def test_a_file_of_something_else_is_refused(desk: StoreDesk, tmp_path: Path) ->
 
 @pytest.mark.parametrize("is_unlocked", [True, False])
 def test_the_password_goes_into_the_keyring_or_the_user_is_told_once(
-    desk: StoreDesk, postgres: PostgresServer, *, is_unlocked: bool
+    desk: StoreDriver, postgres: PostgresServer, *, is_unlocked: bool
 ) -> None:
     with secret_service() as keyring:
         keyring.is_locked = True
@@ -253,7 +253,7 @@ def test_the_password_goes_into_the_keyring_or_the_user_is_told_once(
         assert [*keyring.passwords.values()] == ["s3cret"] * is_unlocked
 
 
-def test_a_test_changes_neither_height_nor_place(desk: StoreDesk, postgres: PostgresServer) -> None:
+def test_a_test_changes_neither_height_nor_place(desk: StoreDriver, postgres: PostgresServer) -> None:
     before = desk.widget.geometry()
     for url in (postgres.new_store().url, "postgresql://nowhere.invalid/plants"):
         desk.test(url)
@@ -261,7 +261,7 @@ def test_a_test_changes_neither_height_nor_place(desk: StoreDesk, postgres: Post
 
 
 def test_the_computer_has_a_name_for_the_others_which_its_file_leaves_out(
-    desk: StoreDesk, postgres: PostgresServer
+    desk: StoreDriver, postgres: PostgresServer
 ) -> None:
     desk.test(f"{postgres.new_store().url}?application_name=Office")
     assert desk.field("Name of this computer in the history").text() == "Office"
@@ -279,7 +279,7 @@ def test_the_computer_has_a_name_for_the_others_which_its_file_leaves_out(
     ("parameters", "name"),
     [("sslmode=foo", "sslmode"), ("nonsense=1", "nonsense"), ("connect_timeout=x", "connect_timeout")],
 )
-def test_a_mistaken_parameter_is_named(desk: StoreDesk, postgres: PostgresServer, parameters: str, name: str) -> None:
+def test_a_mistaken_parameter_is_named(desk: StoreDriver, postgres: PostgresServer, parameters: str, name: str) -> None:
     found = desk.test(f"{postgres.url('postgres')}?{parameters}")
     assert any(f"does not know the parameter “{name}”" in text for text in found), found
 

@@ -24,15 +24,15 @@ from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.offers import TagCompleter
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, click_in
 from tests.support.waiting import SECONDS
-from tests.ui.conftest import Adder, PlantsDesk, open_store
+from tests.support.window_driver import WindowDriver, click_in
+from tests.ui.conftest import Adder, PlantsDriver, open_store
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 NONE = Qt.KeyboardModifier.NoModifier
 
 
-class SidebarDesk(PlantsDesk):
+class SidebarDriver(PlantsDriver):
     """The window with its sidebar."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace) -> None:
@@ -122,7 +122,7 @@ def set_tag(tag: str, other: str | None) -> SetTag:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDriver:
     """Two plants in the kitchen, one in the hall, one without a tag; two of a script."""
     source = store.tokens.create("garden-sync").result(SECONDS).row.source
     add("Aloe", tag="kitchen")
@@ -130,13 +130,13 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk
     for plant_id, name, tag in ((10, "Cactus", "kitchen"), (11, "Dill", "hall")):
         store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(SECONDS)
     open_store(bare, store)
-    desk = SidebarDesk(qtbot, bare)
+    desk = SidebarDriver(qtbot, bare)
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
     qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
     return desk
 
 
-def add_days_ago(desk: SidebarDesk, other_program: sqlite3.Connection, name: str) -> None:
+def add_days_ago(desk: SidebarDriver, other_program: sqlite3.Connection, name: str) -> None:
     """Let a plant be one that was added days ago."""
     other_program.execute("UPDATE plant SET added_at = added_at - 300000000 WHERE name = ?", (name,))
     other_program.commit()
@@ -146,7 +146,7 @@ def add_days_ago(desk: SidebarDesk, other_program: sqlite3.Connection, name: str
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
-def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None:
+def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDriver) -> None:
     assert desk.entries() == {
         "All plants": "4",
         "No tag": "1",
@@ -160,7 +160,7 @@ def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None
     assert desk.active() == ["All plants"]
 
 
-def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_program: sqlite3.Connection) -> None:
+def test_the_numbers_follow_every_change(desk: SidebarDriver, add: Adder, other_program: sqlite3.Connection) -> None:
     add("Elm", tag="park")
     desk.until(lambda: (desk.entries().get("park"), desk.entries()["All plants"]) == ("1", "5"))
     desk.click("kitchen")
@@ -179,12 +179,12 @@ def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_pr
 def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> None:
     add("Aloe")
     open_store(bare, store)
-    desk = SidebarDesk(qtbot, bare)
+    desk = SidebarDriver(qtbot, bare)
     qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "No tag": "1"})
 
 
 def test_today_is_hidden_while_it_is_all_plants(
-    desk: SidebarDesk, store: Store, other_program: sqlite3.Connection
+    desk: SidebarDriver, store: Store, other_program: sqlite3.Connection
 ) -> None:
     desk.workspace.release_store()
     assert "Today" not in desk.entries(), "remembered"
@@ -207,7 +207,7 @@ def test_today_is_hidden_while_it_is_all_plants(
 # --- filters ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_click_filters_whatever_was_typed_and_all_plants_shows_all(desk: SidebarDesk) -> None:
+def test_a_click_filters_whatever_was_typed_and_all_plants_shows_all(desk: SidebarDriver) -> None:
     desk.search.setText("nothing has this")
     desk.sees()
     desk.click("kitchen")
@@ -221,7 +221,7 @@ def test_a_click_filters_whatever_was_typed_and_all_plants_shows_all(desk: Sideb
     assert (desk.chips(), desk.active()) == ([], ["All plants"])
 
 
-def test_filters_are_added_by_keys_and_removed_at_their_chips(desk: SidebarDesk) -> None:
+def test_filters_are_added_by_keys_and_removed_at_their_chips(desk: SidebarDriver) -> None:
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_Return)
     desk.go_to("garden-sync")
@@ -242,7 +242,7 @@ def test_filters_are_added_by_keys_and_removed_at_their_chips(desk: SidebarDesk)
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
 
 
-def test_filters_and_words_hold_together_and_escape_removes_both(desk: SidebarDesk) -> None:
+def test_filters_and_words_hold_together_and_escape_removes_both(desk: SidebarDriver) -> None:
     desk.click("kitchen")
     desk.search.setFocus()
     QTest.keyClicks(desk.search, "cac")
@@ -253,7 +253,7 @@ def test_filters_and_words_hold_together_and_escape_removes_both(desk: SidebarDe
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
 
 
-def test_tags_are_completed(desk: SidebarDesk) -> None:
+def test_tags_are_completed(desk: SidebarDriver) -> None:
     desk.search.setFocus()
     QTest.keyClicks(desk.search, "cac ta")
     QTest.keyClick(desk.search, Qt.Key.Key_Down)
@@ -271,7 +271,7 @@ def test_tags_are_completed(desk: SidebarDesk) -> None:
 # --- tags -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_tag_is_renamed_in_place_and_filter_and_focus_follow(desk: SidebarDesk) -> None:
+def test_a_tag_is_renamed_in_place_and_filter_and_focus_follow(desk: SidebarDriver) -> None:
     def follows(old: str, new: str) -> None:
         desk.until(lambda: (desk.entries().get(new), desk.entries().get(old)) == ("2", None))
         desk.sees("Aloe", "Cactus")
@@ -290,16 +290,16 @@ def test_a_tag_is_renamed_in_place_and_filter_and_focus_follow(desk: SidebarDesk
 
 
 @pytest.mark.parametrize("answer", ["Merge", "Cancel"])
-def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> None:
+def test_a_tag_is_merged_after_a_question(desk: SidebarDriver, answer: str) -> None:
     desk.go_to("kitchen")
     desk.choose_in_menu("Rename")
     desk.type_name("hall")
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
     box = desk.the(MessageBox)
     assert box.text == "Change the tag of 2 plants from “kitchen” to “hall”?"
-    assert any(text.startswith("1 plant has the tag “hall” already.") for text in Desk(desk.qtbot, box).texts())
-    assert Desk(desk.qtbot, box).button("Merge").hasFocus()
-    QTest.mouseClick(Desk(desk.qtbot, box).button(answer), Qt.MouseButton.LeftButton)
+    assert any(text.startswith("1 plant has the tag “hall” already.") for text in WindowDriver(desk.qtbot, box).texts())
+    assert WindowDriver(desk.qtbot, box).button("Merge").hasFocus()
+    QTest.mouseClick(WindowDriver(desk.qtbot, box).button(answer), Qt.MouseButton.LeftButton)
     expected = ("3", None) if answer == "Merge" else ("1", "2")
     desk.until(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == expected)
     if answer == "Merge":
@@ -313,7 +313,7 @@ def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> Non
 
 @pytest.mark.parametrize("other", [None, "bath", "hall", "undo"])
 def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
-    desk: SidebarDesk, store: Store, other: str | None
+    desk: SidebarDriver, store: Store, other: str | None
 ) -> None:
     tag = "cellar" if other == "undo" else "kitchen"
     with contextlib.closing(Store(store.path)) as second:
@@ -340,7 +340,7 @@ def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
 
 
 @pytest.mark.parametrize("width", [1300, 800])
-def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDesk, width: int) -> None:
+def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDriver, width: int) -> None:
     desk.window.resize(width, 600)
     if width < 900:
         desk.until(lambda: not desk.view.isVisible())
@@ -357,7 +357,7 @@ def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDesk, width: int
     assert desk.view.hasFocus()
 
 
-def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: SidebarDesk, store: Store) -> None:
+def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: SidebarDriver, store: Store) -> None:
     desk.edit("kitchen")
     QTest.keyClicks(desk.editor, "cellar")
     desk.workspace.release_store()
@@ -365,7 +365,7 @@ def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: Sidebar
     desk.until(lambda: desk.entries().get("cellar") == "2")
 
 
-def test_the_action_of_a_screen_reader_on_an_entry_does_what_a_click_does(desk: SidebarDesk) -> None:
+def test_the_action_of_a_screen_reader_on_an_entry_does_what_a_click_does(desk: SidebarDriver) -> None:
     shown = list(desk.entries())
     entries = QAccessible.queryAccessibleInterface(desk.view)
     for name in ("Tags", "kitchen"):
@@ -378,7 +378,7 @@ def test_the_action_of_a_screen_reader_on_an_entry_does_what_a_click_does(desk: 
     assert not desk.view.selectedIndexes()
 
 
-def test_a_name_is_edited_by_f2_and_kept_by_escape_and_for_blanks(desk: SidebarDesk, spoken: list[str]) -> None:
+def test_a_name_is_edited_by_f2_and_kept_by_escape_and_for_blanks(desk: SidebarDriver, spoken: list[str]) -> None:
     desk.edit("kitchen")
     assert spoken == ["New name of kitchen"]
     QTest.keyClicks(desk.editor, "x")
@@ -391,14 +391,14 @@ def test_a_name_is_edited_by_f2_and_kept_by_escape_and_for_blanks(desk: SidebarD
     assert "kitchen" in desk.entries()
 
 
-def test_numbers_in_tags_are_sorted_by_their_value(desk: SidebarDesk, add: Adder) -> None:
+def test_numbers_in_tags_are_sorted_by_their_value(desk: SidebarDriver, add: Adder) -> None:
     for tag in ("Room 10", "room 2", "room 1"):
         add("Elder", tag=tag)
     desk.until(lambda: desk.entries().get("room 1") == "1")
     assert [each for each in desk.entries() if "oom" in each] == ["room 1", "room 2", "Room 10"]
 
 
-def test_selected_plants_are_dropped_on_a_tag(desk: SidebarDesk) -> None:
+def test_selected_plants_are_dropped_on_a_tag(desk: SidebarDriver) -> None:
     desk.table.setFocus()
     desk.table.selectAll()
     drop(desk, "hall")
@@ -411,7 +411,7 @@ def test_selected_plants_are_dropped_on_a_tag(desk: SidebarDesk) -> None:
     desk.until(lambda: desk.entries().get("hall") == "1")
 
 
-def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, other_program: sqlite3.Connection) -> None:
+def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDriver, other_program: sqlite3.Connection) -> None:
     add_days_ago(desk, other_program, "Aloe")
     desk.table.selectAll()
     assert not any(drop(desk, target) for target in ("Today", "All plants", "garden-sync"))
@@ -420,7 +420,7 @@ def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, other_progr
     assert not drop(desk, "hall", foreign)
 
 
-def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDesk, add: Adder) -> None:
+def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDriver, add: Adder) -> None:
     for number in range(20):
         add(f"Plant {number}", tag=f"tag {number}")
     desk.window.resize(1300, 500)
@@ -435,7 +435,7 @@ def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDesk,
     QApplication.sendEvent(viewport, QDragLeaveEvent())
 
 
-def test_a_row_is_dragged_whether_or_not_it_is_selected(desk: SidebarDesk) -> None:
+def test_a_row_is_dragged_whether_or_not_it_is_selected(desk: SidebarDriver) -> None:
     cells = [desk.table.visualRect(desk.table.model().index(row, Column.NAME)).center() for row in (0, 1)]
     QTest.mouseClick(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=cells[0])
     for row, cell in enumerate(cells):
@@ -447,7 +447,7 @@ def test_a_row_is_dragged_whether_or_not_it_is_selected(desk: SidebarDesk) -> No
     assert desk.table.model().index(0, 0).flags() & Qt.ItemFlag.ItemIsDragEnabled
 
 
-def drop(desk: SidebarDesk, target: str, data: QMimeData | None = None) -> bool:
+def drop(desk: SidebarDriver, target: str, data: QMimeData | None = None) -> bool:
     """Move plants over an entry and drop them; return whether they were taken."""
     data = plants_data() if data is None else data
     point, viewport = desk.point(target), desk.view.viewport()
@@ -465,7 +465,7 @@ def drop(desk: SidebarDesk, target: str, data: QMimeData | None = None) -> bool:
 # --- saved searches ---------------------------------------------------------------------------------------------------
 
 
-def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, store: Store, add: Adder) -> None:
+def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDriver, store: Store, add: Adder) -> None:
     desk.click("kitchen")
     desk.search.setFocus()
     QTest.keyClicks(desk.search, "cac")
@@ -491,14 +491,14 @@ def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, stor
     desk.go_to("Spiny")
     desk.press(Qt.Key.Key_Delete)
     assert "Spiny" not in desk.entries()
-    QTest.mouseClick(Desk(desk.qtbot, desk.workspace.toast).button("Undo"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(WindowDriver(desk.qtbot, desk.workspace.toast).button("Undo"), Qt.MouseButton.LeftButton)
     assert "Spiny" in desk.entries()
 
 
 # --- narrow windows ---------------------------------------------------------------------------------------------------
 
 
-def test_in_a_narrow_window_a_button_opens_it_over_the_list(desk: SidebarDesk) -> None:
+def test_in_a_narrow_window_a_button_opens_it_over_the_list(desk: SidebarDriver) -> None:
     desk.window.resize(800, 600)
     desk.until(lambda: not desk.view.isVisible())
     QTest.mouseClick(desk.button("Tags"), Qt.MouseButton.LeftButton)
@@ -513,7 +513,7 @@ def test_in_a_narrow_window_a_button_opens_it_over_the_list(desk: SidebarDesk) -
     assert desk.table.hasFocus()
 
 
-def test_ctrl_b_hides_it_for_good(desk: SidebarDesk, store: Store) -> None:
+def test_ctrl_b_hides_it_for_good(desk: SidebarDriver, store: Store) -> None:
     desk.press(Qt.Key.Key_B, CONTROL)
     assert not desk.view.isVisible()
     desk.workspace.release_store()
@@ -523,7 +523,7 @@ def test_ctrl_b_hides_it_for_good(desk: SidebarDesk, store: Store) -> None:
     assert desk.view.isVisible()
 
 
-def test_many_filters_are_in_a_menu(desk: SidebarDesk) -> None:
+def test_many_filters_are_in_a_menu(desk: SidebarDriver) -> None:
     desk.window.resize(700, 500)
     desk.search.setFocus()
     desk.search.setText("tag:kitchen tag:hall added:7d from:form id:1-9")
@@ -550,7 +550,7 @@ def test_many_filters_are_in_a_menu(desk: SidebarDesk) -> None:
         ("aloe", [], "aloe"),
     ],
 )
-def test_enter_makes_chips_of_what_is_typed(desk: SidebarDesk, typed: str, chips: list[str], left: str) -> None:
+def test_enter_makes_chips_of_what_is_typed(desk: SidebarDriver, typed: str, chips: list[str], left: str) -> None:
     desk.search.setFocus()
     QTest.keyClicks(desk.search, typed)
     desk.press(Qt.Key.Key_Return)
@@ -559,7 +559,7 @@ def test_enter_makes_chips_of_what_is_typed(desk: SidebarDesk, typed: str, chips
 
 
 @pytest.mark.parametrize("name", ["<b>x</b>", "\x1b\n", "x" * 100_000, "", "\u202etfel"])
-def test_odd_tags_do_no_harm(desk: SidebarDesk, store: Store, name: str) -> None:
+def test_odd_tags_do_no_harm(desk: SidebarDriver, store: Store, name: str) -> None:
     store.add(
         new_plant({"id": 500, "name": "Odd", "tag": name}), store.tokens.create("x").result(SECONDS).row.source
     ).result(SECONDS)
@@ -571,7 +571,7 @@ def test_odd_tags_do_no_harm(desk: SidebarDesk, store: Store, name: str) -> None
     desk.window.grab()
 
 
-def test_tab_goes_from_the_form_to_the_sidebar_and_then_to_the_search(desk: SidebarDesk) -> None:
+def test_tab_goes_from_the_form_to_the_sidebar_and_then_to_the_search(desk: SidebarDriver) -> None:
     desk.click("kitchen")
     desk.sees("Aloe", "Cactus")
     desk.button("Add").setFocus()
@@ -583,7 +583,7 @@ def test_tab_goes_from_the_form_to_the_sidebar_and_then_to_the_search(desk: Side
     assert stops == [*filters, "Plants"]
 
 
-def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDesk) -> None:
+def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDriver) -> None:
     desk.go_to("kitchen")
     desk.choose_in_menu("Add to the filters")
     desk.until(lambda: desk.chips() == ["kitchen"])

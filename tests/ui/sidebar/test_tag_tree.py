@@ -16,13 +16,13 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.workspace import Workspace
 from tests.ui.conftest import Adder, open_store
-from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
+from tests.ui.sidebar.test_sidebar import SidebarDriver, drop
 
 CONTROL, NONE = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
 LEFT = Qt.MouseButton.LeftButton
 
 
-class TreeDesk(SidebarDesk):
+class TreeDriver(SidebarDriver):
     """The window with a tree of tags."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
@@ -50,7 +50,7 @@ TREE = ("garden 4", "  bed 1 1", "  bed 3 2", "    left 1", "hall 1")
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDriver:
     for name, tag in (
         ("Aloe", "garden"),
         ("Basil", "garden/bed 1"),
@@ -60,17 +60,17 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDesk:
     ):
         add(name, tag=tag)
     open_store(bare, store)
-    desk = TreeDesk(qtbot, bare, store)
+    desk = TreeDriver(qtbot, bare, store)
     desk.shows_tree(*TREE)
     desk.until(lambda: desk.table.model().rowCount() == 5)
     return desk
 
 
-def chevron(desk: TreeDesk, text: str, depth: int = 0) -> QPoint:
+def chevron(desk: TreeDriver, text: str, depth: int = 0) -> QPoint:
     return QPoint(8 + 16 * depth, desk.point(text).y())
 
 
-def test_a_click_shows_the_branch_and_the_menu_the_tag_itself(desk: TreeDesk) -> None:
+def test_a_click_shows_the_branch_and_the_menu_the_tag_itself(desk: TreeDriver) -> None:
     desk.click("garden")
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
     assert desk.chips() == ["garden and below"]
@@ -82,7 +82,7 @@ def test_a_click_shows_the_branch_and_the_menu_the_tag_itself(desk: TreeDesk) ->
     desk.sees("Aloe")
 
 
-def test_tags_that_differ_in_case_are_counted_shown_and_renamed_apart(desk: TreeDesk, add: Adder) -> None:
+def test_tags_that_differ_in_case_are_counted_shown_and_renamed_apart(desk: TreeDriver, add: Adder) -> None:
     add("Fir", tag="Garden")
     add("Gorse", tag="Garden/bed 1")
     add("Holly", tag="hall/")  # an odd slash makes no level
@@ -100,7 +100,7 @@ def test_tags_that_differ_in_case_are_counted_shown_and_renamed_apart(desk: Tree
     assert desk.active() == ["hall/"]
 
 
-def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDesk, bare: Workspace, store: Store) -> None:
+def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDriver, bare: Workspace, store: Store) -> None:
     QTest.mouseClick(desk.view.viewport(), LEFT, NONE, chevron(desk, "garden"))
     desk.shows_tree("garden 4", "hall 1")
     assert not desk.chips(), "it chooses nothing"
@@ -111,7 +111,7 @@ def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDesk, bare: Work
     desk.shows_tree(*TREE)
 
 
-def test_keys_fold_unfold_and_go_through_the_tree(desk: TreeDesk) -> None:
+def test_keys_fold_unfold_and_go_through_the_tree(desk: TreeDriver) -> None:
     desk.go_to("left")
     desk.press(Qt.Key.Key_Left)
     assert desk.view.currentIndex().data() == "bed 3"
@@ -131,7 +131,7 @@ def test_keys_fold_unfold_and_go_through_the_tree(desk: TreeDesk) -> None:
     assert desk.view.currentIndex().data() == "garden"
 
 
-def test_a_branch_is_renamed_as_one_change_and_the_filter_follows(desk: TreeDesk) -> None:
+def test_a_branch_is_renamed_as_one_change_and_the_filter_follows(desk: TreeDriver) -> None:
     desk.click("garden")
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
     desk.edit("garden")
@@ -146,7 +146,7 @@ def test_a_branch_is_renamed_as_one_change_and_the_filter_follows(desk: TreeDesk
     assert desk.view.currentIndex().data() == "garden"
 
 
-def test_the_focus_stays_on_a_tag_in_a_branch_that_is_renamed_and_undone(desk: TreeDesk) -> None:
+def test_the_focus_stays_on_a_tag_in_a_branch_that_is_renamed_and_undone(desk: TreeDriver) -> None:
     desk.go_to("left")
     drop(desk, "hall", tag_data("garden"))
     desk.shows_tree("hall 5", "  garden 4", "    bed 1 1", "    bed 3 2", "      left 1")
@@ -156,14 +156,14 @@ def test_the_focus_stays_on_a_tag_in_a_branch_that_is_renamed_and_undone(desk: T
     assert desk.view.currentIndex().data() == "left"
 
 
-def test_the_focus_stays_on_a_tag_that_gets_others_below_it(desk: TreeDesk, add: Adder) -> None:
+def test_the_focus_stays_on_a_tag_that_gets_others_below_it(desk: TreeDriver, add: Adder) -> None:
     desk.go_to("hall")
     add("Fern", tag="hall/shelf/top")
     desk.shows_tree(*TREE[:-1], "hall 2", "  shelf 1", "    top 1")
     assert desk.view.currentIndex().data() == "hall"
 
 
-def test_another_path_moves_a_branch_and_asks_where_there_are_plants(desk: TreeDesk) -> None:
+def test_another_path_moves_a_branch_and_asks_where_there_are_plants(desk: TreeDriver) -> None:
     desk.edit("bed 3")
     assert desk.editor.text() == "garden/bed 3"
     desk.type_name("garden/bed 1")
@@ -177,7 +177,7 @@ def test_another_path_moves_a_branch_and_asks_where_there_are_plants(desk: TreeD
 
 @pytest.mark.parametrize("into", ["garden", "garden/bed 1", "garden/bed 3"])
 @pytest.mark.parametrize("is_folded", [False, True])
-def test_the_focus_stays_on_the_tag_into_which_one_is_merged(desk: TreeDesk, into: str, *, is_folded: bool) -> None:
+def test_the_focus_stays_on_the_tag_into_which_one_is_merged(desk: TreeDriver, into: str, *, is_folded: bool) -> None:
     if is_folded:
         desk.go_to("garden")
         desk.press(Qt.Key.Key_Left)
@@ -198,7 +198,7 @@ def test_the_focus_stays_on_the_tag_into_which_one_is_merged(desk: TreeDesk, int
         ("garden", "hall", {"Aloe": "hall/garden", "Dill": "hall/garden/bed 3/left"}),
     ],
 )
-def test_a_tag_is_dragged_to_another_place(desk: TreeDesk, tag: str, target: str, tags: dict[str, str]) -> None:
+def test_a_tag_is_dragged_to_another_place(desk: TreeDriver, tag: str, target: str, tags: dict[str, str]) -> None:
     before = desk.tags()
     assert drop(desk, target, tag_data(tag))
     desk.until(lambda: desk.tags().items() >= tags.items())
@@ -207,7 +207,7 @@ def test_a_tag_is_dragged_to_another_place(desk: TreeDesk, tag: str, target: str
     desk.until(lambda: desk.tags() == before)
 
 
-def test_a_tag_is_dragged_by_the_mouse_but_not_by_its_arrow(desk: TreeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tag_is_dragged_by_the_mouse_but_not_by_its_arrow(desk: TreeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     dragged: list[str | None] = []
     monkeypatch.setattr(QDrag, "exec", lambda drag, _actions: dragged.append(dragged_tag(drag.mimeData())))
     desk.go_to("hall")
@@ -226,11 +226,11 @@ def test_a_tag_is_dragged_by_the_mouse_but_not_by_its_arrow(desk: TreeDesk, monk
     ("tag", "target"),
     [("garden", "left"), ("garden", "garden"), ("garden/bed 1", "garden"), ("hall", "Tags"), ("hall", "All plants")],
 )
-def test_a_tag_is_not_dropped_where_it_cannot_go(desk: TreeDesk, tag: str, target: str) -> None:
+def test_a_tag_is_not_dropped_where_it_cannot_go(desk: TreeDriver, tag: str, target: str) -> None:
     assert not drop(desk, target, tag_data(tag))
 
 
-def test_a_branch_is_removed(desk: TreeDesk) -> None:
+def test_a_branch_is_removed(desk: TreeDriver) -> None:
     desk.go_to("garden")
     desk.press(Qt.Key.Key_Delete)
     desk.shows_tree("hall 1")
@@ -238,7 +238,7 @@ def test_a_branch_is_removed(desk: TreeDesk) -> None:
     desk.sees("Aloe", "Basil", "Cactus", "Dill", "Elder")
 
 
-def test_a_folded_branch_is_opened_by_what_is_dragged_over_it(desk: TreeDesk) -> None:
+def test_a_folded_branch_is_opened_by_what_is_dragged_over_it(desk: TreeDriver) -> None:
     desk.go_to("garden")
     desk.press(Qt.Key.Key_Left)
     desk.shows_tree("garden 4", "hall 1")

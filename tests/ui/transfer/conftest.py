@@ -18,12 +18,12 @@ from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.commands import EditCommands
-from tests.support.desk import Desk, Table
+from tests.support.window_driver import Table, WindowDriver
 
 Plants = list[tuple[int, str, str | None, str | None]]
 
 
-class TransferDesk(Desk):
+class TransferDriver(WindowDriver):
     """The window, and its dialogs once they are open."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,14 +34,14 @@ class TransferDesk(Desk):
         self._monkeypatch = monkeypatch
 
     @property
-    def dialog(self) -> Desk:
+    def dialog(self) -> WindowDriver:
         """The dialog of an import."""
-        return Desk(self.qtbot, self.the(ImportDialog))
+        return WindowDriver(self.qtbot, self.the(ImportDialog))
 
     @property
-    def export_dialog(self) -> Desk:
+    def export_dialog(self) -> WindowDriver:
         """The dialog of an export."""
-        return Desk(self.qtbot, self.the(ExportDialog))
+        return WindowDriver(self.qtbot, self.the(ExportDialog))
 
     def answer_file_dialogs(self, *files: Path) -> None:
         """Let the system's file dialogs, which no test can drive, return `files`."""
@@ -94,7 +94,7 @@ class TransferDesk(Desk):
 
     def toast_button(self, text: str) -> QAbstractButton:
         """Return a button of the toast."""
-        return Desk(self.qtbot, self.toast).button(text)
+        return WindowDriver(self.qtbot, self.toast).button(text)
 
     def until_toast(self, text: str) -> None:
         """Wait for a toast with a text, after which no bar is left."""
@@ -114,9 +114,9 @@ class TransferDesk(Desk):
 @pytest.fixture
 def desk(
     qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[TransferDesk]:
+) -> Iterator[TransferDriver]:
     context.undo_stack.set_store(store)
-    desk = TransferDesk(qtbot, context, store, monkeypatch)
+    desk = TransferDriver(qtbot, context, store, monkeypatch)
     desk.feature.set_up()
     desk.feature.set_store(OpenStore(store, queries))
     yield desk

@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
 from plantdesk.ui.widgets.dialog import MessageBox
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder
-from tests.ui.transfer.conftest import TransferDesk
+from tests.ui.transfer.conftest import TransferDriver
 
 
 @pytest.fixture(autouse=True)
@@ -17,19 +17,19 @@ def plants(add: Adder) -> None:
     add("Aster", "=Basil", "Cactus")
 
 
-def choices(desk: TransferDesk) -> list[str]:
+def choices(desk: TransferDriver) -> list[str]:
     box = desk.export_dialog.the(QComboBox, "Plants")
     return [box.itemText(at) for at in range(box.count())]
 
 
-def export(desk: TransferDesk, file: Path, plants: str, form: str) -> list[str]:
+def export(desk: TransferDriver, file: Path, plants: str, form: str) -> list[str]:
     """Choose what and how by keys, and return the lines of the file."""
     save_as(desk, file, form, plants)
     desk.until(lambda: file.exists() and "Exported" in desk.toast.text)
     return file.read_text(encoding="utf-8").splitlines()
 
 
-def save_as(desk: TransferDesk, file: Path, form: str, plants: str = "All plants") -> None:
+def save_as(desk: TransferDriver, file: Path, form: str, plants: str = "All plants") -> None:
     """Choose what and how by keys, and type the name of a file."""
     desk.answer_file_dialogs(file)
     desk.export_dialog.pick("Plants", plants)
@@ -38,7 +38,7 @@ def save_as(desk: TransferDesk, file: Path, form: str, plants: str = "All plants
 
 
 @pytest.mark.parametrize("name", ["Plants", "Format"])
-def test_enter_in_a_list_saves(desk: TransferDesk, tmp_path: Path, name: str) -> None:
+def test_enter_in_a_list_saves(desk: TransferDriver, tmp_path: Path, name: str) -> None:
     desk.choose("File", "Export…")
     desk.answer_file_dialogs(tmp_path / "all.csv")
     box = desk.export_dialog.the(QComboBox, name)
@@ -47,7 +47,7 @@ def test_enter_in_a_list_saves(desk: TransferDesk, tmp_path: Path, name: str) ->
     desk.until((tmp_path / "all.csv").exists)
 
 
-def test_all_plants_are_exported(desk: TransferDesk, tmp_path: Path) -> None:
+def test_all_plants_are_exported(desk: TransferDriver, tmp_path: Path) -> None:
     desk.qtbot.keyClick(desk.window, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
     assert choices(desk) == ["All plants"]
     lines = export(desk, tmp_path / "all.csv", "All plants", "CSV")
@@ -56,7 +56,7 @@ def test_all_plants_are_exported(desk: TransferDesk, tmp_path: Path) -> None:
     assert desk.bars == []
 
 
-def test_the_search_or_the_selection_is_exported(desk: TransferDesk, tmp_path: Path) -> None:
+def test_the_search_or_the_selection_is_exported(desk: TransferDriver, tmp_path: Path) -> None:
     desk.table.search_text, desk.table.selected = "bas", [3]
     desk.choose("File", "Export…")
     assert choices(desk) == ["All plants", "Those that the search “bas” finds", "The selected plant"]
@@ -68,7 +68,9 @@ def test_the_search_or_the_selection_is_exported(desk: TransferDesk, tmp_path: P
 
 
 @pytest.mark.parametrize(("selected", "chosen"), [([3], "All plants"), ([1, 3], "The 2 selected plants")])
-def test_a_row_that_is_selected_by_the_way_is_not_chosen(desk: TransferDesk, selected: list[int], chosen: str) -> None:
+def test_a_row_that_is_selected_by_the_way_is_not_chosen(
+    desk: TransferDriver, selected: list[int], chosen: str
+) -> None:
     desk.table.selected = selected
     desk.choose("File", "Export…")
     assert desk.export_dialog.the(QComboBox, "Plants").currentText() == chosen
@@ -86,7 +88,7 @@ def test_a_row_that_is_selected_by_the_way_is_not_chosen(desk: TransferDesk, sel
     ],
 )
 def test_format_and_suffix_agree(
-    desk: TransferDesk, tmp_path: Path, typed: str, form: str, written: str, start: bytes
+    desk: TransferDriver, tmp_path: Path, typed: str, form: str, written: str, start: bytes
 ) -> None:
     desk.choose("File", "Export…")
     save_as(desk, tmp_path / typed, form)
@@ -95,22 +97,22 @@ def test_format_and_suffix_agree(
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith("sea")] == [written]
 
 
-def test_a_file_whose_suffix_was_left_out_is_replaced_after_a_question(desk: TransferDesk, tmp_path: Path) -> None:
+def test_a_file_whose_suffix_was_left_out_is_replaced_after_a_question(desk: TransferDriver, tmp_path: Path) -> None:
     file = tmp_path / "sea.csv"
     file.write_text("precious", encoding="utf-8")
     desk.choose("File", "Export…")
     save_as(desk, tmp_path / "sea", "CSV")
-    question = Desk(desk.qtbot, desk.the(MessageBox))
+    question = WindowDriver(desk.qtbot, desk.the(MessageBox))
     assert "“sea.csv” exists already." in question.texts()
     question.button("Cancel").click()
     assert file.read_text(encoding="utf-8") == "precious"
     desk.export_dialog.button("Save as…").click()
-    Desk(desk.qtbot, desk.the(MessageBox)).button("Replace").click()
+    WindowDriver(desk.qtbot, desk.the(MessageBox)).button("Replace").click()
     desk.until(lambda: "Exported" in desk.toast.text)
     assert file.read_text(encoding="utf-8").startswith("id,name")
 
 
-def test_an_export_that_fails_is_reported(desk: TransferDesk, tmp_path: Path) -> None:
+def test_an_export_that_fails_is_reported(desk: TransferDriver, tmp_path: Path) -> None:
     desk.choose("File", "Export…")
     desk.answer_file_dialogs(tmp_path / "missing" / "all.csv")
     desk.export_dialog.button("Save as…").click()

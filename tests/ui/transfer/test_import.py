@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, Q
 
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import Desk, rows_of
+from tests.support.window_driver import WindowDriver, rows_of
 from tests.ui.conftest import Adder
-from tests.ui.transfer.conftest import TransferDesk
+from tests.ui.transfer.conftest import TransferDriver
 
 CSV = "Nr.;Sorte;Beet;Bemerkung;Preis\n11;Aster;bed 4;sunny;4,90\n12;Ivy;;;6,50\n;Rose;bed 2;;9,80\n"
 
@@ -23,12 +23,12 @@ def file(tmp_path: Path) -> Path:
     return file
 
 
-def cells(desk: TransferDesk) -> list[list[str]]:
+def cells(desk: TransferDriver) -> list[list[str]]:
     """Return the texts of the table below the combo boxes."""
     return rows_of(desk.dialog.the(QTableView))
 
 
-def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path) -> None:
+def test_a_file_is_previewed_imported_and_undone(desk: TransferDriver, file: Path) -> None:
     desk.open_import(file)
     shown = desk.dialog.texts()
     assert "plants-2026.csv" in shown
@@ -46,7 +46,7 @@ def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path)
 
 
 def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the_one_before(
-    desk: TransferDesk, file: Path, tmp_path: Path
+    desk: TransferDriver, file: Path, tmp_path: Path
 ) -> None:
     first = tmp_path / "first.csv"
     first.write_text("name\nCactus\n", encoding="utf-8")
@@ -60,7 +60,7 @@ def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the
     desk.until(lambda: [each[1] for each in desk.plants()] == ["Cactus"])
 
 
-def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, file: Path) -> None:
+def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDriver, file: Path) -> None:
     desk.open_import(file)
     desk.dialog.pick("Field of column Bemerkung", "Name")
     desk.until_dialog_shows("counted over the whole file")
@@ -74,7 +74,7 @@ def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, fil
 
 
 def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
-    desk: TransferDesk, tmp_path: Path, add: Adder
+    desk: TransferDriver, tmp_path: Path, add: Adder
 ) -> None:
     add("Cactus", "Daisy")
     desk.open_text("id,name\n1,Aster\n2,Daisy\nx,Ivy\n7,Rose\n")
@@ -84,7 +84,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     desk.dialog.pick("Rows that are invalid", "Do not import anything")
     assert not desk.dialog.button("Import 1 plant").isEnabled()
     desk.dialog.button("Show").click()
-    rows = Desk(desk.qtbot, desk.the(RefusedDialog))
+    rows = WindowDriver(desk.qtbot, desk.the(RefusedDialog))
     saved = tmp_path / "refused.csv"
     desk.answer_file_dialogs(saved)
     rows.button("Save all with reasons…").click()
@@ -101,7 +101,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     assert "x,Ivy" in saved.read_text(encoding="utf-8")
 
 
-def test_the_button_counts_the_plants_that_rows_of_one_id_become(desk: TransferDesk, add: Adder) -> None:
+def test_the_button_counts_the_plants_that_rows_of_one_id_become(desk: TransferDriver, add: Adder) -> None:
     add("Cactus")
     desk.open_text("id,name\n1,Aster\n1,Daisy\n7,Ivy\n7,Rose\n")
     assert desk.dialog.button("Import 1 plant").isEnabled()
@@ -117,7 +117,7 @@ def test_the_button_counts_the_plants_that_rows_of_one_id_become(desk: TransferD
     assert [each[:2] for each in desk.plants()] == [(1, "Daisy"), (7, "Rose")]
 
 
-def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, add: Adder) -> None:
+def test_the_rows_of_one_kind_are_shown(desk: TransferDriver, add: Adder) -> None:
     add("Cactus")
     desk.open_text("id,name\n1,Aster\nx,Ivy\n")
     clashing, invalid = [each for each in desk.dialog.widget.findChildren(QPushButton) if each.text() == "Show"]
@@ -128,12 +128,12 @@ def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, add: Adder) -> None:
     desk.until(lambda: refused(desk) == [["3", "The ID must be a whole number."]])
 
 
-def refused(desk: TransferDesk) -> list[list[str]]:
+def refused(desk: TransferDriver) -> list[list[str]]:
     """Return line and reason of the rows that are shown."""
     return [row[:2] for row in rows_of(desk.the(RefusedDialog).findChildren(QTableView)[0])]
 
 
-def test_lines_above_the_table_are_skipped(desk: TransferDesk) -> None:
+def test_lines_above_the_table_are_skipped(desk: TransferDriver) -> None:
     desk.open_text("Pflanzenliste 2026;;\n\nNr;Pflanze;Beet\n7;Aster;Blume\n8;Ivy;Ranke\n")
     desk.dialog.button("Change how it is read…").click()
     desk.dialog.pick("Delimiter", "semicolon")
@@ -144,7 +144,7 @@ def test_lines_above_the_table_are_skipped(desk: TransferDesk) -> None:
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Aster", "Blume"), ("Ivy", "Ranke")]
 
 
-def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk) -> None:
+def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDriver) -> None:
     desk.open_text("My plants 2026\nID;Name;Tag\n7;Aster;bed\n")
     desk.until_dialog_shows("1 row above the header is not read")
     assert cells(desk) == [["ID", "Name", "Tag"], ["7", "Aster", "bed"]]
@@ -152,7 +152,7 @@ def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk) -> None:
     assert desk.plants() == [(7, "Aster", "bed", None)]
 
 
-def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk) -> None:
+def test_enter_imports_no_unknown_header_unseen(desk: TransferDriver) -> None:
     desk.open_text("Bitki adı;Yer\nGül;bahçe\n")
     desk.until_dialog_shows("Each row becomes a plant, also the first one, “Bitki adı”")
     desk.until(desk.dialog.button("Change how it is read…").hasFocus)
@@ -163,7 +163,7 @@ def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk) -> None:
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Gül", "bahçe")]
 
 
-def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk) -> None:
+def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDriver) -> None:
     desk.open_text("a;b|name\nx;y|Aster\n")
     desk.dialog.button("Change how it is read…").click()
     desk.dialog.pick("Delimiter", "semicolon")
@@ -173,7 +173,7 @@ def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk) 
     assert cells(desk)[0] == ["a;b", "name"]
 
 
-def test_how_a_file_is_read_can_be_changed(desk: TransferDesk) -> None:
+def test_how_a_file_is_read_can_be_changed(desk: TransferDriver) -> None:
     desk.open_text("Rose|Äster;x\nLily|Iris;y\n".encode("cp1252"))
     assert any("encoding guessed, as in “" in each for each in desk.dialog.texts())
     desk.dialog.button("Change how it is read…").click()
@@ -192,7 +192,7 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDesk) -> None:
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
 
 
-def test_a_closed_dialog_or_store_imports_nothing(desk: TransferDesk, file: Path) -> None:
+def test_a_closed_dialog_or_store_imports_nothing(desk: TransferDriver, file: Path) -> None:
     desk.open_import(file)
     dialog = desk.dialog.widget
     with desk.qtbot.waitSignal(dialog.destroyed):
@@ -203,7 +203,7 @@ def test_a_closed_dialog_or_store_imports_nothing(desk: TransferDesk, file: Path
     desk.store.close()
 
 
-def test_a_running_import_is_cancelled(desk: TransferDesk, tmp_path: Path) -> None:
+def test_a_running_import_is_cancelled(desk: TransferDriver, tmp_path: Path) -> None:
     file = tmp_path / "many.csv"
     file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
     desk.answer_file_dialogs(file)
@@ -216,7 +216,7 @@ def test_a_running_import_is_cancelled(desk: TransferDesk, tmp_path: Path) -> No
     assert desk.plants() == []
 
 
-def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: TransferDesk, tmp_path: Path) -> None:
+def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: TransferDriver, tmp_path: Path) -> None:
     file = tmp_path / "many.csv"
     file.write_text("id,name\n" + "1,Aster\n" * 100_000 + "x,Ivy\n", encoding="utf-8")
     desk.answer_file_dialogs(file)
@@ -231,7 +231,9 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     desk.run_import("Imported 1 plant")
 
 
-def test_files_and_tables_are_dropped_on_the_window_which_says_what_it_imports(desk: TransferDesk, file: Path) -> None:
+def test_files_and_tables_are_dropped_on_the_window_which_says_what_it_imports(
+    desk: TransferDriver, file: Path
+) -> None:
     data = QMimeData()
     data.setUrls([QUrl("https://example.org/plants.csv")])
     data.setText("https://example.org/plants.csv")
@@ -254,7 +256,7 @@ def test_files_and_tables_are_dropped_on_the_window_which_says_what_it_imports(d
     assert cells(desk)[1:] == [["Aster", "bed 4"], ["Ivy", "bed 4"]]
 
 
-def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
+def test_a_pasted_table_is_imported(desk: TransferDriver) -> None:
     QGuiApplication.clipboard().setText("Aster\tbed 4\nIvy\tbed 4\n")
     desk.window.setFocus()
     desk.choose("Edit", "Paste")
@@ -278,7 +280,7 @@ def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_bad_files_are_refused_in_the_dialog(
-    desk: TransferDesk, tmp_path: Path, content: bytes | None, message: str
+    desk: TransferDriver, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     file = tmp_path / "plants.csv"
     if content is not None:
@@ -289,7 +291,7 @@ def test_bad_files_are_refused_in_the_dialog(
     assert desk.plants() == []
 
 
-def test_what_cannot_happen_is_not_asked(desk: TransferDesk) -> None:
+def test_what_cannot_happen_is_not_asked(desk: TransferDriver) -> None:
     desk.open_text("id,name\n1,Aster\n1.000,Ivy\n2.000,Rose\n")
     visible = [box.accessibleName() for box in desk.dialog.widget.findChildren(QComboBox) if box.isVisible()]
     assert "Rows that are invalid" in visible
@@ -298,7 +300,7 @@ def test_what_cannot_happen_is_not_asked(desk: TransferDesk) -> None:
     assert "Save them with the reasons…" in desk.buttons()
 
 
-def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk) -> None:
+def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDriver) -> None:
     desk.open_text("ID,Name,Notes\nPL0001,Aster,wet\nPL0002,Ivy,\n")
     assert any("“ID” has codes, not numbers: new IDs" in each for each in desk.dialog.texts())
     box = desk.dialog.the(QCheckBox, "Keep the codes of “ID”, such as “PL0001”, in the note, in place of “Notes”")
@@ -314,7 +316,7 @@ def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk) -> None:
     assert desk.plants() == [(1, "Aster", None, "PL0001"), (2, "Ivy", None, "PL0002")]
 
 
-def test_a_name_is_put_together_from_ticked_columns(desk: TransferDesk) -> None:
+def test_a_name_is_put_together_from_ticked_columns(desk: TransferDriver) -> None:
     desk.open_text("ID,Cultivar,Genus,Species\n0010,Osakazuki,Acer,palmatum\n7,,Acer,Acer rubrum\n")
     desk.until_dialog_shows("1 ID loses its leading zeros")
     together = "name put together from “Genus” + “Species” + “Cultivar”, such as “Acer palmatum ‘Osakazuki’”"
@@ -332,7 +334,7 @@ def test_a_name_is_put_together_from_ticked_columns(desk: TransferDesk) -> None:
     assert desk.plants() == [(10, "Acer palmatum", None, "Osakazuki"), (7, "Acer rubrum", None, None)]
 
 
-def test_columns_without_known_headers_are_ticked(desk: TransferDesk) -> None:
+def test_columns_without_known_headers_are_ticked(desk: TransferDriver) -> None:
     desk.open_text("kind,name,where\nAcer,palmatum,hill\n")
     several = desk.dialog.the(QCheckBox, "Put the name together from several columns")
     tick = desk.dialog.the(QCheckBox, "Column kind is in the name")

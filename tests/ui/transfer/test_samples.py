@@ -15,17 +15,17 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import open_store
 
 ADD, REMOVE = "Add 20 sample plants", "Remove 20 sample plants"
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> WindowDriver:
     """The window with an empty store."""
     open_store(bare, store)
-    desk = Desk(qtbot, bare.window())
+    desk = WindowDriver(qtbot, bare.window())
     desk.until(lambda: ADD in desk.buttons() and desk.button(ADD).isVisible())
     return desk
 
@@ -35,14 +35,14 @@ def rows(store: Store) -> list[PlantRow]:
         return list(reader.rows(range(1, 30)).values())
 
 
-def add_samples(desk: Desk) -> None:
+def add_samples(desk: WindowDriver) -> None:
     desk.button(ADD).click()
     desk.until(lambda: bool(desk.bars) and desk.bars[0].labels == [REMOVE])
     table = desk.the(PlantTableView)
     desk.until(lambda: table.isVisible() and table.model().rowCount() == 20)  # which another thread has read
 
 
-def test_samples_are_added_and_removed_by_a_click(desk: Desk, store: Store) -> None:
+def test_samples_are_added_and_removed_by_a_click(desk: WindowDriver, store: Store) -> None:
     add_samples(desk)
     assert {row.source.label for row in rows(store)} == {"Samples"}
     desk.button(REMOVE).click()
@@ -57,7 +57,7 @@ def test_samples_are_added_and_removed_by_a_click(desk: Desk, store: Store) -> N
     assert not rows(store)
 
 
-def test_the_button_counts_what_it_removes(desk: Desk, store: Store) -> None:
+def test_the_button_counts_what_it_removes(desk: WindowDriver, store: Store) -> None:
     add_samples(desk)
     desk.add("Mine")
     first, second, *_ = rows(store)
@@ -75,7 +75,7 @@ def test_the_button_counts_what_it_removes(desk: Desk, store: Store) -> None:
     assert [row.name for row in rows(store)] == ["Paprika", "Mine"]
 
 
-def test_keys_act_on_the_row_that_is_framed_when_the_samples_are_there(desk: Desk, store: Store) -> None:
+def test_keys_act_on_the_row_that_is_framed_when_the_samples_are_there(desk: WindowDriver, store: Store) -> None:
     desk.button(ADD).setFocus()
     add_samples(desk)
     table = desk.the(PlantTableView)
@@ -86,7 +86,7 @@ def test_keys_act_on_the_row_that_is_framed_when_the_samples_are_there(desk: Des
     assert rows(store)[-1].name == rows(store)[-2].name
 
 
-def test_a_closed_bar_stays_away(desk: Desk, bare: Workspace, store: Store) -> None:
+def test_a_closed_bar_stays_away(desk: WindowDriver, bare: Workspace, store: Store) -> None:
     add_samples(desk)
     desk.button("Close this message").click()
     desk.add("Mine")
@@ -97,7 +97,7 @@ def test_a_closed_bar_stays_away(desk: Desk, bare: Workspace, store: Store) -> N
     assert not desk.bars
 
 
-def test_plants_of_a_file_of_that_name_are_not_samples(desk: Desk, bridge: Bridge, store: Store) -> None:
+def test_plants_of_a_file_of_that_name_are_not_samples(desk: WindowDriver, bridge: Bridge, store: Store) -> None:
     with contextlib.closing(store.new_import()) as found:
         found.add([ImportRow(1, 1, None, "Fern", None, None)])
         found.compare(OnConflict.REFUSE, ())

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.fields import ComboBox, spin_box
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 
 
 def combo_box() -> QComboBox:
@@ -25,7 +25,7 @@ def combo_box() -> QComboBox:
 @pytest.mark.parametrize("make", [combo_box, partial(spin_box, QSpinBox), partial(spin_box, QDoubleSpinBox)])
 def test_the_wheel_is_left_to_what_a_field_is_in(qtbot: QtBot, make: Callable[[], QWidget]) -> None:
     field = make()
-    desk = Desk(qtbot, field)
+    desk = WindowDriver(qtbot, field)
     qtbot.addWidget(field)
     with qtbot.waitActive(field):
         field.show()

@@ -6,12 +6,12 @@ from pytestqt.qtbot import QtBot
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 
 WIDTH = 600
 
 
-class ToastDesk(Desk):
+class ToastDriver(WindowDriver):
     """A window with a field and a toast whose messages disappear at once."""
 
     def __init__(self, qtbot: QtBot, theme: Theme) -> None:
@@ -34,11 +34,11 @@ class ToastDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme) -> ToastDesk:
-    return ToastDesk(qtbot, theme)
+def desk(qtbot: QtBot, theme: Theme) -> ToastDriver:
+    return ToastDriver(qtbot, theme)
 
 
-def test_a_message_disappears_by_itself_and_a_problem_stays(desk: ToastDesk) -> None:
+def test_a_message_disappears_by_itself_and_a_problem_stays(desk: ToastDriver) -> None:
     desk.toast.show_message("Copied 2 plants.")
     assert desk.toast.isVisible()
     desk.until(desk.toast.isHidden)
@@ -49,24 +49,24 @@ def test_a_message_disappears_by_itself_and_a_problem_stays(desk: ToastDesk) -> 
     assert desk.toast.isHidden()
 
 
-def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(desk: ToastDesk) -> None:
+def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(desk: ToastDriver) -> None:
     for typed, shown in (("", True), ("fern", False)):
         desk.qtbot.keyClicks(desk.edit, typed)
         desk.toast.show_message("Imported 2 plants.", ("Undo", desk.undo), key="Ctrl+Z")
-        assert ("Ctrl+Z" in Desk(desk.qtbot, desk.toast).texts()) is shown
+        assert ("Ctrl+Z" in WindowDriver(desk.qtbot, desk.toast).texts()) is shown
     desk.edit.undo()
     desk.toast.show_message("Taken back.", ("Redo", desk.undo), key="Ctrl+Shift+Z")
-    assert "Ctrl+Shift+Z" not in Desk(desk.qtbot, desk.toast).texts(), "it brings back what was typed"
+    assert "Ctrl+Shift+Z" not in WindowDriver(desk.qtbot, desk.toast).texts(), "it brings back what was typed"
 
 
-def test_its_action_is_done_once(desk: ToastDesk) -> None:
+def test_its_action_is_done_once(desk: ToastDriver) -> None:
     desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
     desk.toast.focus_first()
     desk.press(Qt.Key.Key_Space)
     assert (desk.chosen, desk.toast.isHidden(), desk.edit.hasFocus()) == (["undo"], True, True)
 
 
-def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
+def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDriver) -> None:
     actions = [("Show these plants", desk.undo), ("Undo", desk.undo)]
     text = "Changed 2 plants. 3 plants have been changed since and were left as they are."
     desk.toast.show_problem(text, *actions)
@@ -82,24 +82,24 @@ def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
     desk.until(lambda: desk.button("Undo").x() > label.geometry().right())
 
 
-def test_progress_is_shown_only_where_it_takes_time(desk: ToastDesk, theme: Theme) -> None:
+def test_progress_is_shown_only_where_it_takes_time(desk: ToastDriver, theme: Theme) -> None:
     desk.toast.show_progress("Deleting…")
     assert desk.toast.isHidden()
     desk.until(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
     desk.toast.clear()
     desk.toast.show_progress("Undoing…")
     desk.toast.show_problem("Nothing was undone.")
-    later = ToastDesk(desk.qtbot, theme)
+    later = ToastDriver(desk.qtbot, theme)
     later.toast.show_progress("Undoing…")
     desk.until(later.toast.isVisible)
     assert desk.toast.text == "Nothing was undone."
 
 
-def test_progress_stays_where_the_message_before_would_have_disappeared(desk: ToastDesk, theme: Theme) -> None:
+def test_progress_stays_where_the_message_before_would_have_disappeared(desk: ToastDriver, theme: Theme) -> None:
     desk.toast.show_message("Imported 2 plants.")
     desk.toast.show_progress("Deleting…")
     desk.until(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
-    later = ToastDesk(desk.qtbot, theme)
+    later = ToastDriver(desk.qtbot, theme)
     later.toast.show_message("Copied 2 plants.")
     desk.until(later.toast.isHidden)
     assert desk.toast.isVisible()

@@ -14,11 +14,11 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.window.commands import HelpCommands
 from plantdesk.ui.window.help_dialogs import CommandSearch
 from plantdesk.ui.workspace import Workspace
-from tests.support.desk import Desk, rows_of
+from tests.support.window_driver import WindowDriver, rows_of
 from tests.ui.conftest import open_store
 
 
-class SearchDesk(Desk):
+class SearchDriver(WindowDriver):
     """The dialog over a window with a few commands; `chosen` are those that ran."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext) -> None:
@@ -51,11 +51,11 @@ class SearchDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext) -> SearchDesk:
-    return SearchDesk(qtbot, context)
+def desk(qtbot: QtBot, context: WindowContext) -> SearchDriver:
+    return SearchDriver(qtbot, context)
 
 
-def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_no_menu(desk: SearchDesk) -> None:
+def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_no_menu(desk: SearchDriver) -> None:
     QTest.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     assert desk.chosen == ["&Larger text"], "its key works"
     found = desk.find("")
@@ -74,14 +74,14 @@ def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_n
         ("LAWN", ["Mow"]),
     ],
 )
-def test_a_command_that_begins_with_the_text_comes_first(desk: SearchDesk, text: str, found: list[str]) -> None:
+def test_a_command_that_begins_with_the_text_comes_first(desk: SearchDriver, text: str, found: list[str]) -> None:
     for each in ("Redo Delete Fern", "Copy store…", "&Copy", "&Delete plant", "Back up now"):
         desk.menus.add(Section.VIEW_PLANTS, each, desk.chosen.clear)
     assert [name for name, _ in desk.find(text)][: len(found)] == found
 
 
 def test_enter_runs_the_first_command_that_has_all_words_down_the_next_one_and_a_click_another(
-    desk: SearchDesk,
+    desk: SearchDriver,
 ) -> None:
     assert desk.find("LIGHT the") == [["Theme: Light", ""]]
     desk.press(Qt.Key.Key_Return)
@@ -96,7 +96,7 @@ def test_enter_runs_the_first_command_that_has_all_words_down_the_next_one_and_a
     desk.until(lambda: desk.chosen == ["light", "light", "&Water all…"])
 
 
-def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(desk: SearchDesk) -> None:
+def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(desk: SearchDriver) -> None:
     assert desk.find("prune") == [["Prune", ""]]
     desk.press(Qt.Key.Key_Return)
     assert (desk.the(CommandSearch).isVisible(), desk.chosen) == (True, [])
@@ -122,7 +122,7 @@ def test_a_setting_is_found_by_its_words_and_shown(
     qtbot: QtBot, bare: Workspace, store: Store, words: str, found: str
 ) -> None:
     open_store(bare, store)
-    desk = Desk(qtbot, bare.window())
+    desk = WindowDriver(qtbot, bare.window())
     for _ in range(2):
         desk.choose("Help", "Find a command…")
         dialog = desk.the(CommandSearch)

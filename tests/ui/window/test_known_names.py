@@ -18,12 +18,12 @@ from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.known_names import NamesDialog
 from plantdesk.ui.workspace import Workspace
 from tests.ui.conftest import open_store
-from tests.ui.plants.test_fast_entry import EntryDesk
+from tests.ui.plants.test_fast_entry import EntryDriver
 
 LISTED = ["Salvia nemorosa", "Salvia officinalis", "Salvia pratensis", "Monstera deliciosa", "Monstera adansonii"]
 
 
-class ListDesk(EntryDesk):
+class ListDriver(EntryDriver):
     """The window, whose store has one plant, and a folder for files."""
 
     def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store, folder: Path) -> None:
@@ -52,26 +52,26 @@ class ListDesk(EntryDesk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, tmp_path: Path) -> ListDesk:
+def desk(qtbot: QtBot, bare: Workspace, store: Store, tmp_path: Path) -> ListDriver:
     store.add(new_plant({"id": 1, "name": "Monstera deliciosa", "tag": "office"}), FORM).result()
     open_store(bare, store)
-    desk = ListDesk(qtbot, bare, store, tmp_path)
+    desk = ListDriver(qtbot, bare, store, tmp_path)
     desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
     return desk
 
 
 @pytest.fixture
-def listed(desk: ListDesk) -> ListDesk:
+def listed(desk: ListDriver) -> ListDriver:
     desk.names.replace(LISTED, "names.txt")
     return desk
 
 
-def test_own_names_come_first_then_those_of_the_list(listed: ListDesk) -> None:
+def test_own_names_come_first_then_those_of_the_list(listed: ListDriver) -> None:
     listed.types("monst")
     listed.until(lambda: listed.offered() == ["Monstera deliciosa", "Monstera adansonii"])
 
 
-def test_a_listed_name_is_never_filled_in_and_enter_adds_what_is_typed(listed: ListDesk) -> None:
+def test_a_listed_name_is_never_filled_in_and_enter_adds_what_is_typed(listed: ListDriver) -> None:
     listed.types("Salv")
     listed.until(lambda: len(listed.offered()) == 3)
     assert listed.name.text() == "Salv"
@@ -79,7 +79,7 @@ def test_a_listed_name_is_never_filled_in_and_enter_adds_what_is_typed(listed: L
     listed.has(("Salv", None))
 
 
-def test_a_listed_name_that_is_typed_whole_is_not_filled_up(listed: ListDesk) -> None:
+def test_a_listed_name_that_is_typed_whole_is_not_filled_up(listed: ListDriver) -> None:
     plant = new_plant({"id": 2, "name": "Salvia nemorosa 'Caradonna'", "tag": "bed"})
     listed.store.add(plant, FORM).result()
     listed.types("Salvia nemorosa")
@@ -87,7 +87,7 @@ def test_a_listed_name_that_is_typed_whole_is_not_filled_up(listed: ListDesk) ->
     assert (listed.name.text(), listed.tag.text()) == ("Salvia nemorosa", "")
 
 
-def test_a_listed_name_is_chosen_by_a_key(listed: ListDesk) -> None:
+def test_a_listed_name_is_chosen_by_a_key(listed: ListDriver) -> None:
     listed.types("salv")
     listed.until(lambda: len(listed.offered()) == 3)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
@@ -95,7 +95,7 @@ def test_a_listed_name_is_chosen_by_a_key(listed: ListDesk) -> None:
     listed.has(("Salvia officinalis", None))
 
 
-def test_for_a_misspelt_name_that_of_a_plant_is_offered(desk: ListDesk) -> None:
+def test_for_a_misspelt_name_that_of_a_plant_is_offered(desk: ListDriver) -> None:
     desk.types("Monstera delizioza")
     desk.until(lambda: desk.offered() == ["Monstera deliciosa"])
     assert (desk.name.text(), desk.tag.text()) == ("Monstera delizioza", "")
@@ -110,7 +110,7 @@ def test_for_a_misspelt_name_that_of_a_plant_is_offered(desk: ListDesk) -> None:
     desk.has(("Monstera deliciosa", "office"), ("Monstera deliciosa", "office"))
 
 
-def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDesk) -> None:
+def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDriver) -> None:
     listed.choose("Edit", "Settings…")
     listed.until(lambda: "5 names" in listed.texts())
     box: QAbstractButton = listed.button("Offer known names from a list")
@@ -124,7 +124,7 @@ def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDesk) ->
     assert listed.offered() == []
 
 
-def test_a_list_is_made_of_a_file_and_removed(desk: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_is_made_of_a_file_and_removed(desk: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     file = desk.file("\n".join(LISTED))
     monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     desk.open_dialog()
@@ -138,7 +138,7 @@ def test_a_list_is_made_of_a_file_and_removed(desk: ListDesk, monkeypatch: pytes
     assert desk.count() == 0
 
 
-def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     table = (
         "taxonID\tkingdom\tscientificName\ttaxonomicStatus\n1\tPlantae\tSalvia nemorosa\tAccepted\n"
         "2\tPlantae\tSalvia odd\tSynonym\n3\tAnimalia\tPanthera leo\tAccepted\n"
@@ -157,7 +157,9 @@ def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypat
     desk.until(lambda: dialog.height() >= layout.totalHeightForWidth(dialog.width()))
 
 
-def test_closing_while_a_list_is_read_leaves_the_one_before(listed: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_while_a_list_is_read_leaves_the_one_before(
+    listed: ListDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = listed.file("".join(f"Rosa {number}\n" for number in range(500_000)))
     monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     listed.open_dialog()
@@ -169,7 +171,7 @@ def test_closing_while_a_list_is_read_leaves_the_one_before(listed: ListDesk, mo
     assert listed.count() == 5
 
 
-def test_a_file_without_names_leaves_the_list_as_it_was(listed: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_names_leaves_the_list_as_it_was(listed: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     file = listed.file("price,stock\n1,2\n3,4\n", "prices.csv")
     monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     listed.open_dialog()

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk import __version__
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.window.notices import VersionNotice
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 
 
 @pytest.mark.parametrize(("is_first_start", "seen"), [(True, ""), (False, ""), (False, "0.0.9"), (False, __version__)])
@@ -15,7 +15,7 @@ def test_it_is_offered_after_an_update(
 ) -> None:
     context.preferences.are_new = is_first_start
     context.preferences.change(seen_version=seen)
-    notice, desk = VersionNotice(context), Desk(qtbot, context.page)
+    notice, desk = VersionNotice(context), WindowDriver(qtbot, context.page)
     notice.set_up()
     is_offered = not is_first_start and seen != __version__
     assert [bar.title for bar in desk.bars] == [f"This is PlantDesk {__version__}"] * is_offered

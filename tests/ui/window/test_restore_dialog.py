@@ -20,11 +20,11 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController, RestoreDialog
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder
 
 
-class BackupDesk(Desk):
+class BackupDriver(WindowDriver):
     """The window, and the dialog once it is open."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
@@ -33,8 +33,8 @@ class BackupDesk(Desk):
         BackupController(context)
 
     @property
-    def dialog(self) -> Desk:
-        return Desk(self.qtbot, self.the(RestoreDialog))
+    def dialog(self) -> WindowDriver:
+        return WindowDriver(self.qtbot, self.the(RestoreDialog))
 
     def open(self) -> RestoreDialog:
         self.choose("File", "Restore…")
@@ -59,9 +59,9 @@ class BackupDesk(Desk):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store) -> BackupDesk:
+def desk(qtbot: QtBot, context: WindowContext, store: Store) -> BackupDriver:
     context.undo_stack.set_store(store)
-    return BackupDesk(qtbot, context, store)
+    return BackupDriver(qtbot, context, store)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def backup(store: Store, add: Adder) -> Backup:
     return made
 
 
-def test_a_backup_is_made_by_one_command(desk: BackupDesk, add: Adder) -> None:
+def test_a_backup_is_made_by_one_command(desk: BackupDriver, add: Adder) -> None:
     add("Aloe")
     desk.choose("File", "Back up now")
     desk.until_toast("Backed up")
@@ -82,13 +82,13 @@ def test_a_backup_is_made_by_one_command(desk: BackupDesk, add: Adder) -> None:
     assert made.path.name in desk.toast.text
 
 
-def test_a_failed_backup_is_reported(desk: BackupDesk) -> None:
+def test_a_failed_backup_is_reported(desk: BackupDriver) -> None:
     Backups(desk.store.path).folder.write_text("in the way")
     desk.choose("File", "Back up now")
     desk.until_toast("No backup can be kept")
 
 
-def test_failing_automatic_backups_are_shown_until_one_is_made(desk: BackupDesk, context: WindowContext) -> None:
+def test_failing_automatic_backups_are_shown_until_one_is_made(desk: BackupDriver, context: WindowContext) -> None:
     error = BackupFolderError(Text("The drive is not there."))
     for _ in range(2):
         context.bridge.notify_backup(error)
@@ -105,7 +105,7 @@ def test_failing_automatic_backups_are_shown_until_one_is_made(desk: BackupDesk,
 
 
 @pytest.mark.usefixtures("backup")
-def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: BackupDesk) -> None:
+def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: BackupDriver) -> None:
     dialog = desk.open()
     table = dialog.findChildren(QTableView)[0]
     desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
@@ -122,7 +122,7 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Ba
     desk.until(lambda: desk.ids() == [1, 2, 3])
 
 
-def test_a_damaged_backup_has_a_warning(desk: BackupDesk, add: Adder) -> None:
+def test_a_damaged_backup_has_a_warning(desk: BackupDriver, add: Adder) -> None:
     add(*(f"Fern {number} {'x' * 300}" for number in range(300)))
     made = FileBackups(desk.store.path).make()
     with made.path.open("r+b") as file:
@@ -134,7 +134,7 @@ def test_a_damaged_backup_has_a_warning(desk: BackupDesk, add: Adder) -> None:
 
 
 @pytest.mark.usefixtures("backup")
-def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: BackupDesk) -> None:
+def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: BackupDriver) -> None:
     dialog = desk.open()
     desk.until(desk.dialog.button("Restore").isEnabled)
     desk.dialog.button("Restore").click()
@@ -147,7 +147,7 @@ def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: Ba
 
 @pytest.mark.usefixtures("backup")
 def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
-    desk: BackupDesk, caplog: pytest.LogCaptureFixture
+    desk: BackupDriver, caplog: pytest.LogCaptureFixture
 ) -> None:
     with desk.qtbot.captureExceptions() as raised:
         for _ in range(5):
@@ -163,7 +163,7 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
 
 
 @pytest.mark.usefixtures("backup")
-def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
+def test_another_row_is_previewed(desk: BackupDriver, add: Adder) -> None:
     FileBackups(desk.store.path).make()
     add("Daisy")
     dialog = desk.open()
@@ -175,7 +175,7 @@ def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
     assert desk.ids() == [1, 2, 3, 4]
 
 
-def test_nothing_and_what_would_change_nothing_cannot_be_restored(desk: BackupDesk, add: Adder) -> None:
+def test_nothing_and_what_would_change_nothing_cannot_be_restored(desk: BackupDriver, add: Adder) -> None:
     dialog = desk.open()
     desk.says("There are no backups yet.")
     assert not desk.dialog.button("Restore").isEnabled()
@@ -188,7 +188,9 @@ def test_nothing_and_what_would_change_nothing_cannot_be_restored(desk: BackupDe
     assert not desk.dialog.button("Restore").isEnabled()
 
 
-def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, bridge: Bridge, backup: Backup) -> None:
+def test_a_file_chosen_before_the_list_is_there_stays_chosen(
+    desk: BackupDriver, bridge: Bridge, backup: Backup
+) -> None:
     released = threading.Event()
     bridge.short_tasks.run(bridge, lambda _task: released.wait())  # the list waits behind it
     dialog = desk.open()
@@ -204,7 +206,7 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, b
 
 
 @pytest.mark.usefixtures("backup")
-def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: BackupDesk) -> None:
+def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: BackupDriver) -> None:
     dialog = desk.open()
     desk.says("holds 2 plants")
     diary = desk.store.path.with_name("diary.txt")
@@ -217,7 +219,7 @@ def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: Bac
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
-def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDesk, backup: Backup) -> None:
+def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDriver, backup: Backup) -> None:
     path = desk.store.path
     with path.open("r+b") as file:
         file.write(b"\x5a" * path.stat().st_size)

@@ -25,21 +25,21 @@ from plantdesk.ui.translation import Translator
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands, HelpCommands
 from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
-from tests.support.desk import Desk
+from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext) -> Desk:
+def desk(qtbot: QtBot, context: WindowContext) -> WindowDriver:
     """The window with the commands of Help."""
     HelpCommands(context)
-    return Desk(qtbot, context.page)
+    return WindowDriver(qtbot, context.page)
 
 
-class ManualDesk(Desk):
+class ManualDriver(WindowDriver):
     """The manual, which is open."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: WindowDriver) -> None:
         super().__init__(desk.qtbot, desk.the(ManualDialog))
         self.pages, self.text, self.search = self.the(QListWidget), self.the(QTextBrowser), self.the(QLineEdit)
 
@@ -63,11 +63,11 @@ class ManualDesk(Desk):
         return [row for row in range(self.pages.count()) if not self.pages.isRowHidden(row)]
 
 
-def test_every_command_with_a_key_is_listed_once(desk: Desk, context: WindowContext) -> None:
+def test_every_command_with_a_key_is_listed_once(desk: WindowDriver, context: WindowContext) -> None:
     context.menus.add(Section.FILE_BACKUPS, "&Water…", print, "Ctrl+W")
     context.menus.add(Section.VIEW_APPEARANCE, "&Larger", print, "Ctrl++")
     desk.choose("Help", "Keyboard shortcuts")
-    listed = Desk(desk.qtbot, desk.the(ShortcutsDialog)).texts()
+    listed = WindowDriver(desk.qtbot, desk.the(ShortcutsDialog)).texts()
     assert [listed.count(text) for text in ("Water", "W", "Keyboard shortcuts", "/")] == [1, 1, 1, 1]
     assert "About PlantDesk" not in listed
     assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
@@ -76,19 +76,19 @@ def test_every_command_with_a_key_is_listed_once(desk: Desk, context: WindowCont
 
 
 def test_commands_are_listed_without_what_they_act_on(
-    desk: Desk, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+    desk: WindowDriver, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
 ) -> None:
     EditCommands(context).set_store(OpenStore(store, queries))
     context.undo_stack.push(AddedPlant(add("Fern")[0]))
     context.menus.add(Section.EDIT_PLANTS, "&Delete plant", print, "Del").setText("&Delete 8 plants")
     assert desk.action("Undo Add “Fern”").isEnabled()
     desk.choose("Help", "Keyboard shortcuts")
-    listed = Desk(desk.qtbot, desk.the(ShortcutsDialog)).texts()
+    listed = WindowDriver(desk.qtbot, desk.the(ShortcutsDialog)).texts()
     commands = [text for text in listed if text.startswith(("Undo", "Redo", "Delete"))]
     assert commands == ["Undo", "Redo", "Delete plant"]
 
 
-def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(desk: Desk) -> None:
+def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(desk: WindowDriver) -> None:
     desk.choose("Help", "Keyboard shortcuts")
     dialog = desk.the(ShortcutsDialog)
     labels = {label.text(): label.mapTo(dialog, QPoint()) for label in dialog.findChildren(QLabel)}
@@ -102,9 +102,9 @@ def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(de
     assert bar.value() == min(bar.maximum(), bar.pageStep())
 
 
-def test_the_manual_has_its_pages_and_their_links_lead_on(desk: Desk) -> None:
+def test_the_manual_has_its_pages_and_their_links_lead_on(desk: WindowDriver) -> None:
     desk.choose("Help", "Manual")
-    opened = ManualDesk(desk)
+    opened = ManualDriver(desk)
     pages, text = opened.pages, opened.text
     assert opened.listed()[:3] == ["Summary", "The window", "Commands"]
     assert "Ctrl+Z" in text.toPlainText()
@@ -125,9 +125,9 @@ def title_of(page: str) -> str:
     return manual.page_text(page).partition("\n")[0].removeprefix("# ")
 
 
-def test_the_manual_is_searched_over_all_pages(desk: Desk) -> None:
+def test_the_manual_is_searched_over_all_pages(desk: WindowDriver) -> None:
     desk.choose("Help", "Manual")
-    opened = ManualDesk(desk)
+    opened = ManualDriver(desk)
     opened.type(opened.search, "u+0000")
     assert opened.listed() == [title_of(name) for name in manual.PAGES if "U+0000" in manual.page_text(name)]
     assert opened.found() == {"u+0000"}
@@ -138,9 +138,9 @@ def test_the_manual_is_searched_over_all_pages(desk: Desk) -> None:
     assert opened.listed() == ["Summary", *map(title_of, manual.PAGES)]
 
 
-def test_several_words_are_found_on_pages_that_have_all_of_them(desk: Desk) -> None:
+def test_several_words_are_found_on_pages_that_have_all_of_them(desk: WindowDriver) -> None:
     desk.choose("Help", "Manual")
-    opened = ManualDesk(desk)
+    opened = ManualDriver(desk)
     opened.type(opened.search, "reader Barcode")
     texts = {name: manual.page_text(name).casefold() for name in manual.PAGES}
     assert opened.listed() == [title_of(each) for each, text in texts.items() if "reader" in text and "barcode" in text]
@@ -149,10 +149,10 @@ def test_several_words_are_found_on_pages_that_have_all_of_them(desk: Desk) -> N
     assert "barcode reader" in opened.found()
 
 
-def test_the_manual_and_the_shortcuts_have_a_key_each(desk: Desk) -> None:
+def test_the_manual_and_the_shortcuts_have_a_key_each(desk: WindowDriver) -> None:
     desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_F1)
-    opened = ManualDesk(desk)
+    opened = ManualDriver(desk)
     desk.until(opened.search.hasFocus)
     opened.pages.setCurrentRow(1)
     QTest.keyClick(opened.search, Qt.Key.Key_PageDown)
@@ -161,7 +161,7 @@ def test_the_manual_and_the_shortcuts_have_a_key_each(desk: Desk) -> None:
     desk.until(lambda: not any(each.isVisible() for each in desk.window.findChildren(ManualDialog)))
     desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
-    listed = Desk(desk.qtbot, desk.the(ShortcutsDialog)).texts()
+    listed = WindowDriver(desk.qtbot, desk.the(ShortcutsDialog)).texts()
     assert [listed[listed.index(name) - 1] for name in ("Manual", "Keyboard shortcuts")] == ["F1", "/"]
 
 
@@ -177,23 +177,23 @@ def test_the_summary_names_the_language_of_the_other_pages_only_where_it_is_anot
     finally:
         languages.set_current(Catalogue())
         qapp.removeTranslator(translator)
-    opened = ManualDesk(Desk(qtbot, context.page))
+    opened = ManualDriver(WindowDriver(qtbot, context.page))
     opened.pages.setCurrentRow(0)
     assert ("Englis" in opened.text.toPlainText()) == (language == "de")  # or “Englisch”, once the remark is translated
 
 
-def test_what_is_new_is_a_page_of_the_manual(desk: Desk) -> None:
+def test_what_is_new_is_a_page_of_the_manual(desk: WindowDriver) -> None:
     for _ in range(2):
         desk.action("What is new").trigger()
     assert len(desk.window.findChildren(ManualDialog)) == 1
-    text = ManualDesk(desk).text.toPlainText()
+    text = ManualDriver(desk).text.toPlainText()
     assert text.startswith("What is new")
     assert "Use PlantDesk in German, French or Spanish: Settings > Language." in text
 
 
-def test_a_diagnosis_without_private_data_can_be_copied(desk: Desk, context: WindowContext) -> None:
+def test_a_diagnosis_without_private_data_can_be_copied(desk: WindowDriver, context: WindowContext) -> None:
     desk.choose("Help", "About PlantDesk")
-    about = Desk(desk.qtbot, desk.the(AboutDialog))
+    about = WindowDriver(desk.qtbot, desk.the(AboutDialog))
     about.button("Copy diagnosis").click()
     diagnosis = QGuiApplication.clipboard().text()
     assert diagnosis == about.the(QPlainTextEdit).toPlainText()

@@ -46,7 +46,7 @@ def column_title(column: Column) -> str:
 
 
 def cell_text(row: PlantRow, column: Column) -> str:
-    """Return what a cell shows; an id is always in plain digits, never grouped."""
+    """Return the text of a cell; an id is always in plain digits, never grouped."""
     match column:
         case Column.ID:
             return str(row.id)

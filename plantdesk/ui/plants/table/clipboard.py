@@ -30,7 +30,7 @@ _CHUNK = 2000
 
 
 class _Table(NamedTuple):
-    """The text for the clipboard, the number of its rows, and that of the cells that were marked as text."""
+    """The text for the clipboard, and the numbers of its rows and of the cells marked as text."""
 
     text: str
     rows: int

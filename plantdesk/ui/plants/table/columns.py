@@ -1,4 +1,4 @@
-"""The widths and the visibility of the columns, which follow from the store, the width of the table and the user."""
+"""The widths and the visibility of the columns, by the store, the width of the table and the user."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROUNDING = 2
 
 
 class TableColumns(QObject):
-    """Sets widths and visibility of the columns of a table, which has a header and a model.
+    """Sets widths and visibility of the columns of a table with a header and a model.
 
     Widths that the user chose are in digits, without margins. Ids of deleted plants still count.
     """
@@ -95,8 +95,11 @@ class TableColumns(QObject):
             self.fit()
 
     def set_store(self, queries: StoreQueries | None) -> None:
-        """Make room for the ids of another store, which are read; None: there is no store."""
-        self._queries, self._widest_in_store, self._is_read, self._is_counted = queries, "", False, False
+        """Read the ids of another store, and make room for them; None: there is no store."""
+        self._queries = queries
+        self._widest_in_store = ""
+        self._is_read = False
+        self._is_counted = False
         self._query_ids()
 
     def apply(self, changes: Changes) -> None:
@@ -173,7 +176,7 @@ class TableColumns(QObject):
         return max(self._digit_metrics().horizontalAdvance("0" * 10), 1) / 10
 
     def _digit_metrics(self) -> QFontMetrics:
-        """Return the metrics of the theme's font, which the table gets only later."""
+        """Return the metrics of the theme's font: the table gets it only later."""
         return QFontMetrics(tabular(self._theme.font()))
 
 

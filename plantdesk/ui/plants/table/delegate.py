@@ -33,7 +33,7 @@ class RowBackground(QObject):
     """Paints row backgrounds: selection, hover, new rows, and lines. Adjacent selected rows are one block."""
 
     def __init__(self, theme: Theme, plants: PlantModel, table: QTableView) -> None:
-        """Paint the rows of `table`, whose model is `plants`."""
+        """Paint the rows of `table`; `plants` is its model."""
         super().__init__(table)
         self._theme = theme
         self._plants = plants
@@ -134,7 +134,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
-        """Paint a tag as a pill, whose text is aligned with other texts."""
+        """Paint a tag as a pill, its text aligned with other texts."""
         size = pill_size(self._theme, tag)
         height = min(size.height(), rect.height() - XS)  # not touching the row above, even in compact rows
         top = rect.top() + (rect.height() - height) // 2

@@ -1,6 +1,6 @@
 """The model of the table, for a million rows. `data()` does not read the store.
 
-The order of the rows is an array of ids (8 MB per million), which queries on a thread of their own update, with pauses
+The order of the rows is an array of ids (8 MB per million). Queries on a thread of their own update it, with pauses
 longer than the queries. A failed query is repeated until it succeeds. The rows are read in pages into a cache. Cells of
 a row that is not loaded yet show "…".
 """
@@ -195,7 +195,7 @@ class PlantModel(QAbstractTableModel):
         self._repaint_all()
 
     def apply(self, changes: Changes) -> None:
-        """Show what a commit changed."""
+        """Show the changes of a commit."""
         if self._cache is None:
             return
         if changes.needs_reload:

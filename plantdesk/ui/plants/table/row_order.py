@@ -50,7 +50,7 @@ class Removal(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """Replace all rows, by those of the same query or by the first ones of another query."""
+    """Replace all rows by those of the same query, or by the first ones of another query."""
 
     ids: array[int]
     same_query: bool
@@ -114,8 +114,10 @@ class RowOrder:
 
     def begin(self, state: RowsState, view: View) -> None:
         """Set the state of a query that begins: LOADING, or REFRESHING for the same view."""
-        self._total, self._view = self.total, view
-        self.state, self._is_outdated = state, False
+        self._total = self.total
+        self._view = view
+        self.state = state
+        self._is_outdated = False
         self._added_during_query = array("q")
 
     def show_first(self, ids: array[int]) -> Iterator[RowEdit]:
@@ -126,7 +128,8 @@ class RowOrder:
     def show_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
         """Show the result of a query: all ids, and the number of plants in the store."""
         edit = Replacement(ids, same_query=False) if self.state is RowsState.LOADING else difference(self.ids, ids)
-        self.state, self._total = RowsState.COMPLETE, total
+        self.state = RowsState.COMPLETE
+        self._total = total
         if edit is not None:
             yield edit
         yield from self._insert_added(self._added_during_query)

@@ -103,11 +103,12 @@ class SelectionKeeper(QObject):
 
     @Slot()
     def _on_about_to_reset(self) -> None:
-        current, top = self._table.currentIndex().row(), self._table.rowAt(0)
+        top = self._table.rowAt(0)
         is_searched = self._model.query.text != self._model.shown_query.text
         most = 1 if is_searched else _MAX_RETAINED  # after a search, no invisible rows stay selected
         self._ids_to_reselect = frozenset(self.selected_ids() if self.selected_count() <= most else ())
-        self._current_id, self._top_id = self._id_at(current), self._id_at(top)
+        self._current_id = self._id_at(self._table.currentIndex().row())
+        self._top_id = self._id_at(top)
         self._top_offset = -self._table.rowViewportPosition(top)
         self._keeps_rows_in_place = self._should_keep_rows()
 

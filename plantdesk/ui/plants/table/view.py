@@ -81,7 +81,8 @@ class PlantTableView(QTableView):
         self._set_up_rows()
         self._set_up_columns(model)
         self.keeper = SelectionKeeper(self, model)
-        self.selected_count, self.selected_ids = self.keeper.selected_count, self.keeper.selected_ids
+        self.selected_count = self.keeper.selected_count
+        self.selected_ids = self.keeper.selected_ids
         self._typed = ""
         self._typed_at = float("-inf")
         model.rows_replaced.connect(self._on_rows_replaced)
@@ -130,9 +131,10 @@ class PlantTableView(QTableView):
         return self._plants.id_at(index.row()) if index.isValid() else None
 
     def open_editor(self, column: Column) -> None:
-        """Show the editor over a cell of the current row, which gets selected; it follows the row."""
+        """Select the current row, and show the editor over one of its cells; the editor follows the row."""
         row = self.currentIndex().row()
-        self._edited_id, self._edited_column = self.current_id(), column
+        self._edited_id = self.current_id()
+        self._edited_column = column
         if not self.selectionModel().isRowSelected(row):
             self.keeper.go_to_row(row)
         self.scrollTo(self._plants.index(row, column))
@@ -154,7 +156,7 @@ class PlantTableView(QTableView):
 
     @Slot(int)
     def set_covered(self, height: int) -> None:
-        """Set the height of a message over the lower end, above which the last row can be scrolled."""
+        """Set the height of a message over the lower end, so that the last row can be scrolled above it."""
         if height != self._covered:
             self._covered = height
             self.updateGeometries()
@@ -165,7 +167,8 @@ class PlantTableView(QTableView):
     @override
     def updateGeometries(self) -> None:
         super().updateGeometries()
-        rows, bar = self._plants.rowCount() * self.verticalHeader().defaultSectionSize(), self.verticalScrollBar()
+        rows = self._plants.rowCount() * self.verticalHeader().defaultSectionSize()
+        bar = self.verticalScrollBar()
         hidden = rows + self._covered - self.viewport().height()
         if self._covered and hidden > bar.maximum():
             bar.setMaximum(hidden)
@@ -193,7 +196,7 @@ class PlantTableView(QTableView):
 
     @property
     def _is_typing(self) -> bool:
-        """Whether a further letter, which may be a space, continues the search by name."""
+        """Whether a further letter, or a space, continues the search by name."""
         pause = 2 * QGuiApplication.styleHints().keyboardInputInterval() / 1000
         return bool(self._typed) and monotonic() - self._typed_at <= pause
 
@@ -247,11 +250,11 @@ class PlantTableView(QTableView):
     @override
     def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Let Home and End go to the first and last row; Qt's table would go to the first and last column."""
-        rows, column = self._plants.rowCount(), max(self.currentIndex().column(), 0)
+        column = max(self.currentIndex().column(), 0)
         if cursorAction is QAbstractItemView.CursorAction.MoveHome:
             return self._plants.index(0, column)
         if cursorAction is QAbstractItemView.CursorAction.MoveEnd:
-            return self._plants.index(rows - 1, column)
+            return self._plants.index(self._plants.rowCount() - 1, column)
         return super().moveCursor(cursorAction, modifiers)
 
     @override
@@ -283,7 +286,7 @@ class PlantTableView(QTableView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Notify assistive technologies once; Qt does it for each cell, which takes 50 s for a million rows."""
+        """Notify assistive technologies once: for each cell, as Qt does it, takes 50 s for a million rows."""
         QAbstractItemView.selectionChanged(self, selected, deselected)
         self.viewport().update()  # the line above a row belongs to the previous row
         if QAccessible.isActive():

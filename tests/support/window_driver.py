@@ -31,7 +31,7 @@ from tests.support.other_languages import english
 Widget = TypeVar("Widget", bound=QWidget)
 
 
-class Desk:
+class WindowDriver:
     """One window, dialog or part of it."""
 
     def __init__(self, qtbot: QtBot, widget: QWidget) -> None:

@@ -18,10 +18,10 @@ from plantdesk.store import location_of
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.widgets.messages import InfoBar
-from tests.ui.conftest import PlantsDesk
+from tests.ui.conftest import PlantsDriver
 
 
-class ProgramDesk(PlantsDesk):
+class ProgramDriver(PlantsDriver):
     """The running window program."""
 
     def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
@@ -67,7 +67,7 @@ class ProgramDesk(PlantsDesk):
 _WINDOW = WindowRequest()
 
 #: Shows the window of a database, or that of the user; see `running`.
-Show = Callable[..., AbstractContextManager[ProgramDesk]]
+Show = Callable[..., AbstractContextManager[ProgramDriver]]
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def running(
     request: WindowRequest = _WINDOW,
     when_started: Callable[[Desktop], object] = id,
     **preferences: object,
-) -> Iterator[ProgramDesk]:
+) -> Iterator[ProgramDriver]:
     location = location_of(database) if database is None or isinstance(database, Path) else database
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -88,12 +88,12 @@ def running(
     desktop.preferences.change(**{"seen_version": __version__, **preferences})
     assert desktop.start(background=background)
     when_started(desktop)
-    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
+    with closing_at_end(ProgramDriver(qtbot, desktop)) as desk:
         yield desk
 
 
 @contextmanager
-def closing_at_end(desk: ProgramDesk) -> Iterator[ProgramDesk]:
+def closing_at_end(desk: ProgramDriver) -> Iterator[ProgramDriver]:
     try:
         yield desk
     finally:
@@ -102,7 +102,7 @@ def closing_at_end(desk: ProgramDesk) -> Iterator[ProgramDesk]:
         gc.collect()  # a timer in a reference cycle must not be destroyed by the collector on another thread
 
 
-def close(desk: ProgramDesk) -> None:
+def close(desk: ProgramDriver) -> None:
     desk.window.close()
     desk.desktop.close()
     desk.window.deleteLater()
