@@ -23,7 +23,7 @@ from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.main_window import MainWindow
 from tests.support.programs import post
 
@@ -86,7 +86,7 @@ def main(folder: Path) -> None:
 
 def _fill(database: Path, words: dict[str, str]) -> str:
     """Make the store of the pictures, with these words for those in English; return a token of it."""
-    with closing(Store(database)) as store:
+    with closing(SqliteStore(database)) as store:
         token = store.tokens.create("garden-sync").result()
         for number in range(_COUNT):
             name, tag = _PLANTS[(_COUNT - 1 - number) % len(_PLANTS)]

@@ -30,7 +30,7 @@ from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.plants.quick_entry import QuickEntry
@@ -52,7 +52,7 @@ from tests.support.window_driver import WindowDriver
 
 @pytest.fixture
 def token() -> str:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         return store.tokens.create("greenhouse").result(SECONDS).token
 
 
@@ -197,7 +197,7 @@ def damaged(path: Path) -> None:
 
 
 def newer(path: Path) -> None:
-    Store(path).close()
+    SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
 
@@ -554,7 +554,7 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
 
 
 def test_a_plant_that_waits_for_the_store_is_added_at_the_next_start(show: Show) -> None:
-    Store(paths.database_file()).close()
+    SqliteStore(paths.database_file()).close()
     with closing(sqlite3.connect(paths.database_file(), isolation_level=None)) as other_program:
         other_program.execute("BEGIN EXCLUSIVE")
         with show() as desk:

@@ -26,7 +26,7 @@ from plantdesk.platform import paths, settings
 from plantdesk.platform.unsaved_file import UnsavedFile
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.adding import add_each, store_at
 from tests.support.clients import new_token
 from tests.support.disks import mounted, new_image, tmpfs
@@ -144,7 +144,7 @@ def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> N
     store_at(database, "Fern")
     ballast = fill(small_disk)
     with pytest.raises(StoreFullError):
-        Store(database)
+        SqliteStore(database)
     ballast.unlink()
     assert ids_in(database) == {1}
 
@@ -172,7 +172,7 @@ def test_the_window_reports_a_full_disk_until_there_is_space(show: Show, small_d
 
 def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
     database = small_disk / "plants.db"
-    with closing(Store(database)) as store:
+    with closing(SqliteStore(database)) as store:
         add_each(store, [(NewPlant(id=number, name="x" * 2500), FORM) for number in range(100)])
         backups = Backups(database)
         good = FileBackups(database).make(BackupKind.AUTOMATIC)
@@ -227,7 +227,7 @@ def test_the_window_reports_a_missing_file_until_it_is_back(show: Show, tmp_path
 @posix
 def test_a_store_damaged_while_it_is_open_is_reported_and_restored(tmp_path: Path) -> None:
     database = tmp_path / "plants.db"
-    with closing(Store(database)) as store:
+    with closing(SqliteStore(database)) as store:
         add_each(store, [(NewPlant(id=number, name="x" * 500), FORM) for number in range(2000)])
     with serving_script(database) as script:
         backup = FileBackups(database).make()

@@ -19,7 +19,7 @@ from plantdesk.domain.selections import View
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import settings
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.cases import cases
 
 _JSON = st.recursive(
@@ -79,7 +79,7 @@ def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def whole_store(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "plants.db"
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         store.tokens.create("x").result()
         for number in range(50):
             store.add(new_plant({"id": number, "name": "Érable" * number, "tag": "t"}), COMMAND).result()
@@ -115,7 +115,7 @@ def opened(path: Path, content: bytes) -> str:
         rest.unlink()
     path.write_bytes(content)
     try:
-        store = Store(path)
+        store = SqliteStore(path)
     except PlantDeskError as error:
         assert path.read_bytes() == content
         assert {each.name for each in path.parent.iterdir()} <= {path.name, f".{path.name}.lock"}
@@ -128,7 +128,7 @@ def opened(path: Path, content: bytes) -> str:
     return "opened"
 
 
-def use(store: Store) -> None:
+def use(store: SqliteStore) -> None:
     with closing(store.reader()) as reader:
         ids = [plant_id for chunk in reader.ids(View(parse_search("e"))) for plant_id in chunk]
         reader.rows(ids)

@@ -14,7 +14,7 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.platform import paths, settings
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.disks import mounted, tmpfs
 from tests.support.programs import post, runtimes
 from tests.support.waiting import SECONDS
@@ -45,7 +45,7 @@ def serving(*arguments: str, within: tuple[str, ...] = ()) -> Iterator[tuple[sub
 
 @pytest.fixture
 def token() -> str:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         return store.tokens.create("tests").result().token
 
 

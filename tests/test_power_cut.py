@@ -35,8 +35,8 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.selections import Selection
-from plantdesk.store.sqlite.store import Store
-store, own = Store(Path(sys.argv[1])), Selection(ids=range(1, 51))
+from plantdesk.store.sqlite.store import SqliteStore
+store, own = SqliteStore(Path(sys.argv[1])), Selection(ids=range(1, 51))
 for plant_id in own.ids:
     store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result()
 for tag in map(str, itertools.count()):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.commands.info import NOT_RUNNING
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.attackers import Target
 from tests.support.clients import rude_clients
 from tests.support.programs import SERVE, WINDOW, Home, running
@@ -40,7 +40,7 @@ def test_no_token_is_in_any_file_or_output(program_home: Home) -> None:
     command, pipe = [sys.executable, "-c", _ALL_IS_LOGGED], subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe) as process:
         port = program_home.port(process)  # type: ignore[arg-type]
-        with closing(Store(program_home.database)) as store:
+        with closing(SqliteStore(program_home.database)) as store:
             store.tokens.revoke("revoked").result()
         for token in (good, revoked, wrong):
             for request in requests_with(Target(port, token)):

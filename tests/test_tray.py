@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.errors import StoreFullError, StoreUnreachableError
 from plantdesk.domain.server_state import Off
 from plantdesk.platform import paths, settings
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from tests.support.program_driver import ProgramDriver, Show
@@ -47,7 +47,7 @@ def make_token(desk: ProgramDriver) -> None:
     """Let a program add plants, and wait until the window knows of it."""
     copy = desk.button("Copy the address of the API")
     assert not copy.isVisible()
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.tokens.create("script").result(SECONDS)
     desk.until(copy.isVisible)
 

@@ -139,14 +139,14 @@ class SqliteLocation:
 
     def open(self, *, create: bool = False) -> PlantStore:
         """Open the store; make the folder if the store is the user's own."""
-        from plantdesk.store.sqlite.store import Store
+        from plantdesk.store.sqlite.store import SqliteStore
 
         self._make_folder()
-        return Store(self.path, create=create)
+        return SqliteStore(self.path, create=create)
 
     def open_reader(self) -> PlantReader:
         """Open the store without a writer."""
-        from plantdesk.store.sqlite.queries import FileReader
+        from plantdesk.store.sqlite.reader import FileReader
 
         return FileReader(self.path)
 

@@ -15,7 +15,7 @@ from plantdesk.api.server import Server
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.server_state import On
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.waiting import SECONDS
 
 _ids = itertools.count(100_000)
@@ -59,7 +59,7 @@ class Answer:
 class Api:
     """A server, its store and a token."""
 
-    store: Store
+    store: SqliteStore
     server: Server
     port: int = 0
     token: str = ""

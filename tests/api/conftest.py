@@ -7,7 +7,7 @@ import pytest
 
 from plantdesk.api.server import Server
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.api.client import Api
 
 Serve = Callable[..., Api]
@@ -28,7 +28,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def _served(path: Path, stack: ExitStack, **options: Any) -> Api:  # noqa: ANN401
-    store = Store(path)
+    store = SqliteStore(path)
     stack.callback(store.close)
     server = Server(store, location_of(store.path), **{"runtime_folder": path.with_name("run"), **options})
     stack.callback(server.stop)

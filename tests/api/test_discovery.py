@@ -17,7 +17,7 @@ from plantdesk.api.discovery import Runtime, ServerIdentity, find_server, find_s
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, PortOfOtherUserError
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.api.client import Api, runtime_of
 from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS, until
@@ -230,7 +230,7 @@ def test_a_port_of_another_user_is_not_contacted(port_of_other_user: int, folder
 @root
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose a port is")
 def test_a_port_of_another_user_is_reported_with_what_to_do(port_of_other_user: int, tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "plants.db")) as store:
+    with closing(SqliteStore(tmp_path / "plants.db")) as store:
         server = Server(store, location_of(store.path), tmp_path / "run")
         server.start(port_of_other_user)
         state = server.wait_until_settled(SECONDS)

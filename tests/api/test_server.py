@@ -28,7 +28,7 @@ from plantdesk.domain.server_state import (
 )
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.api.client import one_answer
 from tests.api.conftest import Serve
 from tests.support.waiting import SECONDS
@@ -37,13 +37,13 @@ Recorder = SimpleQueue[ServerState]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "plants.db")) as opened:
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path / "plants.db")) as opened:
         yield opened
 
 
 @pytest.fixture
-def server(store: Store, tmp_path: Path) -> Iterator[Server]:
+def server(store: SqliteStore, tmp_path: Path) -> Iterator[Server]:
     made = Server(store, location_of(store.path), tmp_path / "run", check_interval=0.5)
     yield made
     made.stop()
@@ -210,7 +210,7 @@ def test_a_port_in_use_is_reported_with_a_free_one(server: Server, host: str) ->
 
 
 @pytest.mark.parametrize("is_same", [True, False])
-def test_the_plantdesk_that_has_the_port_is_named(store: Store, tmp_path: Path, *, is_same: bool) -> None:
+def test_the_plantdesk_that_has_the_port_is_named(store: SqliteStore, tmp_path: Path, *, is_same: bool) -> None:
     here, other = location_of(tmp_path / "plants.db"), location_of(tmp_path / "other.db")
     with ExitStack() as stack:
         first = Server(store, here if is_same else other, tmp_path / "run")
@@ -230,7 +230,7 @@ def test_the_plantdesk_that_has_the_port_is_named(store: Store, tmp_path: Path, 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody remove a file that is open")
 def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "gone.db"
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         for file in tmp_path.glob("gone.db*"):
             file.unlink()
         server = Server(store, location_of(path), tmp_path / "run")

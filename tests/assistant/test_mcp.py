@@ -20,7 +20,7 @@ from plantdesk.domain.edits import Insert, edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.programs import Home
 from tests.support.waiting import SECONDS
 
@@ -70,15 +70,15 @@ def home(tmp_path: Path) -> Home:
     """Three plants of the form."""
     home = Home(tmp_path)
     home.database.parent.mkdir(parents=True)
-    with closing(Store(home.database)) as store:
+    with closing(SqliteStore(home.database)) as store:
         for number, (name, tag) in enumerate((("Aloe vera", "kitchen"), ("Fern", "hall"), ("Basil", "kitchen")), 1):
             store.add(new_plant({"id": number, "name": name, "tag": tag}), FORM).result(SECONDS)
     return home
 
 
 @pytest.fixture
-def store(home: Home) -> Iterator[Store]:
-    with closing(Store(home.database)) as store:
+def store(home: Home) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(home.database)) as store:
         yield store
 
 
@@ -119,7 +119,7 @@ async def test_plants_and_tags_are_found_in_pages(home: Home) -> None:
         assert "less than or equal to 200" in await assistant.is_refused("search_plants", search="", limit=201)
 
 
-async def test_added_plants_are_one_change_that_is_undone(home: Home, store: Store) -> None:
+async def test_added_plants_are_one_change_that_is_undone(home: Home, store: SqliteStore) -> None:
     async with talking(home, "--write") as assistant:
         plants = [{"name": "Ivy", "tag": "hall", "note": "by the door"}, {"name": "Moss", "id": 40}, {"name": "Mint"}]
         added = await assistant.asks("add_plants", plants=plants)
@@ -136,7 +136,7 @@ async def test_added_plants_are_one_change_that_is_undone(home: Home, store: Sto
         assert change["is_undone"]
 
 
-async def test_a_change_is_previewed_and_confirmed(home: Home, store: Store) -> None:
+async def test_a_change_is_previewed_and_confirmed(home: Home, store: SqliteStore) -> None:
     with closing(store.reader()) as reader:
         store.apply([edited(reader.rows([3])[3], note="in a pot")], FORM).result(SECONDS)
     async with talking(home, "--write") as assistant:
@@ -171,7 +171,7 @@ async def test_a_change_is_previewed_and_confirmed(home: Home, store: Store) -> 
     ],
 )
 async def test_only_the_plants_of_the_preview_are_changed(
-    home: Home, store: Store, tool: str, arguments: dict[str, object]
+    home: Home, store: SqliteStore, tool: str, arguments: dict[str, object]
 ) -> None:
     """Between preview and confirmation one plant leaves the set, and another one comes in."""
     async with talking(home, "--write", "--delete") as assistant:
@@ -197,7 +197,7 @@ async def test_plants_are_deleted_only_where_the_user_allows_it(home: Home) -> N
         assert (await assistant.asks("search_plants", search=""))["total"] == 3
 
 
-async def test_an_undo_deletes_plants_of_others_only_where_the_user_allows_it(home: Home, store: Store) -> None:
+async def test_an_undo_deletes_plants_of_others_only_where_the_user_allows_it(home: Home, store: SqliteStore) -> None:
     store.apply([Insert(plant_fields({"name": each})) for each in ("Ivy", "Moss")], FORM).result(SECONDS)
     async with talking(home, "--write") as assistant:
         number = (await assistant.asks("recent_changes"))[0]["number"]
@@ -246,7 +246,7 @@ async def test_failures_are_sentences(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["null", "12", '["x"]', '{"a":1}'])
-async def test_a_search_that_looks_like_json_is_text(home: Home, store: Store, name: str) -> None:
+async def test_a_search_that_looks_like_json_is_text(home: Home, store: SqliteStore, name: str) -> None:
     store.add(new_plant({"id": 9, "name": name}), FORM).result(SECONDS)
     async with talking(home, "--write") as assistant:
         changed = await assistant.confirms("edit_plants", search=name, texts={"tag": "odd"})
@@ -255,7 +255,7 @@ async def test_a_search_that_looks_like_json_is_text(home: Home, store: Store, n
 
 
 async def test_a_text_of_several_lines_is_returned_whole_and_forges_no_line_of_a_preview(
-    home: Home, store: Store
+    home: Home, store: SqliteStore
 ) -> None:
     name = "Fern\n99 “Aloe vera”"
     store.add(new_plant({"id": 9, "name": name}), FORM).result(SECONDS)
@@ -265,7 +265,7 @@ async def test_a_text_of_several_lines_is_returned_whole_and_forges_no_line_of_a
         assert preview["lines"] == ["9 “Fern 99 “Aloe vera””, no tag -> “Fern 99 “Aloe vera””, tag “x”"]
 
 
-async def test_two_assistants_and_a_user_add_at_once(home: Home, store: Store) -> None:
+async def test_two_assistants_and_a_user_add_at_once(home: Home, store: SqliteStore) -> None:
     async def adds(name: str) -> None:
         async with talking(home, "--write", name=name) as assistant:
             for number in range(10):
@@ -286,7 +286,7 @@ _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 
 
 @pytest.mark.parametrize("grown", range(3))
-def test_a_kill_leaves_all_plants_of_a_call_or_none(home: Home, store: Store, grown: int) -> None:
+def test_a_kill_leaves_all_plants_of_a_call_or_none(home: Home, store: SqliteStore, grown: int) -> None:
     """The program is killed as soon as its log has grown so many times."""
     log = home.database.with_name("plants.db-wal")
     plants = [{"name": f"Plant {number}", "note": "x" * 500} for number in range(1000)]

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.records import COMMAND
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
@@ -92,7 +92,7 @@ class Window:
         self.wait(lambda: self._shows_rows() and self._browser.model.rows.is_complete)
         return first, every
 
-    def measure_add(self, store: Store, case: Case) -> float:
+    def measure_add(self, store: SqliteStore, case: Case) -> float:
         """Add a plant that is the first one of a case; return the seconds from its commit until its row is shown."""
         self._browser.search_field.setText(case.search)
         column, order = case.column or Column.ADDED, Qt.SortOrder
@@ -123,7 +123,7 @@ class Window:
 
 def fill(path: Path, plants: int) -> None:
     """Make a store of so many plants, with ids in no order."""
-    Store(path).close()
+    SqliteStore(path).close()
     rows = (
         (seq * 7919 % 15_485_863, seq, _name(seq), _TAGS[seq % len(_TAGS)], 1_700_000_000_000 + seq, 1 + seq % 2)
         for seq in range(1, plants + 1)
@@ -162,9 +162,9 @@ def main() -> None:
 
 
 @contextmanager
-def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Bridge, Window]]:
+def _opened(path: Path, theme: Theme) -> Iterator[tuple[SqliteStore, Bridge, Window]]:
     start = time.perf_counter()
-    store, bridge = Store(path), Bridge()
+    store, bridge = SqliteStore(path), Bridge()
     browser = PlantBrowser(theme, bridge)
     bridge.changed.connect(browser.apply)
     browser.resize(1180, 760)
@@ -179,7 +179,7 @@ def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Bridge, Window]]:
     store.close()
 
 
-def add(store: Store, numbers: range) -> None:
+def add(store: SqliteStore, numbers: range) -> None:
     """Import plants."""
     rows = (ImportRow(1, seq, 20_000_000 + seq, _name(seq), _TAGS[seq % len(_TAGS)], None) for seq in numbers)
     with closing(store.new_import()) as plants:
@@ -201,7 +201,7 @@ def measure_all(window: Window, rounds: int, title: str) -> Iterator[Figure]:
             yield Figure(f"{title}, {case.name}, all rows, ms", min(ends) * 1000)
 
 
-def measure_adds(window: Window, store: Store, rounds: int) -> Iterator[Figure]:
+def measure_adds(window: Window, store: SqliteStore, rounds: int) -> Iterator[Figure]:
     """Measure how soon a plant that a program adds is shown, and print it; yield the best round of each case."""
     print()
     for case in ADDS:

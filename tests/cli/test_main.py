@@ -16,7 +16,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.terminals import Terminal
 from tests.support.waiting import SECONDS
 
@@ -111,7 +111,7 @@ def test_add_refuses_undecodable_bytes(refused: Run) -> None:
 
 
 def test_add_works_while_the_store_is_open(run: Run) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.add(NewPlant(id=5, name="Ficus"), COMMAND).result()
         assert run("add", "--name", "Fern") == "6\n"
 
@@ -131,7 +131,7 @@ def test_adding_the_same_name_concurrently_adds_each_plant() -> None:
 def test_a_token_is_printed_alone_and_is_valid(run: Run) -> None:
     token = run("token", "create", "garden-sync").removesuffix("\n")
     assert re.fullmatch("plantdesk_[A-Za-z0-9_-]{43}", token)
-    with closing(Store(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
+    with closing(SqliteStore(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
         assert checker.source(token).label == "garden-sync"
 
 
@@ -165,7 +165,7 @@ def test_a_revoked_token_is_gone(run: Run, refused: Run) -> None:
 
 
 def test_an_empty_token_list_says_how_to_create_one(capfd: pytest.CaptureFixture[str]) -> None:
-    with closing(Store(paths.database_file())):
+    with closing(SqliteStore(paths.database_file())):
         assert main(["token", "list"]) == 0
     printed, errors = capfd.readouterr()
     assert printed == ""

@@ -18,7 +18,7 @@ from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.conftest import Run
 from tests.support.adding import plant
 from tests.support.terminals import Terminal, agree_at_terminal
@@ -28,7 +28,7 @@ from tests.support.waiting import SECONDS
 @pytest.fixture(autouse=True)
 def plants() -> None:
     """A fern and an aloe in the kitchen, and a rose without a tag; a token has added a cactus."""
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         source = store.tokens.create("greenhouse").result(SECONDS).row.source
         values: list[dict[str, object]] = [
             {"id": 3, "name": "Fern", "tag": "kitchen"},
@@ -249,7 +249,7 @@ def test_an_undo_reports_what_it_left(run: Run) -> None:
 
 
 def test_the_history_names_the_undo_of_an_addition(run: Run) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.apply([Insert(plant(number, "Salvia")) for number in range(10, 30)], FORM).result(SECONDS)
     assert run("undo")[2].startswith("Took back 20 plants (20 plants), made")
     assert run("redo")[2] == "Added 20 plants again (20 plants).\n"
@@ -397,7 +397,7 @@ def test_a_change_that_cannot_be_reported_is_no_failure(run: Run) -> None:
 
 
 def test_tokens_of_one_name_count_together(run: Run) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.tokens.revoke("greenhouse").result(SECONDS)
         source = store.tokens.create("greenhouse").result(SECONDS).row.source
         store.add(new_plant({"id": 10, "name": "Agave"}), source).result(SECONDS)

@@ -22,7 +22,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.conftest import Refused
 from tests.support.adding import store_at
 from tests.support.postgres_server import PostgresServer
@@ -76,7 +76,7 @@ def watch() -> Iterator[Callable[..., Watch]]:
 
 @pytest.fixture
 def store() -> Iterator[PlantStore]:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         add(store, 1, "Fern")
         yield store
 
@@ -163,8 +163,8 @@ import sys, threading
 from plantdesk.platform import paths
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.models import NewPlant
-from plantdesk.store.sqlite.store import Store
-store, first = Store(paths.database_file()), int(sys.argv[1])
+from plantdesk.store.sqlite.store import SqliteStore
+store, first = SqliteStore(paths.database_file()), int(sys.argv[1])
 for number in range(first, first + 100_000):
     store.add(NewPlant(id=number, name=f"Plant {number}"), COMMAND).result()
     print(number, flush=True)
@@ -218,7 +218,7 @@ def test_a_position_of_another_store_is_refused(since: str, capfd: pytest.Captur
 
 
 def test_a_position_before_changes_that_are_not_stored_is_refused(refused: Refused) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         add(store, 1, "Fern")
         since = position(store)
         rename(store, 1, "Moss")
@@ -227,18 +227,18 @@ def test_a_position_before_changes_that_are_not_stored_is_refused(refused: Refus
         database.execute("UPDATE change SET size = NULL")
         database.execute("DELETE FROM before_image")
     assert "no longer stored" in refused("watch", "--since", since)
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(paths.database_file())) as store, closing(store.reader()) as reader:
         assert reader.events(present).events == []
 
 
 def test_an_older_copy_in_the_place_of_the_file_ends_it(watch: Callable[..., Watch], tmp_path: Path) -> None:
     file, copy = paths.database_file(), tmp_path / "copy.db"
     shutil.copy(store_at(file, "Fern"), copy)
-    with closing(Store(file)) as store:
+    with closing(SqliteStore(file)) as store:
         add(store, 2, "Rose")
         since = position(store)
     watching = watch("--since", since)
-    with closing(Store(file)) as store:
+    with closing(SqliteStore(file)) as store:
         add(store, 3, "Aloe")
     assert watching.next() == ("added", 3, "Aloe")
     copy.replace(file)
@@ -248,11 +248,11 @@ def test_an_older_copy_in_the_place_of_the_file_ends_it(watch: Callable[..., Wat
 
 def test_a_file_that_is_away_for_a_while_is_followed_again(watch: Callable[..., Watch], tmp_path: Path) -> None:
     file = paths.database_file()
-    with closing(Store(file)) as store:
+    with closing(SqliteStore(file)) as store:
         add(store, 1, "Fern")
         since = position(store)
     watching = watch("--since", since)
-    with closing(Store(file)) as store:
+    with closing(SqliteStore(file)) as store:
         add(store, 2, "Rose")
     assert watching.next() == ("added", 2, "Rose")
     with closing(sqlite3.connect(file)) as database:
@@ -261,7 +261,7 @@ def test_a_file_that_is_away_for_a_while_is_followed_again(watch: Callable[..., 
     watching.wait_for_error("moved, replaced or deleted")
     (tmp_path / "copy.db").replace(file)
     watching.wait_for_error("The plants can be read again.")
-    with closing(Store(file)) as store:
+    with closing(SqliteStore(file)) as store:
         add(store, 3, "Aloe")
     assert watching.next() == ("added", 3, "Aloe")
     assert watching.end() == 130

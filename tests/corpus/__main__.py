@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from plantdesk.cli.main import main as plantdesk
 from plantdesk.domain.selections import Selection
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.transfer.files import input_file
 from plantdesk.transfer.inputs import ReadOptions, open_input
 from tests.corpus import second_readers
@@ -91,7 +91,7 @@ def _imported(file: Path, options: list[str]) -> Imported:
         plantdesk(["import", str(file), "--database", str(database), "--json", "--on-clash", "new-id", *options])
         if not out.getvalue():
             return Imported(err.getvalue().strip(), {}, [])
-        with closing(Store(database)) as store, closing(store.reader()) as reader:
+        with closing(SqliteStore(database)) as store, closing(store.reader()) as reader:
             plants = [(row.name, row.tag or "", row.note or "") for page in reader.pages(Selection()) for row in page]
     return Imported(err.getvalue(), json.loads(out.getvalue()), plants)
 

@@ -24,7 +24,7 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files import store_file
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES, Make
 from tests.support.adding import store_at
 from tests.support.samples import some
@@ -100,7 +100,7 @@ def prune_backups(path: Path) -> None:
 
 #: What a program does with a file that it is given, as the store or as a backup.
 USES: dict[str, Callable[[Path, Path], object]] = {
-    "open": lambda path, _own: Store(path).close(),
+    "open": lambda path, _own: SqliteStore(path).close(),
     "back up": lambda path, _own: FileBackups(path).make(),
     "prune the backups": lambda path, _own: prune_backups(path),
     "copy": lambda path, own: FileBackups(path).copy_to(own.with_name("copy.db")),
@@ -140,7 +140,7 @@ def test_no_row_is_taken_from_a_store_with_a_bad_one(folder: Path, path: Path, o
 
 @cases(BAD_ROWS, HARMLESS)
 def test_a_store_with_odd_rows_is_opened_and_works(path: Path) -> None:
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
         for plant_id in (50, 51):
             store.add(new_plant({"id": plant_id, "name": "New"}), COMMAND).result(SECONDS)
         ids = [plant_id for chunk in reader.ids(View()) for plant_id in chunk]
@@ -158,7 +158,7 @@ def test_a_bad_history_ends_in_a_message(
     if not is_checked:  # as for a file above 16 MiB that was opened before
         monkeypatch.setattr(store_file, "check_whole", lambda _: None)
     try:
-        store = Store(path)
+        store = SqliteStore(path)
     except StoreDamagedError:
         FileBackups(own).restore(path)
         assert [name for _, name, _ in plants(own)] == ["Fern"]
@@ -211,7 +211,7 @@ def test_the_rows_of_an_odd_store_are_restored(folder: Path, path: Path, own: Pa
     for target in (own, own.with_name("new.db")):
         FileBackups(target).restore(path)
         assert plants(target) == [(1, "Fern", "office")]
-        with closing(Store(target)) as store, closing(store.reader()) as reader:
+        with closing(SqliteStore(target)) as store, closing(store.reader()) as reader:
             assert [list(chunk) for chunk in reader.ids(View(parse_search("fern")))] == [[1]]
             assert list(reader.ids(View(parse_search("cactus")))) == []
             assert store.tokens.list() == []

@@ -11,7 +11,7 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.platform import output, paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.programs import post, runtimes
 from tests.support.waiting import SECONDS, until
 
@@ -95,7 +95,7 @@ def starts() -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("command", [each for _, each in starts()], ids=[name for name, _ in starts()])
 def test_the_window_accepts_a_plant_by_its_api(command: list[str]) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         token = store.tokens.create("tests").result(SECONDS).token
     with subprocess.Popen(command) as window:
         try:

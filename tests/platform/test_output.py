@@ -18,7 +18,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.conftest import Refused
 from tests.support.disks import mounted, tmpfs
 from tests.support.terminals import Terminal
@@ -41,7 +41,7 @@ def run_into_full(*arguments: str) -> tuple[int, str]:
 
 
 def tokens() -> list[str]:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         return [row.name for row in store.tokens.list()]
 
 
@@ -124,7 +124,7 @@ def test_a_token_is_written_alone_to_a_private_file(tmp_path: Path, capfd: pytes
     file = tmp_path / "garden.token"
     assert main(["token", "create", "garden-sync", "--output", str(file)]) == 0
     assert capfd.readouterr() == ("", "")
-    with closing(Store(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
+    with closing(SqliteStore(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
         assert checker.source(file.read_text().removesuffix("\n")).label == "garden-sync"
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -182,7 +182,7 @@ def test_names_in_messages_do_not_control_the_terminal(
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no pseudo-terminals here")
 @pytest.mark.parametrize("form", ["csv", "excel", "tsv", "json", "jsonl", "xlsx"])
 def test_an_export_does_not_control_the_terminal(form: str) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.add(new_plant({"id": 1, "name": f"Aster{HOSTILE}", "tag": HOSTILE}), FORM).result(SECONDS)
     command = [sys.executable, "-m", "plantdesk", "export", "-", "--format", form]
     with Terminal() as terminal:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.domain.protocols import PlantStore, TokenLookup
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 
 NOBODY = 65534
 
@@ -20,8 +20,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with closing(Store(path)) as store:
+def store(path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(path)) as store:
         yield store
 
 

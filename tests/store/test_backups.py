@@ -27,7 +27,7 @@ from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import store as store_of
 from tests.support.waiting import SECONDS
 
@@ -39,7 +39,7 @@ def backups(path: Path) -> FileBackups:
     return FileBackups(path)
 
 
-def add(store: Store, *ids: int) -> None:
+def add(store: SqliteStore, *ids: int) -> None:
     for plant_id in ids:
         store.add(NewPlant(id=plant_id, name=f"Fern {plant_id}"), COMMAND).result(SECONDS)
 
@@ -62,7 +62,7 @@ def test_backups_are_for_their_owner_alone(path: Path, backups: FileBackups) -> 
     assert stat.S_IMODE(backups.folder.stat().st_mode) == 0o700
 
 
-def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Store, path: Path) -> None:
+def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: SqliteStore, path: Path) -> None:
     ended = threading.Event()
 
     def add_on() -> None:
@@ -93,7 +93,7 @@ def test_backups_of_one_millisecond_have_names_of_their_own(
 
 
 def test_the_newest_backups_stay_after_the_clock_was_set_back(
-    store: Store, path: Path, backups: FileBackups, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, path: Path, backups: FileBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(store, 1)
     made = [FileBackups(path).make(BackupKind.REPLACED) for _ in range(10)]
@@ -113,7 +113,7 @@ def test_other_files_in_the_folder_are_left_alone(path: Path, backups: FileBacku
     assert len(list(backups.folder.iterdir())) == 4
 
 
-def test_a_damaged_store_makes_no_backup(store: Store, path: Path, backups: FileBackups) -> None:
+def test_a_damaged_store_makes_no_backup(store: SqliteStore, path: Path, backups: FileBackups) -> None:
     add(store, *range(1, 200))
     store.close()
     damage(path)
@@ -132,7 +132,7 @@ def damage(path: Path) -> None:
 
 
 def test_a_locked_store_is_reported_after_a_while(path: Path) -> None:
-    Store(path).close()
+    SqliteStore(path).close()
     source = sqlite3.connect(path, timeout=0.05, isolation_level=None)
     with closing(source), closing(connect(path)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -220,7 +220,9 @@ def set_up(**values: object) -> None:
     settings.save(settings.Settings().changed(**values), paths.settings_file())
 
 
-def test_backups_go_to_the_folder_of_the_settings_and_older_ones_stay(store: Store, path: Path, tmp_path: Path) -> None:
+def test_backups_go_to_the_folder_of_the_settings_and_older_ones_stay(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
     chosen = tmp_path / "drive"
     chosen.mkdir()
     older = FileBackups(path).make()
@@ -251,7 +253,7 @@ def test_a_drive_that_is_not_there_gets_no_folder(path: Path, tmp_path: Path) ->
     assert len(FileBackups(path).newest_first()) == 1
 
 
-def test_the_settings_say_how_often_and_how_many(store: Store, path: Path) -> None:
+def test_the_settings_say_how_often_and_how_many(store: SqliteStore, path: Path) -> None:
     add(store, 1)
     set_up(backup_every="never")
     FileBackups(path).make_if_due()
@@ -271,7 +273,7 @@ def test_the_settings_say_how_often_and_how_many(store: Store, path: Path) -> No
 # --- by time -------------------------------------------------------------------------------------
 
 
-def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, backups: FileBackups) -> None:
+def test_an_automatic_backup_is_made_only_when_something_changed(store: SqliteStore, backups: FileBackups) -> None:
     add(store, 1)
     assert FileBackups(store.path).make_after(0)
     assert not FileBackups(store.path).make_after(0)
@@ -284,7 +286,7 @@ def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, b
 
 
 def test_a_backup_of_the_future_keeps_no_other_from_being_made(
-    store: Store, backups: FileBackups, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, backups: FileBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(store, 1)
     with monkeypatch.context() as clock:
@@ -298,7 +300,7 @@ def test_a_backup_of_the_future_keeps_no_other_from_being_made(
 
 def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
     for number, name in enumerate(("plants.2025", "plants.2026", "plants", "plants.db")):
-        with closing(Store(tmp_path / name)) as store:
+        with closing(SqliteStore(tmp_path / name)) as store:
             add(store, number)
             assert FileBackups(store.path).make_after(3600)
             backups = Backups(store.path)
@@ -307,11 +309,11 @@ def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
             assert ids_in(backup.path) == [number]
 
 
-def test_only_backups_of_this_very_store_are_thinned(store: Store, path: Path, backups: FileBackups) -> None:
+def test_only_backups_of_this_very_store_are_thinned(store: SqliteStore, path: Path, backups: FileBackups) -> None:
     add(store, 1)
     own = FileBackups(path).make(BackupKind.AUTOMATIC)
     elsewhere = path.with_name("elsewhere.db")
-    with closing(Store(elsewhere)) as other:
+    with closing(SqliteStore(elsewhere)) as other:
         add(other, 2)
     theirs = [FileBackups(elsewhere).make(BackupKind.AUTOMATIC).path for _ in range(2)]
     for number, file in enumerate(theirs):
@@ -323,7 +325,7 @@ def test_only_backups_of_this_very_store_are_thinned(store: Store, path: Path, b
     assert backups.of_store(identity) == [own]
 
 
-def test_backups_of_0_1_0_are_still_found(store: Store, path: Path) -> None:
+def test_backups_of_0_1_0_are_still_found(store: SqliteStore, path: Path) -> None:
     add(store, 1)
     made = FileBackups(path).make()
     legacy = path.with_name("plants-backups")
@@ -356,7 +358,7 @@ def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_temporary(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_temporary_files_of_killed_backups_are_removed(store: Store, backups: FileBackups) -> None:
+def test_temporary_files_of_killed_backups_are_removed(store: SqliteStore, backups: FileBackups) -> None:
     add(store, 1)
     backups.folder.mkdir()
     old, new = (backups.folder / f".plantdesk-{random}.new" for random in ("abcd1234", "efgh5678"))
@@ -367,13 +369,13 @@ def test_temporary_files_of_killed_backups_are_removed(store: Store, backups: Fi
     assert (old.exists(), new.exists()) == (False, True)
 
 
-def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path: Path) -> None:
+def test_a_damaged_backup_does_not_pass_for_the_present_state(store: SqliteStore, path: Path) -> None:
     add(store, 1)
     FileBackups(path).make(BackupKind.AUTOMATIC).path.write_bytes(b"SQLite format 3\0" + b"\x5a" * 8000)
     assert FileBackups(store.path).make_after(0)
 
 
-def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: FileBackups) -> None:
+def test_a_long_running_program_makes_backups_by_itself(store: SqliteStore, backups: FileBackups) -> None:
     add(store, 1)
     end = begin_backups(partial(FileBackups(store.path).make_after, 0.01), None, first=0, every=0.01)
     try:
@@ -396,7 +398,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_failing_backup_is_logged_and_tried_again(
-    store: Store, backups: FileBackups, caplog: pytest.LogCaptureFixture
+    store: SqliteStore, backups: FileBackups, caplog: pytest.LogCaptureFixture
 ) -> None:
     backups.folder.write_text("in the way")
     outcomes: list[StoreError | None] = []
@@ -421,7 +423,7 @@ def make_older(path: Path) -> None:
 
 def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: FileBackups) -> None:
     make_older(path)
-    Store(path).close()
+    SqliteStore(path).close()
     (backup,) = backups.newest_first()
     assert backup.kind is BackupKind.BEFORE_UPDATE
     with closing(sqlite3.connect(backup.path)) as database:
@@ -433,6 +435,6 @@ def test_without_a_backup_nothing_is_migrated(path: Path, backups: FileBackups) 
     make_older(path)
     backups.folder.write_text("in the way")
     with pytest.raises(StoreError, match=r"plants\.db-backups"):
-        Store(path)
+        SqliteStore(path)
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (1,)

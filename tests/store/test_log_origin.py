@@ -27,7 +27,7 @@ from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import is_own_log, log_size
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection
 from tests.store.test_backups import make_older
 from tests.support.cases import cases
@@ -43,9 +43,9 @@ from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.selections import Selection
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.domain.validation import new_plant
-store = Store(Path(sys.argv[1]))
+store = SqliteStore(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):
     if plant_id == {_LATER.start} + 20 and len(sys.argv) > 2:
         with closing(sqlite3.connect(sys.argv[1])) as other:
@@ -57,7 +57,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def filled(path: Path, ids: range) -> None:
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         for plant_id in ids:
             store.add(new_plant({"id": plant_id, "name": "x" * 200}), COMMAND).result(SECONDS)
 
@@ -148,7 +148,7 @@ def test_what_is_copied_over_a_killed_store_is_opened_as_it_is(
         if other == "of 0.1.0":
             pytest.skip("cannot be updated")
         monkeypatch.setattr("plantdesk.store.sqlite.files.store_file.is_writable", lambda _: False)
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         with closing(store.reader()) as reader:
             rows = [(row.id, row.name, row.tag) for row in reader.selected(Selection())]
         assert sorted(rows) == expected
@@ -165,7 +165,7 @@ def test_a_log_begun_after_the_checkpoint_of_another_program_is_its_file_s(tmp_p
     filled(path, range(1, 22))
     kill_while_adding(path, "with a checkpoint")
     assert is_own(path) is not False
-    Store(path).close()
+    SqliteStore(path).close()
     assert len(content(path)) == 21 + len(_LATER)
 
 
@@ -177,7 +177,7 @@ def test_a_killed_store_that_is_copied_with_its_log_is_recovered(folder: Path, *
         if with_note or not file.name.endswith(".lock"):
             shutil.copy(file, copy.parent)
     assert is_own(copy)
-    Store(copy).close()
+    SqliteStore(copy).close()
     assert len(content(copy)) == len(range(1, 70)) + len(_LATER)
     assert not quarantined(copy)
 
@@ -191,7 +191,7 @@ def test_the_log_of_a_killed_store_that_is_copied_back_is_kept(folder: Path, *, 
         other.execute("SELECT * FROM sqlite_schema").fetchall()
         path.rename(folder / "old.db")
         shutil.copy(folder / "old.db", path)
-        with closing(Store(path)) as store:
+        with closing(SqliteStore(path)) as store:
             if is_in_use:  # by a program that does not notice that the file was replaced
                 other.execute("UPDATE plant SET name = 'lost'")
                 other.commit()
@@ -206,7 +206,7 @@ def test_the_log_of_a_killed_store_that_is_copied_back_is_kept(folder: Path, *, 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 def test_what_a_store_holds_is_saved_when_it_is_copied_back_while_it_is_open(folder: Path) -> None:
     path = folder / "plants.db"
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         _add(store, 7000)
         shutil.copy(path, folder / "copy.db")
         (folder / "copy.db").replace(path)
@@ -222,7 +222,7 @@ def test_a_killed_store_takes_the_place_of_another_with_its_log(folder: Path) ->
     expected = len(range(1000, 1300)) + len(_LATER)
     shutil.copyfile(other, folder / "plants.db")
     shutil.copyfile(log_of(other), log_of(folder / "plants.db"))
-    Store(folder / "plants.db").close()
+    SqliteStore(folder / "plants.db").close()
     assert len(content(folder / "plants.db")) == expected
 
 
@@ -233,7 +233,7 @@ def test_logs_that_were_swapped_between_two_killed_stores_are_kept(folder: Path)
     log_of(path).write_bytes(logs[1])
     log_of(other).write_bytes(logs[0])
     for file, ids, log in ((path, range(1, 70), logs[1]), (other, range(1000, 1300), logs[0])):
-        Store(file).close()
+        SqliteStore(file).close()
         assert [row[0] for row in content(file)] == list(ids)
         assert log in quarantined(file)
 
@@ -246,7 +246,7 @@ def test_an_older_log_of_the_same_store_is_kept(folder: Path) -> None:
     expected = content(path)
     log_of(path).write_bytes(log)
     note_numbers(path)
-    Store(path).close()
+    SqliteStore(path).close()
     assert content(path) == expected
     assert quarantined(path) == [log]
 
@@ -262,50 +262,50 @@ def test_a_log_without_a_number_beside_another_store_is_kept(folder: Path) -> No
     shutil.copyfile(file_lock.lock_file(path), file_lock.lock_file(copy))
     note_numbers(copy)
     shutil.copyfile(folder / "copied.db", copy)
-    Store(copy).close()
+    SqliteStore(copy).close()
     assert [row[0] for row in content(copy)] == list(range(1, 60))
     assert len(quarantined(copy)) == 1
 
 
-def _add(store: Store, number: int) -> None:
+def _add(store: SqliteStore, number: int) -> None:
     store.add(new_plant({"id": number, "name": "x" * 50}), COMMAND).result(SECONDS)
 
 
-def _edit(store: Store, number: int) -> None:
+def _edit(store: SqliteStore, number: int) -> None:
     store.apply([SetTag(Selection(), f"{number}")], COMMAND).result(SECONDS)
 
 
-def _token(store: Store, number: int) -> None:
+def _token(store: SqliteStore, number: int) -> None:
     store.tokens.create(f"{number}").result(SECONDS)
 
 
-def _by_other_process(store: Store, number: int) -> None:
-    with closing(Store(store.path)) as other:
+def _by_other_process(store: SqliteStore, number: int) -> None:
+    with closing(SqliteStore(store.path)) as other:
         _add(other, number)
 
 
-def _by_sqlite3(store: Store, number: int) -> None:
+def _by_sqlite3(store: SqliteStore, number: int) -> None:
     with closing(sqlite3.connect(store.path)) as database:
         database.execute("UPDATE plant SET note = ?", (f"{number}",))
         database.commit()
 
 
-def _index_by_sqlite3(store: Store, number: int) -> None:
+def _index_by_sqlite3(store: SqliteStore, number: int) -> None:
     with closing(sqlite3.connect(store.path)) as database:
         database.execute(f"CREATE INDEX mine_{number} ON plant (tag)")
 
 
-def _vacuum_by_sqlite3(store: Store, _number: int) -> None:
+def _vacuum_by_sqlite3(store: SqliteStore, _number: int) -> None:
     with closing(sqlite3.connect(store.path)) as database:
         database.execute("VACUUM")
 
 
-def _checkpoint(store: Store, number: int) -> None:
+def _checkpoint(store: SqliteStore, number: int) -> None:
     with closing(sqlite3.connect(store.path)) as database:
         database.execute(f"PRAGMA wal_checkpoint({('PASSIVE', 'RESTART', 'TRUNCATE')[number % 3]})").fetchall()
 
 
-_STEPS: list[Callable[[Store, int], None]] = [
+_STEPS: list[Callable[[SqliteStore, int], None]] = [
     _add, _add, _edit, _token, _by_other_process, _by_sqlite3, _index_by_sqlite3,
     _vacuum_by_sqlite3, _checkpoint
 ]  # fmt: skip
@@ -314,10 +314,10 @@ _STEPS: list[Callable[[Store, int], None]] = [
 @cases(20)
 @given(steps=st.lists(st.sampled_from(_STEPS), min_size=2, max_size=12))
 def test_the_log_of_a_store_in_use_is_never_taken_for_that_of_another(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[Callable[[Store, int], None]]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Callable[[SqliteStore, int], None]]
 ) -> None:
     path = tmp_path_factory.mktemp("use") / "plants.db"
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         for number, step in enumerate(steps, 1):
             step(store, number)
             assert is_own(path) is not False, [each.__name__ for each in steps[:number]]
@@ -328,7 +328,7 @@ def test_a_log_is_not_taken_for_another_s_while_checkpoints_run(
 ) -> None:
     monkeypatch.setattr(WriteConnection, "is_checkpoint_due", property(lambda _: True))
     path, ended = tmp_path / "plants.db", Event()
-    with closing(Store(path)) as store, ThreadPoolExecutor() as threads:
+    with closing(SqliteStore(path)) as store, ThreadPoolExecutor() as threads:
 
         def write() -> None:
             for number in itertools.count():
@@ -349,10 +349,10 @@ def test_a_file_that_is_copied_over_an_open_store_is_not_mixed_with_its_log(fold
     path = folder / "plants.db"
     expected = content(folder / "other.db")
     # Closing it may report that what it added is lost: its log belongs to pages that are no longer there.
-    with suppress(UnsavedError), closing(Store(path)) as store:
+    with suppress(UnsavedError), closing(SqliteStore(path)) as store:
         _add(store, 7000)
         shutil.copyfile(folder / "other.db", path)
-        with closing(Store(path)) as other, closing(other.reader()) as reader:
+        with closing(SqliteStore(path)) as other, closing(other.reader()) as reader:
             assert reader.count() == len(expected)
     assert content(path) == expected
 
@@ -364,7 +364,7 @@ def test_a_log_that_was_deleted_after_a_kill_is_reported(tmp_path: Path, caplog:
     assert "log of" not in caplog.text
     path.with_name("plants.db-wal").unlink()
     path.with_name("plants.db-shm").unlink()
-    with closing(Store(path)):
+    with closing(SqliteStore(path)):
         assert "The log of plants.db is gone" in caplog.text
 
 
@@ -372,14 +372,14 @@ def test_a_log_that_another_program_has_copied_into_the_file_is_not_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "plants.db"
-    with closing(Store(path)):
+    with closing(SqliteStore(path)):
         pass
     with closing(sqlite3.connect(path)) as browser:
         browser.execute("SELECT * FROM plant").fetchall()
         filled(path, range(5))
         assert log_size(path)
     assert not log_of(path).exists()
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
         assert reader.count() == 5
     assert not caplog.text
 

@@ -16,7 +16,7 @@ from plantdesk.domain.errors import ForeignSchemaError, StoreInUseError
 from plantdesk.store.postgres import schema
 from plantdesk.store.sqlite import migrations
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, check_schema, migrate
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import store as store_of
 from tests.store.test_backups import make_older
 from tests.support.postgres_server import PostgresServer
@@ -32,7 +32,7 @@ def test_no_schema_has_a_negative_version() -> None:
 
 
 def test_a_store_carries_its_mark_and_version(path: Path) -> None:
-    Store(path).close()
+    SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
         assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
@@ -40,7 +40,7 @@ def test_a_store_carries_its_mark_and_version(path: Path) -> None:
 
 
 def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Store(path).close()
+    SqliteStore(path).close()
     step = ("ALTER TABLE plant ADD COLUMN place TEXT", "this is no SQL")
     monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, step))
     monkeypatch.setattr(migrations, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
@@ -53,7 +53,7 @@ def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.Monk
 
 def test_an_older_store_remembers_the_ids_of_deleted_plants(path: Path) -> None:
     store_of(path, f"INSERT INTO before_image (change, plant_id) VALUES (1, 9), (1, -5), (1, {2**63 - 1})", version=5)
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
         assert reader.next_free_id() == 10
 
 
@@ -68,10 +68,10 @@ def test_an_older_store_is_not_updated_while_another_program_has_it_open(path: P
         assert other.stdout is not None
         assert other.stdout.readline() == "1\n"
         with pytest.raises(StoreInUseError, match="Close that program"):
-            Store(path)
+            SqliteStore(path)
         rest, _ = other.communicate("")
     assert rest == "1\n", "it could go on"
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
         assert reader.count() == 1
 
 
@@ -84,7 +84,7 @@ def test_the_titles_of_changes_in_an_older_store_stay(path: Path) -> None:
             (3, 0, 1, 'redo', 'Redo: {title}', 3, 2)""",
         version=4,
     )
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
         assert [str(each.title) for each in reader.history()] == [f"Redo: {title}", f"Undo: {title}", title]
 
 
@@ -103,7 +103,7 @@ def test_the_texts_of_an_older_store_are_searched_as_new_ones(path: Path) -> Non
         "INSERT INTO source VALUES (3, 'import', 'Bäume.csv')",
         version=7,
     )
-    Store(path).close()
+    SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as database:
         texts = "SELECT searched_name, searched_tag, searched_note FROM {} ORDER BY 1"
         assert database.execute(texts.format("plant")).fetchall() == [

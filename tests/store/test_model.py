@@ -16,7 +16,7 @@ from plantdesk.domain.selections import Order, View
 from plantdesk.store import history
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.cases import runs
 from tests.support.store_model import LETTERS, Entry, StoreBesideDict, ids_, shown, tags
 
@@ -33,8 +33,8 @@ class FileBesideDict(StoreBesideDict):
         self.backups: list[tuple[Path, dict[int, Entry]]] = []
 
     @override
-    def open_store(self) -> Store:
-        return Store(self.path)
+    def open_store(self) -> SqliteStore:
+        return SqliteStore(self.path)
 
     @rule(plant_id=ids_, name=_with_nul, tag=tags)
     def add_with_nul(self, plant_id: int, name: str, tag: str | None) -> None:

@@ -33,7 +33,7 @@ from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import check_file
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import REFUSED
 from tests.store.test_backups import make_older
 from tests.support.adding import add_each
@@ -51,7 +51,7 @@ def files(folder: Path) -> list[str]:
 
 
 def filled(path: Path, plants: int = 1) -> None:
-    store = Store(path)
+    store = SqliteStore(path)
     for number in range(plants):
         store.add(new_plant({"id": number, "name": f"Plant {number} " + "x" * 200}), COMMAND).result()
     store.close()
@@ -60,7 +60,7 @@ def filled(path: Path, plants: int = 1) -> None:
 def test_a_new_store_is_made_for_its_owner_alone(path: Path) -> None:
     old = os.umask(0)
     try:
-        store = Store(path)
+        store = SqliteStore(path)
         store.add(ALOE, FORM).result()
         modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir() if file.is_file()}
         store.close()
@@ -82,7 +82,7 @@ def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
 def test_a_foreign_file_is_refused_and_untouched(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(ForeignFileError, match=r"plants\.db.*choose another file") as refusal:
-        Store(path)
+        SqliteStore(path)
     assert str(path.parent) not in str(refusal.value)
     assert path.read_bytes() == data
 
@@ -98,7 +98,7 @@ def test_a_foreign_file_is_refused_and_untouched(path: Path, data: bytes) -> Non
 def test_the_cause_of_a_refusal_is_named(path: Path, name: str, error: type[StoreError], match: str) -> None:
     REFUSED[name](path, path)
     with pytest.raises(error, match=match):
-        Store(path)
+        SqliteStore(path)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "overwritten"])
@@ -111,7 +111,7 @@ def test_a_damaged_store_is_refused_and_untouched(path: Path, damage: str) -> No
         content[4096:] = b"\xa5" * (len(content) - 4096)
     path.write_bytes(content)
     with pytest.raises(StoreDamagedError, match=r"plants\.db.*damaged"):
-        Store(path)
+        SqliteStore(path)
     assert path.read_bytes() == content
 
 
@@ -135,7 +135,7 @@ def test_a_read_only_store_is_read_until_it_can_be_written(
     before = files(ordinary_folder)
     (path if what == "file" else ordinary_folder).chmod(0o500 if what == "folder" else 0o400)
     health: SimpleQueue[StoreError | None] = SimpleQueue()
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
         store.subscribe_health(health.put)
         assert isinstance(health.get(timeout=SECONDS), StoreReadOnlyError)
         assert reader.count() == 1
@@ -157,14 +157,14 @@ def test_a_read_only_store_of_an_older_version_is_reported_as_read_only(ordinary
     make_older(path)
     path.chmod(0o400)
     with pytest.raises(StoreReadOnlyError, match=r"plants\.db.*read-only"):
-        Store(path)
+        SqliteStore(path)
 
 
 @posix
 def test_a_folder_that_may_not_be_written_to_takes_no_new_store(ordinary_folder: Path) -> None:
     ordinary_folder.chmod(0o500)
     with pytest.raises(StoreReadOnlyError, match="read-only"):
-        Store(ordinary_folder / "plants.db")
+        SqliteStore(ordinary_folder / "plants.db")
 
 
 @posix
@@ -174,7 +174,7 @@ def test_a_lock_file_of_another_user_is_named(ordinary_folder: Path) -> None:
     filled(path)
     file_lock.lock_file(path).chmod(0)
     with pytest.raises(StoreUnreachableError, match=r"\.plants\.db\.lock.* Move it away"):
-        Store(path)
+        SqliteStore(path)
 
 
 @posix
@@ -182,18 +182,18 @@ def test_a_folder_that_may_not_be_written_to_takes_no_import(ordinary_folder: Pa
     path = ordinary_folder / "plants.db"
     filled(path)
     ordinary_folder.chmod(0o500)
-    with closing(Store(path)) as store, pytest.raises(StoreReadOnlyError, match="read-only"):
+    with closing(SqliteStore(path)) as store, pytest.raises(StoreReadOnlyError, match="read-only"):
         store.new_import()
 
 
 def test_a_file_that_another_start_puts_into_its_mode_is_waited_for(path: Path) -> None:
-    Store(path).close()
+    SqliteStore(path).close()
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("PRAGMA journal_mode = DELETE")
         other.execute("BEGIN IMMEDIATE")
         ending = threading.Timer(0.1, other.execute, ["COMMIT"])
         ending.start()
-        Store(path).close()
+        SqliteStore(path).close()
         ending.join()
 
 
@@ -220,7 +220,7 @@ def test_a_dangling_link_makes_its_target(tmp_path: Path) -> None:
     assert (tmp_path / "new.db").stat().st_size > 0
     (tmp_path / "lost.db").symlink_to(tmp_path / "unplugged" / "new.db")
     with pytest.raises(FolderMissingError, match="unplugged"):
-        Store(tmp_path / "lost.db")
+        SqliteStore(tmp_path / "lost.db")
 
 
 def test_a_store_that_is_gone_is_not_replaced_by_an_empty_one(path: Path) -> None:
@@ -228,24 +228,24 @@ def test_a_store_that_is_gone_is_not_replaced_by_an_empty_one(path: Path) -> Non
     FileBackups(path).make()
     path.unlink()
     with pytest.raises(StoreGoneError, match=r"plants\.db.*is gone"):
-        Store(path)
+        SqliteStore(path)
     assert not path.exists()
     path.touch()  # an empty file, as a full disk or a program that synchronizes folders leaves
     with pytest.raises(StoreGoneError):
-        Store(path)
-    with closing(Store(path, create=True)) as store, closing(store.reader()) as reader:
+        SqliteStore(path)
+    with closing(SqliteStore(path, create=True)) as store, closing(store.reader()) as reader:
         assert reader.count() == 0
 
 
 @posix
 def test_a_log_beside_an_empty_file_is_not_mixed_into_a_new_store(path: Path) -> None:
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         store.add(ALOE, FORM).result()
         log = path.with_name("plants.db-wal").read_bytes()
     path.write_bytes(b"")
     path.with_name("plants.db-wal").write_bytes(log)
     with pytest.raises(StoreGoneError):
-        Store(path)
+        SqliteStore(path)
     assert path.with_name("plants.db-wal").read_bytes() == log
 
 
@@ -265,7 +265,7 @@ def test_two_openings_at_once_exclude_each_other(path: Path, monkeypatch: pytest
     monkeypatch.setattr(file_lock, "LOCK_TIMEOUT", 0.05)
     filled(path)
     with file_lock.locked(path), pytest.raises(StoreBusyError):
-        Store(path)
+        SqliteStore(path)
     filled(path)
 
 
@@ -284,7 +284,7 @@ def test_the_sources_that_a_foreign_store_lacks_are_added(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("DELETE FROM source")
         database.commit()
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         assert store.add(new_plant({"id": 50, "name": "Fern"}), FORM).result().source == FORM
         assert store.add_as_next(Plant(name="Moss"), COMMAND).result().id == 51
 
@@ -302,9 +302,9 @@ import sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.adding import add_each
-store, first = Store(Path(sys.argv[1])), 0
+store, first = SqliteStore(Path(sys.argv[1])), 0
 while True:
     add_each(store, [(new_plant({"id": first + n, "name": "x" * 3000}), COMMAND) for n in range(50)])
     first += 50
@@ -328,7 +328,7 @@ def test_a_store_beside_a_busy_writer_is_never_called_damaged(tmp_path: Path) ->
 
 def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         add_each(store, [(new_plant({"id": n, "name": f"Fern {n} " + "x" * 300}), COMMAND) for n in range(500)])
     backup = FileBackups(path).make()
     size = path.stat().st_size
@@ -336,12 +336,12 @@ def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) 
         file.seek(size // 2 // 4096 * 4096)
         file.write(b"\x5a" * 4096)
     with pytest.raises(StoreDamagedError):
-        Store(path)
+        SqliteStore(path)
     FileBackups(path).restore(backup.path)
     (quarantined,) = [each for each in Backups(path).newest_first() if each.kind is BackupKind.DAMAGED]
     look = FileBackups(path).preview(quarantined.path)
     assert look.is_partial
     assert 450 <= look.plants < 500
     assert FileBackups(path).restore(quarantined.path).preview.plants == look.plants
-    with closing(Store(path)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
         assert reader.count() == look.plants

@@ -18,7 +18,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.store.sqlite.transactions import WriteConnection
 from tests.store.test_backups import until
 from tests.support.waiting import SECONDS
@@ -41,14 +41,14 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def changes(store: Store) -> SimpleQueue[Changes]:
+def changes(store: SqliteStore) -> SimpleQueue[Changes]:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
     return received
 
 
 @pytest.fixture
-def health(store: Store) -> SimpleQueue[StoreError | None]:
+def health(store: SqliteStore) -> SimpleQueue[StoreError | None]:
     received: SimpleQueue[StoreError | None] = SimpleQueue()
     store.subscribe_health(received.put)
     return received
@@ -81,19 +81,19 @@ def test_a_folder_is_moved_away_and_back(
 
 
 @movable
-def test_a_removed_folder_is_noticed(path: Path, store: Store, health: SimpleQueue[StoreError | None]) -> None:
+def test_a_removed_folder_is_noticed(path: Path, store: SqliteStore, health: SimpleQueue[StoreError | None]) -> None:
     shutil.rmtree(path.parent)
     assert health.get(timeout=SECONDS) is not None
     path.parent.mkdir()
     store.close()  # it saves what the file held
 
 
-def _content(store: Store) -> dict[int, PlantRow]:
+def _content(store: SqliteStore) -> dict[int, PlantRow]:
     with closing(store.reader()) as reader:
         return {row.id: row for row in reader.selected(Selection())}
 
 
-def test_a_listener_follows_what_other_processes_change(store: Store, path: Path) -> None:
+def test_a_listener_follows_what_other_processes_change(store: SqliteStore, path: Path) -> None:
     seen: dict[int, PlantRow] = {}
 
     def follow(changes: Changes) -> None:
@@ -126,10 +126,10 @@ _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 
 def test_what_others_write_reaches_the_file_while_nobody_listens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plantdesk.store.sqlite.store.POLL_INTERVAL", 0.001)
-    with closing(Store(path)):
+    with closing(SqliteStore(path)):
         for plant_id in (1, 2):  # the second when this process has been idle for long
             before = path.stat().st_mtime_ns
-            with closing(Store(path)) as other:
+            with closing(SqliteStore(path)) as other:
                 other.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
             until(partial(is_written_since, path, before))
 
@@ -138,10 +138,10 @@ def is_written_since(path: Path, moment: int) -> bool:
     return path.stat().st_mtime_ns > moment
 
 
-def test_a_commit_that_changed_no_plant_lets_nobody_read_all_again(store: Store, path: Path) -> None:
+def test_a_commit_that_changed_no_plant_lets_nobody_read_all_again(store: SqliteStore, path: Path) -> None:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
-    with closing(Store(path)) as other:
+    with closing(SqliteStore(path)) as other:
         plant = new_plant({"id": 1, "name": "Fern"})
         other.add(plant, COMMAND).result(SECONDS)
         source = other.tokens.create("greenhouse").result(SECONDS).row.source
@@ -157,7 +157,7 @@ def test_a_commit_that_changed_no_plant_lets_nobody_read_all_again(store: Store,
     assert seen == [1, 2]
 
 
-def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) -> None:
+def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: SqliteStore, path: Path) -> None:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -179,7 +179,7 @@ def connection(path: Path) -> Iterator[WriteConnection]:
         yield found
 
 
-def test_a_trigger_that_another_program_makes_is_refused_and_not_executed(store: Store, path: Path) -> None:
+def test_a_trigger_that_another_program_makes_is_refused_and_not_executed(store: SqliteStore, path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("CREATE TRIGGER t BEFORE INSERT ON plant BEGIN SELECT RAISE(IGNORE); END")
         refused = store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND)

@@ -24,7 +24,7 @@ from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import add_as_next
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.store.sqlite.transactions import UnsavedError
 from tests.store.test_backups import ids_in
 from tests.support.adding import add_each
@@ -39,7 +39,7 @@ def plants(*ids: int, name: str = "Fern") -> list[tuple[NewPlant, object]]:
     return [(new_plant({"id": plant_id, "name": name}), COMMAND) for plant_id in ids]
 
 
-def add(store: Store, *ids: int, name: str = "Fern") -> None:
+def add(store: SqliteStore, *ids: int, name: str = "Fern") -> None:
     for outcome in add_each(store, plants(*ids, name=name)):  # type: ignore[arg-type]
         assert not isinstance(outcome, Exception)
 
@@ -48,13 +48,13 @@ def add(store: Store, *ids: int, name: str = "Fern") -> None:
 def other(tmp_path: Path) -> Path:
     """Another store, which is to take the place."""
     path = tmp_path / "other.db"
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         add(store, *range(1000, 1500), name="x" * 500)
     return path
 
 
 @pytest.fixture
-def changes(store: Store) -> SimpleQueue[bool]:
+def changes(store: SqliteStore) -> SimpleQueue[bool]:
     """Whether all is to be read again, for each notification."""
     received: SimpleQueue[bool] = SimpleQueue()
     store.subscribe(lambda change: received.put(change.needs_reload))
@@ -66,7 +66,7 @@ def replaced_backups(path: Path) -> list[list[int]]:
 
 
 def test_an_idle_store_notices_saves_what_it_held_and_opens_the_new_file(
-    store: Store, path: Path, other: Path, changes: SimpleQueue[bool]
+    store: SqliteStore, path: Path, other: Path, changes: SimpleQueue[bool]
 ) -> None:
     add(store, 1, 2)
     changes.get(timeout=SECONDS)
@@ -79,7 +79,9 @@ def test_an_idle_store_notices_saves_what_it_held_and_opens_the_new_file(
     assert ids_in(path) == [3, *range(1000, 1500)]
 
 
-def test_a_backup_beside_an_idle_store_leaves_the_new_file_as_it_is(store: Store, path: Path, other: Path) -> None:
+def test_a_backup_beside_an_idle_store_leaves_the_new_file_as_it_is(
+    store: SqliteStore, path: Path, other: Path
+) -> None:
     """The backup thread of 0.1.0 merged the log of the old file into the new one."""
     add(store, *range(200))
     other.replace(path)
@@ -89,7 +91,7 @@ def test_a_backup_beside_an_idle_store_leaves_the_new_file_as_it_is(store: Store
     assert list(range(200)) in replaced_backups(path)
 
 
-def test_a_command_that_comes_first_takes_nothing_from_either_file(store: Store, path: Path, other: Path) -> None:
+def test_a_command_that_comes_first_takes_nothing_from_either_file(store: SqliteStore, path: Path, other: Path) -> None:
     add(store, *range(50))
     other.replace(path)
     command = [sys.executable, "-m", "plantdesk", "add", "--name", "New", "--id", "9", "--database", str(path)]
@@ -101,11 +103,11 @@ def test_a_command_that_comes_first_takes_nothing_from_either_file(store: Store,
 
 
 def test_two_processes_follow_to_the_new_file_without_losing_a_plant(path: Path, other: Path) -> None:
-    with closing(Store(path)) as first, closing(Store(path)) as second:
+    with closing(SqliteStore(path)) as first, closing(SqliteStore(path)) as second:
         acknowledged: set[int] = set()
         ended = threading.Event()
 
-        def post(store: Store, start: int) -> None:
+        def post(store: SqliteStore, start: int) -> None:
             plant_id = start
             while not ended.is_set():
                 (outcome,) = add_each(store, plants(plant_id))  # type: ignore[arg-type]
@@ -131,10 +133,12 @@ def test_two_processes_follow_to_the_new_file_without_losing_a_plant(path: Path,
     assert acknowledged <= kept
 
 
-def test_a_token_of_the_old_file_is_worth_nothing_in_the_new_one(store: Store, path: Path, tmp_path: Path) -> None:
+def test_a_token_of_the_old_file_is_worth_nothing_in_the_new_one(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
     mine = store.tokens.create("mine").result(SECONDS).row.source
     theirs_path = tmp_path / "theirs.db"
-    with closing(Store(theirs_path)) as theirs:
+    with closing(SqliteStore(theirs_path)) as theirs:
         theirs.tokens.create("somebody else's").result(SECONDS)
     theirs_path.replace(path)
     with pytest.raises(TokenRefusedError):
@@ -144,7 +148,9 @@ def test_a_token_of_the_old_file_is_worth_nothing_in_the_new_one(store: Store, p
 
 
 @pytest.mark.parametrize("where", ["same disk", "other disk"])
-def test_backups_may_be_on_another_disk(store: Store, path: Path, other: Path, tmp_path: Path, where: str) -> None:
+def test_backups_may_be_on_another_disk(
+    store: SqliteStore, path: Path, other: Path, tmp_path: Path, where: str
+) -> None:
     folder = tmp_path / "disk"
     if where == "other disk":
         others = [each for each in _DISKS if each.is_dir() and each.stat().st_dev != tmp_path.stat().st_dev]
@@ -170,7 +176,7 @@ def test_backups_may_be_on_another_disk(store: Store, path: Path, other: Path, t
         folder.rmdir()
 
 
-def test_what_was_removed_is_saved_before_the_store_is_closed(store: Store, path: Path) -> None:
+def test_what_was_removed_is_saved_before_the_store_is_closed(store: SqliteStore, path: Path) -> None:
     add(store, 1, 2)
     path.unlink()
     store.close()
@@ -179,7 +185,7 @@ def test_what_was_removed_is_saved_before_the_store_is_closed(store: Store, path
 
 def test_closing_fails_where_what_was_removed_cannot_be_saved(path: Path) -> None:
     """A command ends with an error then: what it has added is in no file."""
-    store = Store(path)
+    store = SqliteStore(path)
     add(store, 1)
     Backups(path).folder.write_text("in the way")
     path.unlink()
@@ -188,7 +194,9 @@ def test_closing_fails_where_what_was_removed_cannot_be_saved(path: Path) -> Non
             store.close()
 
 
-def test_what_another_process_adds_to_a_file_that_came_back_is_saved(path: Path, store: Store, other: Path) -> None:
+def test_what_another_process_adds_to_a_file_that_came_back_is_saved(
+    path: Path, store: SqliteStore, other: Path
+) -> None:
     added: SimpleQueue[tuple[PlantRow, ...]] = SimpleQueue()
     store.subscribe(lambda changes: added.put(changes.added))
     add(store, 1)
@@ -196,7 +204,7 @@ def test_what_another_process_adds_to_a_file_that_came_back_is_saved(path: Path,
     with pytest.raises(StoreMovedError):
         store.add(new_plant({"id": 2, "name": "Fern"}), COMMAND).result(SECONDS)
     away.rename(path)
-    with closing(Store(path)) as command:
+    with closing(SqliteStore(path)) as command:
         add(command, 3)
     while 3 not in (row.id for row in added.get(timeout=SECONDS)):
         pass
@@ -206,7 +214,7 @@ def test_what_another_process_adds_to_a_file_that_came_back_is_saved(path: Path,
 
 
 def test_a_folder_of_backups_that_may_not_be_written_is_an_error_and_no_hang(
-    store: Store, path: Path, other: Path
+    store: SqliteStore, path: Path, other: Path
 ) -> None:
     add(store, 1)
     Backups(path).folder.write_text("in the way")
@@ -225,7 +233,7 @@ def test_a_folder_of_backups_that_may_not_be_written_is_an_error_and_no_hang(
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
-    store: Store, path: Path, changes: SimpleQueue[bool], count: int
+    store: SqliteStore, path: Path, changes: SimpleQueue[bool], count: int
 ) -> None:
     """The commit counts as failed, but is in the file that comes back: its sequence numbers are taken."""
     away = path.with_name("away.db")
@@ -249,12 +257,12 @@ def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
 @pytest.fixture
 def older(tmp_path: Path, path: Path) -> Path:
     """A copy of the store at `path`, with which the log of the next process begins."""
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         add(store, *range(100))
     return Path(shutil.copy(path, tmp_path / "older.db"))
 
 
-def use(store: Store) -> None:
+def use(store: SqliteStore) -> None:
     """Add plants, and wait until a checkpoint has moved all of them from the log into the file."""
     add(store, *range(100, 150))
     written = store.path.stat().st_mtime_ns
@@ -269,7 +277,7 @@ def overwrite(path: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize("content", ["older", "other"])
 def test_an_overwritten_file_is_opened_again_as_it_is(
-    path: Path, older: Path, other: Path, store: Store, changes: SimpleQueue[bool], content: str
+    path: Path, older: Path, other: Path, store: SqliteStore, changes: SimpleQueue[bool], content: str
 ) -> None:
     """A checkpoint would copy pages of the log into the other content."""
     use(store)
@@ -285,7 +293,7 @@ def test_an_overwritten_file_is_opened_again_as_it_is(
 
 
 def test_an_emptied_file_is_refused_and_left_as_it_is(path: Path) -> None:
-    store = Store(path)
+    store = SqliteStore(path)
     use(store)
     overwrite(path, b"")
     for plant_id in (5000, 5001):
@@ -309,7 +317,7 @@ def foreign(tmp_path: Path) -> bytes:
 @pytest.mark.parametrize("kind", ["text", "zeros", "foreign"])
 def test_a_file_that_becomes_no_store_is_refused_and_left_as_it_is(path: Path, foreign: bytes, kind: str) -> None:
     content = {"text": b"Monstera;window\n" * 100, "zeros": bytes(100_000), "foreign": foreign}[kind]
-    store = Store(path)
+    store = SqliteStore(path)
     use(store)
     overwrite(path, content)
     for plant_id in (5000, 5001):
@@ -323,7 +331,7 @@ def test_a_file_that_becomes_no_store_is_refused_and_left_as_it_is(path: Path, f
 
 def test_a_foreign_file_that_replaces_the_store_keeps_no_log_of_it(path: Path, foreign: bytes, tmp_path: Path) -> None:
     """SQLite would apply it when the other program opens its file."""
-    with suppress(UnsavedError), closing(Store(path)) as store:
+    with suppress(UnsavedError), closing(SqliteStore(path)) as store:
         add(store, *range(10))
         (tmp_path / "foreign.db").replace(path)
         (outcome,) = add_each(store, plants(5000))  # type: ignore[arg-type]
@@ -338,20 +346,20 @@ def test_a_store_that_was_moved_behind_a_link_has_no_second_log(path: Path, tmp_
     """A process that opens it by the link would not see the log in use, nor know of what that holds."""
     moved = tmp_path / "elsewhere" / "plants.db"
     moved.parent.mkdir()
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         add(store, 1)
         path.rename(moved)
         path.symlink_to(moved)
         with pytest.raises(StoreUnreachableError, match="Close PlantDesk"):
-            Store(path)
+            SqliteStore(path)
         add(store, 2)
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         add(store, 3)
     assert ids_in(moved) == [1, 2, 3]
 
 
 def test_what_replaces_an_emptied_file_is_opened(
-    store: Store, path: Path, other: Path, changes: SimpleQueue[bool]
+    store: SqliteStore, path: Path, other: Path, changes: SimpleQueue[bool]
 ) -> None:
     use(store)
     overwrite(path, b"")
@@ -366,7 +374,7 @@ def test_what_replaces_an_emptied_file_is_opened(
 
 
 def test_a_file_that_is_overwritten_just_before_the_end_stays_as_it_is(path: Path, other: Path) -> None:
-    store = Store(path)
+    store = SqliteStore(path)
     use(store)
     overwrite(path, other.read_bytes())
     with suppress(UnsavedError):
@@ -375,7 +383,7 @@ def test_a_file_that_is_overwritten_just_before_the_end_stays_as_it_is(path: Pat
 
 
 def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(
-    store: Store, path: Path, changes: SimpleQueue[bool]
+    store: SqliteStore, path: Path, changes: SimpleQueue[bool]
 ) -> None:
     """Each process would have an index of its own, and overwrite what the other one had committed."""
     add(store, 1)
@@ -390,7 +398,7 @@ def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(
     assert ids_in(path) == [1, 2, 3, 4, 5]
 
 
-def test_a_log_that_is_removed_during_an_opening_leaves_the_store_usable(store: Store, path: Path) -> None:
+def test_a_log_that_is_removed_during_an_opening_leaves_the_store_usable(store: SqliteStore, path: Path) -> None:
     """The opening noted that there was no log, so that the other process did not restore it and could not go on."""
     add(store, 1)
     path.parent.chmod(0o777)  # about which an opening warns when it has read the log
@@ -406,7 +414,7 @@ def test_a_log_that_is_removed_during_an_opening_leaves_the_store_usable(store: 
     opening = logging.getLogger("plantdesk.store.sqlite.files.store_file")
     opening.addHandler(remover)
     try:
-        with closing(Store(path)) as command:
+        with closing(SqliteStore(path)) as command:
             add(command, 2)
     finally:
         opening.removeHandler(remover)
@@ -416,7 +424,7 @@ def test_a_log_that_is_removed_during_an_opening_leaves_the_store_usable(store: 
 
 
 def test_what_is_committed_while_the_index_is_restored_is_not_lost(
-    store: Store, path: Path, changes: SimpleQueue[bool]
+    store: SqliteStore, path: Path, changes: SimpleQueue[bool]
 ) -> None:
     add(store, 1)
     with closing(store.file.connect()) as connection:
@@ -434,7 +442,7 @@ def test_what_is_committed_while_the_index_is_restored_is_not_lost(
     assert ids_in(path) == [1, 2]
 
 
-def test_nothing_is_acknowledged_without_the_log_index(store: Store, path: Path) -> None:
+def test_nothing_is_acknowledged_without_the_log_index(store: SqliteStore, path: Path) -> None:
     add(store, 1, 2)
     reported: SimpleQueue[StoreError | None] = SimpleQueue()
     store.subscribe_health(reported.put)
@@ -452,7 +460,7 @@ def test_nothing_is_acknowledged_without_the_log_index(store: Store, path: Path)
 
 
 def test_readers_and_token_checks_outlive_a_file_that_is_replaced_twice(
-    store: Store, path: Path, other: Path, changes: SimpleQueue[bool]
+    store: SqliteStore, path: Path, other: Path, changes: SimpleQueue[bool]
 ) -> None:
     """The second replacement comes before they have noticed the first, so that they cannot connect."""
     token = store.tokens.create("greenhouse").result(SECONDS).token

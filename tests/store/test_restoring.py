@@ -28,14 +28,14 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import store as hostile_store
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import damage, ids_in, make_older, until
 from tests.support.waiting import SECONDS
 
 
-def put(store: Store, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:
+def put(store: SqliteStore, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:
     store.add(NewPlant(id=plant_id, name=name), source).result(SECONDS)
 
 
@@ -56,7 +56,7 @@ def rows_in(path: Path) -> list[tuple[object, ...]]:
 
 
 @pytest.fixture
-def backup(store: Store, path: Path) -> Backup:
+def backup(store: SqliteStore, path: Path) -> Backup:
     """Of a store with plants 1, 2, 3, of which since then 1 is gone, 2 has another name, and 4 has come."""
     put(store, 1, "Aloe")
     put(store, 2, "Basil", FORM)
@@ -67,7 +67,7 @@ def backup(store: Store, path: Path) -> Backup:
     return made
 
 
-def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path, backup: Backup) -> None:
+def test_restoring_neither_brings_tokens_nor_takes_them(store: SqliteStore, path: Path, backup: Backup) -> None:
     later = store.tokens.create("later").result(SECONDS)
     store.tokens.revoke("greenhouse").result(SECONDS)
     FileBackups(path).restore(backup.path)
@@ -76,7 +76,7 @@ def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path
         assert checker.source(later.token) == later.row.source
 
 
-def test_a_token_has_added_its_plants_also_after_a_restore(store: Store, path: Path, backup: Backup) -> None:
+def test_a_token_has_added_its_plants_also_after_a_restore(store: SqliteStore, path: Path, backup: Backup) -> None:
     source = store.tokens.create("counting").result(SECONDS).row.source
     for number in (900, 901, 902):
         put(store, number, "Aloe", source)
@@ -142,7 +142,9 @@ def test_a_locked_store_is_reported_and_left(path: Path, backup: Backup, monkeyp
 
 
 @pytest.mark.parametrize("where", ["pages", "header", "everything"])
-def test_a_damaged_store_is_quarantined_and_replaced(path: Path, store: Store, backup: Backup, where: str) -> None:
+def test_a_damaged_store_is_quarantined_and_replaced(
+    path: Path, store: SqliteStore, backup: Backup, where: str
+) -> None:
     store.close()
     if where == "pages":
         damage(path)
@@ -158,10 +160,10 @@ def test_a_damaged_store_is_quarantined_and_replaced(path: Path, store: Store, b
     assert restored.saved is not None
     assert restored.saved.read_bytes() == damaged
     assert rows_in(path) == rows_in(backup.path)
-    Store(path).close()
+    SqliteStore(path).close()
 
 
-def test_a_store_that_replaces_a_damaged_one_gives_no_id_twice(path: Path, store: Store) -> None:
+def test_a_store_that_replaces_a_damaged_one_gives_no_id_twice(path: Path, store: SqliteStore) -> None:
     for plant_id in (7, 8, 9):
         put(store, plant_id)
     store.apply([DeleteAll(Selection(ids=[9]))], COMMAND).result(SECONDS)
@@ -169,12 +171,12 @@ def test_a_store_that_replaces_a_damaged_one_gives_no_id_twice(path: Path, store
     store.close()
     path.write_bytes(b"\x5a" * 20_000)
     FileBackups(path).restore(backup.path)
-    with closing(Store(path)) as restored:
+    with closing(SqliteStore(path)) as restored:
         assert restored.add_as_next(plant_fields({"name": "Moss"}), COMMAND).result(SECONDS).id == 10
 
 
 def test_damage_that_only_the_backup_of_the_present_finds(
-    path: Path, store: Store, backup: Backup, monkeypatch: pytest.MonkeyPatch
+    path: Path, store: SqliteStore, backup: Backup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.close()
     with path.open("r+b") as file:  # an index: no question of a preview reads it
@@ -188,7 +190,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
 
 @pytest.mark.parametrize("way", ["restored", "made anew"])
 def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
-    path: Path, store: Store, backup: Backup, way: str
+    path: Path, store: SqliteStore, backup: Backup, way: str
 ) -> None:
     for plant_id in range(100, 150):
         put(store, plant_id, "x" * 2000)
@@ -202,8 +204,8 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
         FileBackups(path).restore(backup.path)
     else:
         with pytest.raises(StoreGoneError):
-            Store(path)
-    opened = Store(path, create=True)
+            SqliteStore(path)
+    opened = SqliteStore(path, create=True)
     put(opened, 7, "Fern")
     opened.close()
     assert [row[0] for row in rows_in(path)] == ([1, 2, 3, 7] if way == "restored" else [7])
@@ -211,7 +213,7 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
 
 
 @pytest.mark.usefixtures("backup")
-def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, store: Store) -> None:
+def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, store: SqliteStore) -> None:
     token = store.tokens.create("again").result(SECONDS).token
     newer = FileBackups(path).make()
     store.tokens.revoke("again").result(SECONDS)
@@ -219,7 +221,7 @@ def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, stor
     path.write_bytes(b"\x5a" * 20_000)
     restored = FileBackups(path).restore(newer.path)
     assert not restored.tokens_retained
-    opened = Store(path)
+    opened = SqliteStore(path)
     with closing(opened.tokens.checker()) as checker, pytest.raises(TokenRefusedError):
         checker.source(token)
     assert opened.tokens.list() == []
@@ -227,7 +229,7 @@ def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, stor
 
 
 @pytest.mark.usefixtures("backup")
-def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store: Store) -> None:
+def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store: SqliteStore) -> None:
     store.tokens.create("later").result(SECONDS)
     store.tokens.create("limited", max_plants=7).result(SECONDS)
     for plant_id in range(10, 400):
@@ -241,7 +243,7 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
     restored = FileBackups(path).restore(newer.path)
     assert restored.tokens_retained
     assert restored.preview.difference is None
-    opened = Store(path)
+    opened = SqliteStore(path)
     assert {row.name: row.max_plants for row in opened.tokens.list()} == {"greenhouse": None, "limited": 7}
     opened.close()
 
@@ -258,18 +260,18 @@ def test_a_damaged_store_with_odd_tokens_is_replaced(path: Path, tmp_path: Path)
     make_older(older)
     assert FileBackups(path).restore(older).tokens_retained
     assert ids_in(path) == [7]
-    with closing(Store(path)) as opened:
+    with closing(SqliteStore(path)) as opened:
         assert [row.name for row in opened.tokens.list()] == ["odd"]
 
 
 @pytest.fixture
-def plants(store: Store) -> list[PlantRow]:
+def plants(store: SqliteStore) -> list[PlantRow]:
     """A fern and an aloe with a tag, and a rose without one."""
     return [add(store, 3, "Fern", "kitchen"), add(store, 1, "Aloe", "kitchen"), add(store, 2, "Rose")]
 
 
 @pytest.mark.usefixtures("plants")
-def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_and_large_before_images_are_removed(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
     monkeypatch.setattr(history, "_MAX_SIZE", 0)
     monkeypatch.setattr(history, "_STEP", 2)
@@ -283,7 +285,9 @@ def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("plants")
-def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_change_can_be_undone_and_redone_again_and_again(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = rows(store)
     apply(store, DeleteAll(Selection()))
     monkeypatch.setattr(history, "_MAX_SIZE", 0)
@@ -297,7 +301,7 @@ def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, m
             until(lambda: sum(change.can_undo for change in reader.history()) == 1)
 
 
-def test_undo_goes_back_across_restores(store: Store, path: Path, plants: list[PlantRow]) -> None:
+def test_undo_goes_back_across_restores(store: SqliteStore, path: Path, plants: list[PlantRow]) -> None:
     backup = FileBackups(path).make()
     number = apply(store, edited(plants[0], name="Great fern"), edited(plants[1], note="dry"))
     edited_rows = rows(store)
@@ -313,9 +317,9 @@ def test_undo_goes_back_across_restores(store: Store, path: Path, plants: list[P
 
 
 def test_deleted_plants_come_back_after_a_restore_took_their_places(
-    store: Store, path: Path, tmp_path: Path, plants: list[PlantRow]
+    store: SqliteStore, path: Path, tmp_path: Path, plants: list[PlantRow]
 ) -> None:
-    with closing(Store(tmp_path / "foreign.db")) as foreign:
+    with closing(SqliteStore(tmp_path / "foreign.db")) as foreign:
         for plant_id in (11, 12, 13):
             add(foreign, plant_id, "Foreign")
     number = apply(store, DeleteAll(Selection()))
@@ -330,7 +334,7 @@ def test_deleted_plants_come_back_after_a_restore_took_their_places(
 
 
 @pytest.mark.parametrize("on_conflict", list(OnConflict))
-def test_the_size_of_an_import_is_that_of_its_before_images(store: Store, on_conflict: OnConflict) -> None:
+def test_the_size_of_an_import_is_that_of_its_before_images(store: SqliteStore, on_conflict: OnConflict) -> None:
     store.add(new_plant({"id": 1, "name": "Röse", "tag": "hall"}), FORM).result(SECONDS)
     names = [*enumerate(["Moss", "Ivy"], 1)]
     if on_conflict is OnConflict.REFUSE:

@@ -36,8 +36,8 @@ from plantdesk.store.sqlite import transactions
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, apply_steps
-from plantdesk.store.sqlite.queries import all_ids
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.reader import all_ids
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.store.test_backups import until
 from tests.support.adding import plant
 from tests.support.cases import cases
@@ -49,7 +49,7 @@ def stored(path: Path) -> list[tuple[object, ...]]:
         return database.execute("SELECT id, name, tag, source_id FROM plant ORDER BY seq").fetchall()
 
 
-def test_listeners_hear_of_a_plant_after_it_is_there(store: Store, path: Path) -> None:
+def test_listeners_hear_of_a_plant_after_it_is_there(store: SqliteStore, path: Path) -> None:
     received: SimpleQueue[tuple[Changes, int]] = SimpleQueue()
     unsubscribe = store.subscribe(lambda changes: received.put((changes, len(stored(path)))))
     row = store.add(plant(1), FORM).result(SECONDS)
@@ -60,7 +60,7 @@ def test_listeners_hear_of_a_plant_after_it_is_there(store: Store, path: Path) -
     assert received.empty()
 
 
-def test_a_failing_listener_does_not_stop_the_writer(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_listener_does_not_stop_the_writer(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
     def fail(_changes: Changes) -> None:
         raise ValueError
 
@@ -71,7 +71,7 @@ def test_a_failing_listener_does_not_stop_the_writer(store: Store, caplog: pytes
     assert "a listener failed" in caplog.text
 
 
-def test_a_write_cannot_be_cancelled(store: Store) -> None:
+def test_a_write_cannot_be_cancelled(store: SqliteStore) -> None:
     """A caller that gives up must not keep the writer from those that wait."""
     goes_on = threading.Event()
 
@@ -88,11 +88,12 @@ def test_a_write_cannot_be_cancelled(store: Store) -> None:
     assert store.add(plant(3), FORM).result(SECONDS)
 
 
-def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, path: Path) -> None:
+def test_opening_the_file_once_more_leaves_the_first_its_locks(store: SqliteStore, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
-    Store(path).close()  # had it closed a descriptor of its own, the program below would take itself for the only one
+    # Had it closed a descriptor of its own, the program below would take itself for the only one.
+    SqliteStore(path).close()
     subprocess.run([sys.executable, "-m", "plantdesk", "add", "--name", "Fern", "--database", str(path)], check=True)
     while not (changes := received.get(timeout=SECONDS)).added:
         pass  # that something has changed may be reported once too often
@@ -102,7 +103,7 @@ def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, pat
     assert [row[1] for row in stored(path)] == ["Aloe vera", "Fern", "Aloe vera"]
 
 
-def test_a_full_disk_is_reported_and_nothing_is_half_written(store: Store, path: Path) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_half_written(store: SqliteStore, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
     pages = store._writer._transactions.connection().sqlite.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
     store._writer._transactions.connection().sqlite.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
@@ -116,7 +117,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody repla
 
 
 @posix
-def test_a_foreign_file_that_took_the_place_is_refused_and_left(store: Store, path: Path, tmp_path: Path) -> None:
+def test_a_foreign_file_that_took_the_place_is_refused_and_left(store: SqliteStore, path: Path, tmp_path: Path) -> None:
     store.add(plant(1), COMMAND).result(SECONDS)
     original = path.rename(tmp_path / "aside.db")
     path.write_bytes(b"my diary" * 1000)
@@ -133,13 +134,13 @@ def test_a_foreign_file_that_took_the_place_is_refused_and_left(store: Store, pa
 
 
 @posix
-def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Store, path: Path) -> None:
+def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: SqliteStore, path: Path) -> None:
     store.add(plant(1), COMMAND).result(SECONDS)
     with closing(store.reader()) as reader:
         path.with_name(f"{path.name}-wal").unlink()
         store.add(plant(2), COMMAND).result(SECONDS)
         assert reader.count() == 2
-    with closing(Store(path)) as other:
+    with closing(SqliteStore(path)) as other:
         other.add(plant(3), COMMAND).result(SECONDS)
     store.add(plant(4), COMMAND).result(SECONDS)
     store.close()
@@ -151,7 +152,7 @@ def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Store,
 
 
 @pytest.fixture
-def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreError | None]:
+def health(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreError | None]:
     """What the store reports of its health; it retries after every poll."""
     monkeypatch.setattr(transactions, "_RETRY_POLLS", 1)
     received: SimpleQueue[StoreError | None] = SimpleQueue()
@@ -161,7 +162,7 @@ def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreEr
 
 
 def test_a_lock_of_another_program_is_reported_until_it_is_gone(
-    store: Store, path: Path, health: SimpleQueue[StoreError | None]
+    store: SqliteStore, path: Path, health: SimpleQueue[StoreError | None]
 ) -> None:
     store.add(plant(1), FORM).result(SECONDS)
     store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
@@ -177,7 +178,9 @@ def test_a_lock_of_another_program_is_reported_until_it_is_gone(
     assert health.empty()
 
 
-def test_what_one_plant_is_refused_for_is_no_trouble(store: Store, health: SimpleQueue[StoreError | None]) -> None:
+def test_what_one_plant_is_refused_for_is_no_trouble(
+    store: SqliteStore, health: SimpleQueue[StoreError | None]
+) -> None:
     store.add(plant(1), FORM).result(SECONDS)
     with pytest.raises(IdTakenError):
         store.add(plant(1), FORM).result(SECONDS)
@@ -188,7 +191,7 @@ def test_what_one_plant_is_refused_for_is_no_trouble(store: Store, health: Simpl
 
 
 def test_closing_writes_what_waits_and_refuses_what_comes_after(path: Path) -> None:
-    store = Store(path)
+    store = SqliteStore(path)
     waiting = [store.add(plant(number), FORM) for number in range(200)]
     store.close()
     store.close()
@@ -201,7 +204,7 @@ def test_closing_writes_what_waits_and_refuses_what_comes_after(path: Path) -> N
 
 
 def test_closing_between_groups_ends_the_thread(path: Path) -> None:
-    store = Store(path)
+    store = SqliteStore(path)
     threads = [threading.Thread(target=store.close) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -210,7 +213,7 @@ def test_closing_between_groups_ends_the_thread(path: Path) -> None:
     assert not any(thread.is_alive() for thread in threads)
 
 
-def test_the_log_is_moved_into_the_file_under_load(store: Store, path: Path) -> None:
+def test_the_log_is_moved_into_the_file_under_load(store: SqliteStore, path: Path) -> None:
     for number in range(600):
         store.add(plant(number, "x" * 3000), FORM).result(SECONDS)
     assert path.stat().st_size > 1_000_000
@@ -218,7 +221,7 @@ def test_the_log_is_moved_into_the_file_under_load(store: Store, path: Path) -> 
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: Store) -> None:
+def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: SqliteStore) -> None:
     """The writer reports at the very moment in which the subscriber is called."""
     health = store._writer._health  # noqa: SLF001
     health.record(StoreFullError())
@@ -233,7 +236,7 @@ def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: 
     assert received[-1] is None
 
 
-def test_only_the_digest_is_kept(store: Store, path: Path) -> None:
+def test_only_the_digest_is_kept(store: SqliteStore, path: Path) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
     store.close()
     assert token.encode() not in path.read_bytes()
@@ -241,7 +244,7 @@ def test_only_the_digest_is_kept(store: Store, path: Path) -> None:
         assert database.execute("SELECT digest FROM token").fetchall() == [(hashlib.sha256(token.encode()).digest(),)]
 
 
-def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, checker: TokenLookup) -> None:
+def test_a_revocation_by_another_program_is_noticed(store: SqliteStore, path: Path, checker: TokenLookup) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
     assert checker.source(token).label == "greenhouse"
     with closing(sqlite3.connect(path)) as database, database:
@@ -256,7 +259,7 @@ def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, ch
     until(is_refused)
 
 
-def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted in instructions of SQLite's machine, as time would vary."""
     steps = itertools.count()
     really = StoreFile.connect
@@ -281,7 +284,7 @@ def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: Store, monkeyp
 
 
 @pytest.mark.parametrize("text", ["", "x", "-y"])
-def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, path: Path, text: str) -> None:
+def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: SqliteStore, path: Path, text: str) -> None:
     store.add(new_plant({"id": 0, "name": "x"}), FORM).result(SECONDS)
     with closing(sqlite3.connect(path)) as other, other:
         other.execute(
@@ -295,7 +298,7 @@ def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, 
     assert [plant_id for chunk in chunks for plant_id in chunk] == list(range(60000, -1, -1))
 
 
-def test_a_running_question_can_be_interrupted(store: Store) -> None:
+def test_a_running_question_can_be_interrupted(store: SqliteStore) -> None:
     reader = store.reader()
     started = threading.Event()
 
@@ -349,7 +352,7 @@ def test_chunks_hold_what_one_statement_selects(ids: list[int], size: int, order
     ids=["of a source that is missing", "with tags that read the same", "of yesterday"],
 )
 def test_counts_of_plants_that_another_program_has_changed(
-    store: Store, change: str, sources: dict[str, int], tags: dict[str, int], today: int
+    store: SqliteStore, change: str, sources: dict[str, int], tags: dict[str, int], today: int
 ) -> None:
     for plant_id, tag in ((1, "hall"), (2, "hall"), (3, "attic")):
         store.add(new_plant({"id": plant_id, "name": "Fern", "tag": tag}), FORM).result(SECONDS)

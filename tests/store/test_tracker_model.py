@@ -21,7 +21,7 @@ from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.records import COMMAND, FORM, Changes, Source
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.adding import add_each
 from tests.support.cases import runs
 
@@ -49,7 +49,7 @@ class CopyOfChanges(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        self.store, self.other = Store(self.path), Store(self.path)
+        self.store, self.other = SqliteStore(self.path), SqliteStore(self.path)
         self.store.subscribe(self.listen)
         self.source = self.store.tokens.create("script").result(SECONDS).row.source
 
@@ -145,11 +145,11 @@ class CopyOfChanges(RuleBasedStateMachine):
 
     # --- both ---
 
-    def add_to(self, store: Store, batch: list[tuple[int, str | None]], source: Source) -> None:
+    def add_to(self, store: SqliteStore, batch: list[tuple[int, str | None]], source: Source) -> None:
         fields = [{"id": plant_id, "name": "Fern"} | ({} if tag is None else {"tag": tag}) for plant_id, tag in batch]
         add_each(store, [(new_plant(each), source) for each in fields])
 
-    def change_in(self, store: Store, tag: str | None, *, delete: bool) -> None:
+    def change_in(self, store: SqliteStore, tag: str | None, *, delete: bool) -> None:
         plants = Selection.of(HasTag(tag, is_exact=True))
         edit = DeleteAll(plants) if delete else SetTag(plants, "moved")
         store.apply([edit], COMMAND).result(SECONDS)

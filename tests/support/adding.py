@@ -13,7 +13,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, PlantRow, Source
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.waiting import SECONDS
 
 
@@ -31,7 +31,7 @@ def add_each(store: PlantStore, entries: Sequence[tuple[NewPlant, Source]]) -> l
 
 def store_at(file: Path, *names: str) -> Path:
     """Make a store with plants of these names, with ids from 1; return its file."""
-    with closing(Store(file)) as store:
+    with closing(SqliteStore(file)) as store:
         for number, name in enumerate(names, 1):
             store.add(plant(number, name), COMMAND).result(SECONDS)
     return file

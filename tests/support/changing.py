@@ -11,7 +11,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.waiting import SECONDS
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     """Make changes and print the ids of the plants that were added."""
     path, seed, steps = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     chance = random.Random(seed)
-    with closing(Store(path)) as store:
+    with closing(SqliteStore(path)) as store:
         for step in range(steps):
             with suppress(PlantDeskError):  # conflicts with the others
                 if (added := change(store, chance, seed * 10_000 + step)) is not None:

@@ -7,7 +7,7 @@ import threading
 from contextlib import closing, suppress
 from pathlib import Path
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.attackers import Target
 from tests.support.waiting import SECONDS
 
@@ -73,7 +73,7 @@ def _whole(received: bytes) -> bytes:
 
 
 def new_token(database: Path) -> str:
-    with closing(Store(database)) as store:
+    with closing(SqliteStore(database)) as store:
         return store.tokens.create("clients").result(SECONDS).token
 
 

@@ -11,7 +11,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
@@ -42,7 +42,7 @@ _CSV = "id;name;tag;note\n11;Aster;bed 4;sunny\n12;Ivy;;\n;Rose;bed 2;\n1;Fern;;
 _PLANTS = (("Salvia nemorosa", "bed 4"), ("Mentha × piperita", "kitchen"), ("Monstera deliciosa", None))
 
 
-def fill(store: Store) -> None:
+def fill(store: SqliteStore) -> None:
     """Add plants, changes, a note and a backup's worth of history for the dialogs to show."""
     plants = [{"id": number, "name": name, **({"tag": tag} if tag else {})} for number, (name, tag) in _numbered()]
     for plant in plants:
@@ -72,7 +72,7 @@ OF_COMMANDS: dict[str, tuple[str, type[QDialog]]] = {
 class Dialogs:
     """Opens the dialogs of the whole window, whose store is filled by `fill`; files are made in a folder."""
 
-    def __init__(self, desk: WindowDriver, theme: Theme, store: Store, folder: Path) -> None:
+    def __init__(self, desk: WindowDriver, theme: Theme, store: SqliteStore, folder: Path) -> None:
         self.desk, self.theme, self._store = desk, theme, store
         self._folder = folder
 

@@ -30,7 +30,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import apply_steps
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.transfer.files import input_file
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from tests.support.waiting import SECONDS
@@ -58,7 +58,7 @@ class Desk:
         with os.fdopen(self._reading, "rb") as pipe:
             return {int(line) for line in pipe.read().split()}
 
-    def add(self, store: Store, first: int, count: int = 3, size: int = 3000) -> None:
+    def add(self, store: SqliteStore, first: int, count: int = 3, size: int = 3000) -> None:
         for plant_id in range(first, first + count):
             store.add(new_plant({"id": plant_id, "name": f"Plant {plant_id} " + "x" * size}), COMMAND).result(SECONDS)
             self.acknowledge(plant_id)
@@ -72,19 +72,19 @@ def _nothing(_desk: Desk) -> None:
 
 
 def _filled(desk: Desk) -> None:
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1, 30)
 
 
 def _killed(desk: Desk) -> None:
     """Leave a log, as a killed process does."""
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1, 10)
     in_child(lambda: _add_and_die(desk))
 
 
 def _add_and_die(desk: Desk) -> None:
-    store = Store(desk.path)
+    store = SqliteStore(desk.path)
     desk.add(store, 100, 30)
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -104,7 +104,7 @@ def _old(desk: Desk) -> None:
 def _backed_up(desk: Desk) -> None:
     _filled(desk)
     FileBackups(desk.path).make()
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 100, 5)
 
 
@@ -125,26 +125,26 @@ def _missing(desk: Desk) -> None:
 
 def _two_stores(desk: Desk) -> None:
     _filled(desk)
-    with closing(Store(desk.other)) as store:
+    with closing(SqliteStore(desk.other)) as store:
         store.add(new_plant({"id": 5000, "name": "Of the other store"}), COMMAND).result(SECONDS)
 
 
 def _open_and_add(desk: Desk) -> None:
     arm()
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1000)
 
 
 def _fill_and_checkpoint(desk: Desk) -> None:
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1000, 40, 20_000)
         arm()
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 2000)
 
 
 def _back_up(desk: Desk) -> None:
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1000)
         arm()
         FileBackups(desk.path).make()
@@ -159,12 +159,12 @@ def _restore_backup(desk: Desk) -> None:
 
 def _restore(desk: Desk) -> None:
     _restore_backup(desk)
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1000)
 
 
 def _replace(desk: Desk, lose: Callable[[Desk], object] = lambda desk: desk.other.replace(desk.path)) -> None:
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1000)
         FileBackups(desk.path).make()
         lose(desk)
@@ -177,14 +177,14 @@ def _lose_log(desk: Desk) -> None:
 
 
 def _change(desk: Desk) -> None:
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         arm()
         store.apply([SetTag(Selection(ids=_OWN), "new")], COMMAND).result(SECONDS)
         store.apply([DeleteAll(Selection(ids=_OWN))], COMMAND).result(SECONDS)
         store.undo(None, COMMAND).result(SECONDS)
 
 
-def _check_change(store: Store) -> None:
+def _check_change(store: SqliteStore) -> None:
     """Check that each edit is complete or absent; undo a deletion that was not undone."""
     with closing(store.reader()) as reader:
         changes = reader.history()
@@ -197,12 +197,12 @@ def _check_change(store: Store) -> None:
 
 
 def _restore_and_undo(desk: Desk) -> None:
-    with closing(Store(desk.path)) as store:
+    with closing(SqliteStore(desk.path)) as store:
         _restore_backup(desk)
         store.undo(None, COMMAND).result(SECONDS)
 
 
-def _check_restore(store: Store) -> None:
+def _check_restore(store: SqliteStore) -> None:
     """Check that restore and undo are complete or absent; undo a restore that was not undone."""
     with closing(store.reader()) as reader:
         changes = reader.history()
@@ -218,7 +218,7 @@ def _check_restore(store: Store) -> None:
 def _import(desk: Desk) -> None:
     file = desk.path.with_name("plants.csv")
     file.write_text("id,name\n" + "".join(f"{each},{'x' * 500}\n" for each in _IMPORTED), encoding="utf-8")
-    with closing(Store(desk.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
+    with closing(SqliteStore(desk.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
         arm()
         files_import.read([input_file(file)])
         files_import.compare(OnConflict.REFUSE)
@@ -227,7 +227,7 @@ def _import(desk: Desk) -> None:
             desk.acknowledge(plant_id)
 
 
-def _check_import(store: Store) -> None:
+def _check_import(store: SqliteStore) -> None:
     """Check that the import is complete or absent, with its entry of the history."""
     with closing(store.reader()) as reader:
         kinds = [change.kind for change in reader.history()]
@@ -238,7 +238,7 @@ class Scenario(NamedTuple):
     prepare: Callable[[Desk], None]
     act: Callable[[Desk], None]
     #: What else must be true at the next start.
-    check: Callable[[Store], None] = lambda _store: None
+    check: Callable[[SqliteStore], None] = lambda _store: None
     #: Whether the next start may say that the store is damaged or gone, as it was before.
     may_fail: bool = False
     #: Somebody takes the file or its log away: if the only process that has it open is killed at the same moment,
@@ -304,7 +304,7 @@ def _add_beside(desk: Desk, first: int, stop: int) -> None:
         with suppress(BlockingIOError):
             if os.read(stop, 1) == b"":
                 return
-        with suppress(StoreError), closing(Store(desk.path)) as store:
+        with suppress(StoreError), closing(SqliteStore(desk.path)) as store:
             for _ in range(5):
                 desk.add(store, plant_id, 1, 100)
                 plant_id += 1
@@ -313,7 +313,7 @@ def _add_beside(desk: Desk, first: int, stop: int) -> None:
 def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
     found = _ids_in_backups(desk.path)
     try:
-        with closing(Store(desk.path)) as store, closing(store.reader()) as reader:
+        with closing(SqliteStore(desk.path)) as store, closing(store.reader()) as reader:
             scenario.check(store)
             for chunk in reader.ids(View()):
                 found |= set(chunk)
@@ -325,7 +325,7 @@ def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
             raise
         backup = next(each for each in Backups(desk.path).newest_first() if each.kind is not BackupKind.DAMAGED)
         FileBackups(desk.path).restore(backup.path)
-        Store(desk.path).close()
+        SqliteStore(desk.path).close()
     missing = {plant_id for plant_id in expected - found if plant_id < _OTHERS or not scenario.only_own}
     assert not missing, f"{len(missing)} acknowledged plants are missing: {sorted(missing)[:5]}"
 

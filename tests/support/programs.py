@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.waiting import SECONDS, until
 
 #: What each way to run it is started with.
@@ -31,7 +31,7 @@ class Home:
 
     def new_token(self, name: str = "tests") -> str:
         self.database.parent.mkdir(parents=True, exist_ok=True)
-        with closing(Store(self.database)) as store:
+        with closing(SqliteStore(self.database)) as store:
             return store.tokens.create(name).result().token
 
     @property

@@ -10,7 +10,7 @@ import pytest
 from plantdesk.cli.main import main
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 
 Plants = list[tuple[int, str, str | None, str | None]]
 #: Writes a file, and returns its name.
@@ -20,7 +20,7 @@ Imported = Callable[..., Plants]
 
 
 def stored() -> Plants:
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(paths.database_file())) as store, closing(store.reader()) as reader:
         return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
 
 

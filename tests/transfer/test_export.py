@@ -18,7 +18,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.transfer.files import check_target, input_file, is_replaced
 from tests.conftest import Refused
 from tests.support.waiting import SECONDS
@@ -28,7 +28,7 @@ HEADER = "id,name,tag,note,added_at,source"
 
 @pytest.fixture(autouse=True)
 def plants() -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.add(new_plant({"id": 3, "name": 'Röse "red"', "tag": "bed"}), FORM).result(SECONDS)
         store.apply([Insert(new_plant({"id": -1, "name": "=1+1", "tag": ""}), "two\nlines")], FORM).result(SECONDS)
         store.add(new_plant({"id": 2, "name": "a\0b"}), FORM).result(SECONDS)
@@ -197,7 +197,7 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
     read = (
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM plant').fetchall(); c.close()"
     )
-    with closing(Store(database)) as store:
+    with closing(SqliteStore(database)) as store:
         store.add(new_plant({"id": 100, "name": "x"}), FORM).result(SECONDS)
         for use in (check_target, lambda file: input_file(file).opened().__enter__()):
             with pytest.raises(PlantDeskError, match="database"):

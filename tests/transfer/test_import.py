@@ -19,7 +19,7 @@ from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.transfer.files import input_file
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.transfer.text import FileError
@@ -148,7 +148,7 @@ def test_rejects_are_in_the_order_of_the_files_and_what_cannot_be_read_is_as_it_
 def test_an_id_that_files_have_twice_is_reported_with_the_row_that_has_it(
     write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.add(new_plant({"id": 7, "name": "Cactus"}), FORM).result(SECONDS)
     first, second = write("id,name\n1,Fern\n1,Ivy\n7,Moss\n7,Rose\n", "a.csv"), write("id,name\n1,Aster\n", "b.csv")
     assert main(["import", first, second]) == 1
@@ -273,7 +273,7 @@ def test_of_rows_with_one_id_the_last_replaces_the_plant(write: Write, capfd: py
 def test_several_files_are_one_change(write: Write) -> None:
     files = [write("name\nFern\n", "a.csv"), write('[{"name": "Ivy"}]', "b.json")]
     assert main(["import", *files]) == 0
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(paths.database_file())) as store, closing(store.reader()) as reader:
         (change,) = reader.history()
     assert (change.source.label, change.plants) == ("a.csv +1", 2)
     assert main(["undo"]) == 0
@@ -398,7 +398,10 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> No
             if change == "replace":
                 file.write_text("name\nRose\n", encoding="utf-8")
 
-    with closing(Store(paths.database_file())) as store, FileImport(store, ImportOptions(), disturb) as files_import:
+    with (
+        closing(SqliteStore(paths.database_file())) as store,
+        FileImport(store, ImportOptions(), disturb) as files_import,
+    ):
         if change in {"append", "truncate"}:
             with pytest.raises(FileError, match="changed while it was read"):
                 files_import.read([input_file(file)])
@@ -594,7 +597,7 @@ def test_a_file_may_have_a_name_that_is_not_utf8(tmp_path: Path) -> None:
 
 @posix
 def test_the_temporary_file_of_a_killed_import_is_removed_a_day_later() -> None:
-    with closing(Store(paths.database_file())):
+    with closing(SqliteStore(paths.database_file())):
         pass
     folder = paths.database_file().parent
     command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "csv"]

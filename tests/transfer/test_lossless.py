@@ -13,7 +13,7 @@ from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import is_blank, new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 
@@ -32,7 +32,7 @@ PLANTS = st.lists(
 
 
 def stored(file: Path) -> list[tuple[int, str, str | None, str | None]]:
-    with closing(Store(file)) as store, closing(store.reader()) as reader:
+    with closing(SqliteStore(file)) as store, closing(store.reader()) as reader:
         return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
 
 
@@ -42,7 +42,7 @@ def stored(file: Path) -> list[tuple[int, str, str | None, str | None]]:
 def test_export_and_import_keep_every_plant(suffix: str, plants: list[tuple[int, str, str | None, str | None]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         first, file, second = (Path(folder) / name for name in ("a.db", f"plants.{suffix}", "b.db"))
-        with closing(Store(first)) as store:
+        with closing(SqliteStore(first)) as store:
             inserts = [
                 Insert(new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})), note)
                 for plant_id, name, tag, note in plants

@@ -24,7 +24,7 @@ from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.transfer import workbooks, writing
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
@@ -201,7 +201,7 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
 
 
 def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path, file: Path) -> None:
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         plants = [{"id": 1, "name": "a", "tag": ""}, {"id": 2, "name": "b"}]
         store.apply([Insert(new_plant(each)) for each in plants], FORM).result(SECONDS)
     assert main(["export", str(file)]) == 0
@@ -233,7 +233,7 @@ def test_a_workbook_comes_through_a_pipe(file: Path) -> None:
 
 def test_formulas_and_numbers_stay_texts_in_excel(file: Path) -> None:
     plants = [(1, "=1+1"), (2, "#N/A"), (3, "007"), (2**60, "Aster")]
-    with closing(Store(paths.database_file())) as store:
+    with closing(SqliteStore(paths.database_file())) as store:
         store.apply([Insert(new_plant({"id": each, "name": name})) for each, name in plants], FORM).result(SECONDS)
     assert main(["export", str(file)]) == 0
     sheet = openpyxl.load_workbook(file).active
@@ -280,7 +280,7 @@ def test_bad_workbooks_are_refused_in_bounded_memory(
     write_workbook(file, [["name"]])
     name = with_part(file, part, content)
     del content
-    with closing(Store(paths.database_file())):
+    with closing(SqliteStore(paths.database_file())):
         tracemalloc.start()
         assert main(["import", name]) == 1
         _, peak = tracemalloc.get_traced_memory()
@@ -405,7 +405,7 @@ def test_other_files_are_no_workbooks(file: Path, content: bytes, message: str, 
 
 def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str], refused: Refused) -> None:
     other = tmp_path / "other.db"
-    with closing(Store(other)) as store:
+    with closing(SqliteStore(other)) as store:
         first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": "-"})
         store.apply([Insert(first, "sunny"), Insert(second)], FORM).result(SECONDS)
     before = {each.name for each in tmp_path.iterdir()} | {"home"}

@@ -20,7 +20,7 @@ from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
@@ -99,8 +99,8 @@ def theme(qapp: QApplication) -> Theme:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "plants.db")
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "plants.db")
     yield store
     store.close()
 
@@ -114,7 +114,7 @@ def lone_bridge() -> Iterator[Bridge]:
 
 
 @pytest.fixture
-def bridge(store: Store) -> Iterator[Bridge]:
+def bridge(store: SqliteStore) -> Iterator[Bridge]:
     """A bridge that gets the changes of the store."""
     bridge = Bridge()
     unsubscribe = store.subscribe(bridge.notify_changes)
@@ -124,7 +124,7 @@ def bridge(store: Store) -> Iterator[Bridge]:
 
 
 @pytest.fixture
-def queries(bridge: Bridge, store: Store) -> Iterator[StoreQueries]:
+def queries(bridge: Bridge, store: SqliteStore) -> Iterator[StoreQueries]:
     queries = StoreQueries(bridge.short_tasks, store)
     yield queries
     queries.close()
@@ -177,7 +177,7 @@ def unreachable(*_: object, **__: object) -> None:
     raise StoreUnreachableError
 
 
-def open_store(workspace: Workspace, store: Store) -> None:
+def open_store(workspace: Workspace, store: SqliteStore) -> None:
     """Fill the window, and show the plants of a store."""
     workspace.set_up()
     workspace.show_and_focus()
@@ -185,7 +185,7 @@ def open_store(workspace: Workspace, store: Store) -> None:
 
 
 @pytest.fixture
-def add(store: Store) -> Adder:
+def add(store: SqliteStore) -> Adder:
     """Add plants of these names, with ids in their order, and wait until they are durable."""
     with contextlib.closing(store.reader()) as reader:
         ids = itertools.count(reader.next_free_id())
@@ -200,7 +200,7 @@ def add(store: Store) -> Adder:
 
 
 @pytest.fixture
-def other_program(store: Store) -> Iterator[sqlite3.Connection]:
+def other_program(store: SqliteStore) -> Iterator[sqlite3.Connection]:
     """Another program's connection to the store's file."""
     connection = sqlite3.connect(store.path)
     yield connection
@@ -208,7 +208,7 @@ def other_program(store: Store) -> Iterator[sqlite3.Connection]:
 
 
 @pytest.fixture
-def failing(store: Store) -> Failing:
+def failing(store: SqliteStore) -> Failing:
     """A context in which every query of the plants fails; the data is untouched."""
 
     @contextlib.contextmanager

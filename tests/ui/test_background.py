@@ -8,8 +8,8 @@ from shiboken6 import delete
 from plantdesk.domain.errors import StoreBusyError
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.store.sqlite.connections import translate_errors
-from plantdesk.store.sqlite.queries import Reader
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.reader import SqliteReader
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import RepeatedQuery, StoreQueries, Task, Tasks, next_free_id
 from plantdesk.ui.bridge import Bridge
 from tests.support.waiting import SECONDS
@@ -121,7 +121,7 @@ def ask_endless(bridge: Bridge, queries: StoreQueries) -> list[object]:
 
     def query(reader: PlantReader, _task: Task) -> None:
         started.set()
-        assert isinstance(reader, Reader)
+        assert isinstance(reader, SqliteReader)
         with translate_errors():
             reader._connection.execute(ENDLESS).fetchone()  # noqa: SLF001  a query that never ends by itself
 
@@ -167,7 +167,7 @@ def test_after_a_failure_the_file_is_opened_again(qtbot: QtBot, bridge: Bridge, 
     assert readers[0] is not readers[1]
 
 
-def test_closing_behind_another_task_leaves_no_connection_open(qtbot: QtBot, store: Store, add: Adder) -> None:
+def test_closing_behind_another_task_leaves_no_connection_open(qtbot: QtBot, store: SqliteStore, add: Adder) -> None:
     add("Fern")
     bridge = Bridge()
     queries = StoreQueries(bridge.short_tasks, store)
@@ -183,7 +183,7 @@ def test_closing_behind_another_task_leaves_no_connection_open(qtbot: QtBot, sto
     assert [each.name for each in store.path.parent.glob("plants.db*")] == ["plants.db"]
 
 
-def test_changes_while_it_counts_or_pauses_are_counted_once(qtbot: QtBot, bridge: Bridge, store: Store) -> None:
+def test_changes_while_it_counts_or_pauses_are_counted_once(qtbot: QtBot, bridge: Bridge, store: SqliteStore) -> None:
     queries, counted = list[int](), list[int]()
 
     def query(_reader: PlantReader, _task: Task) -> int:

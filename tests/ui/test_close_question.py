@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import FileDialog, MessageBox
@@ -59,7 +59,7 @@ class ImportingDriver(WindowDriver):
 def desk(
     qtbot: QtBot,
     bare: Workspace,
-    store: Store,
+    store: SqliteStore,
     other_program: sqlite3.Connection,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

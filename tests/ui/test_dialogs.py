@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from plantdesk.platform.settings import ThemeMode
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted
@@ -75,7 +75,7 @@ class Window(WindowDriver):
 
 
 @pytest.fixture
-def window(qtbot: QtBot, bare: Workspace, bridge: Bridge, theme: Theme, store: Store, tmp_path: Path) -> Window:
+def window(qtbot: QtBot, bare: Workspace, bridge: Bridge, theme: Theme, store: SqliteStore, tmp_path: Path) -> Window:
     fill(store)
     open_store(bare, store)
     return Window(qtbot, bare, bridge, Dialogs(WindowDriver(qtbot, bare.window()), theme, store, tmp_path))

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.event_loop import GarbageCollector, Midnight, quit_on_signals
 from plantdesk.ui.theme.theme import Theme
 from tests.ui.conftest import Adder
@@ -48,7 +48,7 @@ def let_time_out(midnight: Midnight) -> None:
 
 
 def test_the_table_shows_another_today(
-    qtbot: QtBot, theme: Theme, store: Store, add: Adder, pass_midnight: Callable[[], None]
+    qtbot: QtBot, theme: Theme, store: SqliteStore, add: Adder, pass_midnight: Callable[[], None]
 ) -> None:
     """When midnight is passed, “today” means other plants."""
     from plantdesk.ui.bridge import Bridge

@@ -12,7 +12,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -64,7 +64,7 @@ class Frame(WindowDriver):
 
 
 def test_the_first_frame_has_the_last_layout(
-    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path
+    qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, add: Adder, tmp_path: Path
 ) -> None:
     add("Aloe", tag="kitchen")
     store.add(new_plant({"id": 12_345_678_901, "name": "Basil", "tag": "bed 4"}), COMMAND).result()
@@ -94,7 +94,7 @@ def test_the_first_frame_has_the_last_layout(
 
 
 def test_what_is_half_typed_is_in_the_first_frame(
-    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, tmp_path: Path
+    qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, tmp_path: Path
 ) -> None:
     texts = ["77", "half a name", "hall"]
     before = Frame(qtbot, theme, bridge, tmp_path)
@@ -115,7 +115,7 @@ def test_what_is_half_typed_is_in_the_first_frame(
 
 
 def test_a_bar_at_the_start_moves_nothing_afterwards(
-    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path
+    qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, add: Adder, tmp_path: Path
 ) -> None:
     add("Aloe")
     Preferences(tmp_path / "settings.json").change(seen_version="0.0.9")

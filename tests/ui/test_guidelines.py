@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu
 from pytestqt.qtbot import QtBot
 
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.workspace import Workspace
 from tests.support.window_driver import WindowDriver, menus_of
 from tests.ui.conftest import Adder, open_store
@@ -19,7 +19,7 @@ TEXTS = (paths.resources_folder() / "languages" / "plantdesk.pot").read_text(enc
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> WindowDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> WindowDriver:
     """The window with a plant."""
     add("Aloe")
     open_store(bare, store)

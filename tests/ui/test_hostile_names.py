@@ -13,7 +13,7 @@ from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
 from plantdesk.domain.texts import Text
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.bridge import Bridge
@@ -118,7 +118,7 @@ def test_a_tool_tip_is_wrapped_and_read_without_markup(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("name", [each[:100] for each in NAMES.values() if each[:100].isprintable()])
-def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, name: str) -> None:
+def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, name: str) -> None:
     """The store refuses a token whose name is not printable."""
     panel = TokenPanel(theme, bridge, store.tokens)
     shown(qtbot, panel)
@@ -141,7 +141,7 @@ def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, na
 
 
 def test_the_preview_of_a_restore(
-    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, name: str
+    qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, add: Adder, name: str
 ) -> None:
     backup = FileBackups(store.path).make().path
     file = backup.with_name("<b>“x”<br>\u202e.db" if os.name == "posix" else "“x”\u202e.db")

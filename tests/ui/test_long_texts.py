@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
@@ -23,7 +23,7 @@ MEGABYTE = "x" * 1_000_000
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> WindowDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> WindowDriver:
     store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result()
     open_store(bare, store)
     desk = WindowDriver(qtbot, bare.window())

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.files.file_lock import locked
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.session import StoreOpener
 
@@ -20,7 +20,7 @@ def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
     qtbot: QtBot, bridge: Bridge, tmp_path: Path
 ) -> None:
     opener = StoreOpener(bridge, location_of(tmp_path / "slow.db"))
-    opened: list[Store] = []
+    opened: list[SqliteStore] = []
     opener.opened.connect(opened.append)
     before = _threads("store-writer")
     with locked(tmp_path / "slow.db"):  # another process opens it

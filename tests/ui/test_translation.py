@@ -30,7 +30,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk import __version__
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plants.name_completion import NameDelegate
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
@@ -67,7 +67,7 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
 
 
 @pytest.fixture
-def window(request: pytest.FixtureRequest, qtbot: QtBot, store: Store, theme: Theme, tmp_path: Path) -> Dialogs:
+def window(request: pytest.FixtureRequest, qtbot: QtBot, store: SqliteStore, theme: Theme, tmp_path: Path) -> Dialogs:
     """The whole window in the language."""
     request.getfixturevalue("language")  # before the first text
     bare = request.getfixturevalue("bare")

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
 from plantdesk.platform import manual, unsaved_file
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.page import Page
@@ -89,7 +89,7 @@ def _spoken(widget: QWidget) -> str:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WorkspaceDriver:
+def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: SqliteStore, add: Adder) -> WorkspaceDriver:
     add("Aloe", "Basil", "Cactus")
     open_store(bare, store)
     desk = WorkspaceDriver(qtbot, bridge, bare)
@@ -108,7 +108,7 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
     ],
 )
 def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
-    desk: WorkspaceDriver, store: Store, start: str, keys: list[Qt.Key | str], end: str
+    desk: WorkspaceDriver, store: SqliteStore, start: str, keys: list[Qt.Key | str], end: str
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
@@ -215,14 +215,14 @@ def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: Wo
     ],
 )
 def test_the_bar_names_another_plantdesk_that_has_the_port(
-    desk: WorkspaceDriver, store: Store, database: str, said: str, *, is_same: bool
+    desk: WorkspaceDriver, store: SqliteStore, database: str, said: str, *, is_same: bool
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
     desk.until(lambda: any(said in each for each in desk.texts()))
 
 
-def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WorkspaceDriver, store: Store) -> None:
+def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WorkspaceDriver, store: SqliteStore) -> None:
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
     assert "Use port 8722" not in desk.buttons(), "no program has a token, which would be refused"
     store.tokens.create("greenhouse").result(SECONDS)
@@ -304,7 +304,7 @@ def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(desk: Wor
 
 
 def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes_back_to_name(
-    desk: WorkspaceDriver, store: Store
+    desk: WorkspaceDriver, store: SqliteStore
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))

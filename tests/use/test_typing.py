@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.domain.records import COMMAND
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.adding import add_each, plant
 from tests.support.disks import mounted, tmpfs
 from tests.support.programs import post
@@ -29,7 +29,7 @@ def home(tmp_path: Path) -> Path:
     """A folder with a store that knows some names."""
     file = tmp_path / "data" / "plants.db"
     file.parent.mkdir()
-    with closing(Store(file)) as store:
+    with closing(SqliteStore(file)) as store:
         add_each(store, [(plant(number, name, "known"), COMMAND) for number, name in enumerate(KNOWN, 9001)])
     return tmp_path
 

@@ -21,7 +21,7 @@ from plantdesk.store.sqlite.changes import SqliteChangeWriter, SqliteImport, add
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.reader import SqliteReader
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
 from plantdesk.store.write_queue import AddJob, Entries, Job, WriteJob
 
@@ -100,7 +100,7 @@ class Writer(WriterThread):
         self._publish(changes._replace(history_changed=has_history, tokens_changed=job.changes_tokens))
 
 
-class Store(WrittenStore):
+class SqliteStore(WrittenStore):
     """An open store. All methods may be called from any thread."""
 
     _writer: Writer
@@ -145,8 +145,8 @@ class Store(WrittenStore):
         self._writer.submit(action)
 
     @override
-    def reader(self) -> Reader:
-        return Reader(self.file, self._report_damage)
+    def reader(self) -> SqliteReader:
+        return SqliteReader(self.file, self._report_damage)
 
     @override
     def _back_up_if_due(self) -> None:

@@ -16,7 +16,7 @@ from plantdesk.domain.errors import ErrorNumber, TokenRefusedError
 from plantdesk.domain.records import FORM, Source, SourceKind, now_ms
 from plantdesk.domain.server_state import Failed, Off, On, PortInUseError
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.background import StoreQueries
@@ -72,13 +72,13 @@ def press(box: MessageBox, label: str) -> QPushButton:
     return next(each for each in box.findChildren(QPushButton) if each.text() == label)
 
 
-def source_of(store: Store, token: str) -> Source:
+def source_of(store: SqliteStore, token: str) -> Source:
     with closing(store.tokens.checker()) as checker:
         return checker.source(token)
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> DialogDriver:
+def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, queries: StoreQueries) -> DialogDriver:
     switch = ApiSwitch(bridge)
     window = QWidget()
     qtbot.addWidget(window)
@@ -89,7 +89,7 @@ def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: Stor
     return DialogDriver(qtbot, window, dialog, switch)
 
 
-def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDriver, store: Store) -> None:
+def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDriver, store: SqliteStore) -> None:
     purpose = "No tokens yet. A program needs one to add plants."
     assert purpose in desk.texts()
     token = desk.create("greenhouse")
@@ -109,7 +109,7 @@ def test_an_invalid_name_is_reported(desk: DialogDriver) -> None:
     assert desk.token_name.text() == "greenhouse"
 
 
-def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogDriver, store: Store) -> None:
+def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogDriver, store: SqliteStore) -> None:
     desk.type(desk.field("Name for a new token"), "sync")
     for _ in range(2):
         desk.button("Create token").click()
@@ -118,7 +118,7 @@ def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogD
     assert not any("already" in each for each in desk.texts())
 
 
-def test_a_token_is_revoked_after_a_question(desk: DialogDriver, store: Store) -> None:
+def test_a_token_is_revoked_after_a_question(desk: DialogDriver, store: SqliteStore) -> None:
     token = desk.create("greenhouse")
     desk.until(lambda: desk.names() == ["greenhouse"])
     desk.choose_in_menu(0, "Revoke…")
@@ -155,7 +155,7 @@ def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Dia
     assert "http://127.0.0.1:9000/plants" in text.toPlainText()
 
 
-def test_a_saved_token_replaces_no_database(desk: DialogDriver, store: Store) -> None:
+def test_a_saved_token_replaces_no_database(desk: DialogDriver, store: SqliteStore) -> None:
     desk.create("greenhouse")
     panel = desk.dialog.findChildren(TokenPanel)[0]
     panel.save_token(store.path)
@@ -260,7 +260,7 @@ def test_the_dialog_is_as_high_as_its_content_but_stays_on_the_screen(desk: Dial
     desk.until(lambda: desk.dialog.height() < expanded - 50)
 
 
-def test_limits_of_a_token_can_be_seen(desk: DialogDriver, store: Store) -> None:
+def test_limits_of_a_token_can_be_seen(desk: DialogDriver, store: SqliteStore) -> None:
     source = store.tokens.create("sensor", expires_at=now_ms() + 3_600_000, max_plants=300).result().row.source
     store.add(new_plant({"id": 1, "name": "Fern"}), source).result()
     desk.the(TokenPanel).refresh()
@@ -268,7 +268,7 @@ def test_limits_of_a_token_can_be_seen(desk: DialogDriver, store: Store) -> None
     assert ":" in desk.table.model().index(0, 2).data(), "the hour, as the day says too little"
 
 
-def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDriver, store: Store) -> None:
+def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDriver, store: SqliteStore) -> None:
     desk.create("greenhouse")
     desk.button("Close the new token").click()
     assert not desk.the(QLineEdit, "New token").isVisible()
@@ -279,7 +279,7 @@ def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDriver,
     desk.until(lambda: not desk.the(QLineEdit, "New token").isVisible())
 
 
-def test_a_token_is_revoked_together_with_its_plants(desk: DialogDriver, store: Store) -> None:
+def test_a_token_is_revoked_together_with_its_plants(desk: DialogDriver, store: SqliteStore) -> None:
     token = desk.create("greenhouse")
     store.add(new_plant({"id": 1, "name": "Fern"}), source_of(store, token)).result()
     desk.dialog.findChildren(TokenPanel)[0].refresh()
@@ -293,7 +293,7 @@ def test_a_token_is_revoked_together_with_its_plants(desk: DialogDriver, store: 
 
 
 @pytest.fixture
-def active(desk: DialogDriver, store: Store) -> DialogDriver:
+def active(desk: DialogDriver, store: SqliteStore) -> DialogDriver:
     """The dialog after a plant that was added, and one that was refused."""
     row = store.add(new_plant({"id": 7, "name": "Fern"}), FORM).result()
     garden = Source(9, SourceKind.TOKEN, "garden-sync")
@@ -310,7 +310,7 @@ def requests(desk: DialogDriver) -> list[tuple[str, str]]:
     return [(row[1], row[2]) for row in rows_of(desk.the(QTableView, "Requests"))]
 
 
-def test_the_last_requests_are_shown_live(active: DialogDriver, store: Store) -> None:
+def test_the_last_requests_are_shown_live(active: DialogDriver, store: SqliteStore) -> None:
     assert requests(active) == [
         ("An unknown program was refused", "No token"),
         ("garden-sync was refused", "ID 7 is taken"),

@@ -18,7 +18,7 @@ from plantdesk.api.server import Server
 from plantdesk.domain.records import FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, ServerState, Starting
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.api_access.dialog import TOKEN_FILE, Language, snippet
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.theme.theme import Theme
@@ -161,7 +161,7 @@ def test_plants_of_programs_are_announced_at_once_and_a_burst_in_one_sentence(
 
 
 @pytest.fixture
-def address(store: Store, tmp_path: Path) -> Iterator[str]:
+def address(store: SqliteStore, tmp_path: Path) -> Iterator[str]:
     server = Server(store, location_of(store.path), tmp_path / "run")
     server.start(0)
     state = server.wait_until_settled(30)
@@ -179,7 +179,7 @@ def commands() -> Iterator[tuple[Language, list[str]]]:
 
 @pytest.mark.parametrize(("language", "command"), list(commands()), ids=str)
 def test_a_snippet_adds_a_plant_even_where_a_proxy_is_set(
-    store: Store, address: str, tmp_path: Path, language: Language, command: list[str]
+    store: SqliteStore, address: str, tmp_path: Path, language: Language, command: list[str]
 ) -> None:
     file = tmp_path / "it's a $(token) file"
     file.write_text(store.tokens.create("greenhouse").result(SECONDS).token + "\n")
@@ -196,7 +196,7 @@ def test_a_snippet_adds_a_plant_even_where_a_proxy_is_set(
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="reads the command lines of processes in /proc")
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_no_process_of_the_curl_snippet_has_the_token_in_its_command_line(store: Store, tmp_path: Path) -> None:
+def test_no_process_of_the_curl_snippet_has_the_token_in_its_command_line(store: SqliteStore, tmp_path: Path) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
     file = tmp_path / "token"
     file.write_text(token)

@@ -16,8 +16,8 @@ from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.queries import Reader
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.reader import SqliteReader
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note import NoteEdit
@@ -36,7 +36,7 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 class CardDriver(PlantsDriver):
     """Table and card of three plants: Cactus, Basil and Aloe, with the ids 3, 2 and 1."""
 
-    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> None:
         super().__init__(qtbot, context.page.window())
         self.context = context
         self.store = store
@@ -117,7 +117,9 @@ class CardDriver(PlantsDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[CardDriver]:
+def desk(
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
+) -> Iterator[CardDriver]:
     add("Aloe", tag="kitchen")
     add("Basil", "Cactus")
     desk = CardDriver(qtbot, context, store, queries)
@@ -145,7 +147,7 @@ def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDriver, 
 
 
 def test_it_is_hidden_while_nothing_is_selected_and_remembered(
-    desk: CardDriver, store: Store, queries: StoreQueries
+    desk: CardDriver, store: SqliteStore, queries: StoreQueries
 ) -> None:
     desk.table.setFocus()
     desk.table.jump_to_top()
@@ -256,7 +258,7 @@ def test_a_note_is_kept_while_the_other_version_cannot_be_read(
 ) -> None:
     desk.write_beside(edited(desk.row(1), note="Theirs"))
     with monkeypatch.context() as fault:
-        fault.setattr(Reader, "plant", unreachable)
+        fault.setattr(SqliteReader, "plant", unreachable)
         desk.table.setFocus()
         desk.until(lambda: bool(desk.bars))
         assert "“Mine”" in desk.bars[0].text
@@ -300,7 +302,7 @@ def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk:
     desk.until(lambda: desk.rows().keys() == {2, 3})
 
 
-def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDriver, store: Store) -> None:
+def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDriver, store: SqliteStore) -> None:
     desk.write_beside(DeleteAll(Selection(ids=[1])))
     desk.until(lambda: bool(desk.bars))
     store.undo(None, COMMAND).result(SECONDS)

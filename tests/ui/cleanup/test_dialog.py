@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.edits import DeleteAll, Insert
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.cleanup.changed_texts import ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_table import DuplicateTable
@@ -37,7 +37,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 class Session(WindowDriver):
     """The dialog over the plants of the store."""
 
-    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: SqliteStore) -> None:
         self.main, self.store = WindowDriver(qtbot, workspace.window()), store
         self.main.action("Clean up…").trigger()
         self.dialog = self.main.the(CleanUpDialog)
@@ -89,7 +89,7 @@ class Session(WindowDriver):
 
 
 @pytest.fixture
-def session(qtbot: QtBot, bare: Workspace, store: Store) -> Session:
+def session(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> Session:
     store.apply([Insert(plant(*values)) for values in PLANTS], FORM).result()
     open_store(bare, store)
     return Session(qtbot, bare, store)

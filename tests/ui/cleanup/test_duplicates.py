@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import Insert, edited
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable
@@ -36,7 +36,7 @@ Role = Qt.ItemDataRole
 class TidyingDriver(WindowDriver):
     """A window whose store has plants that are alike."""
 
-    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> None:
         super().__init__(qtbot, context.page.window())
         self.context, self.store = context, store
         store.apply([Insert(plant(*values[:3]), values[3]) for values in PLANTS], FORM).result()
@@ -75,7 +75,7 @@ class TidyingDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TidyingDriver:
+def desk(qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> TidyingDriver:
     return TidyingDriver(qtbot, context, store, queries)
 
 

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import COMMAND
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.changed_texts import MAX_LISTED, ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
@@ -76,7 +76,7 @@ class Replaced:
 
 
 @pytest.fixture
-def replaced(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Replaced:
+def replaced(qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder) -> Replaced:
     add("Salvia nemerosa", "Anemone nemerosa", "Aloe")
     with closing(store.reader()) as reader:
         found = reader.rows([2, 3])
@@ -204,7 +204,7 @@ def test_blanks_and_quotes_are_tidied(replaced: Replaced, add: Adder) -> None:
 
 
 def test_what_others_have_changed_meanwhile_stays_and_is_said(
-    replaced: Replaced, store: Store, monkeypatch: pytest.MonkeyPatch
+    replaced: Replaced, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plantdesk.ui.cleanup.dialog._REFRESH_DELAY_MS", MILLISECONDS)
     shown: list[object] = []

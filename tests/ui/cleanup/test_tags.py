@@ -10,7 +10,7 @@ from plantdesk.domain.edits import DeleteAll, Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
@@ -24,7 +24,7 @@ TAGS = {"kitchen": 5, "Kitchen": 3, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3"
 class TagsDriver(WindowDriver):
     """A window whose store has plants with tags that are alike."""
 
-    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> None:
         super().__init__(qtbot, context.page.window())
         self.context, self.store = context, store
         tags = [tag for tag, count in TAGS.items() for _ in range(count)]
@@ -52,7 +52,7 @@ class TagsDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TagsDriver:
+def desk(qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> TagsDriver:
     return TagsDriver(qtbot, context, store, queries)
 
 

@@ -13,8 +13,8 @@ from plantdesk.domain.edits import DeleteAll, Edit, Insert, SetTag, edited
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, PlantRow, Source
 from plantdesk.domain.selections import Selection
-from plantdesk.store.sqlite.queries import Reader
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.reader import SqliteReader
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, HistoryColumn, detail_text
@@ -28,7 +28,7 @@ from tests.ui.conftest import Adder, unreachable
 class HistoryDriver(WindowDriver):
     """A window whose store has the plants Aloe, Basil and Cactus."""
 
-    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> None:
         super().__init__(qtbot, context.page.window())
         self.context = context
         self.store = store
@@ -87,7 +87,7 @@ class HistoryDriver(WindowDriver):
 
 @pytest.fixture
 def desk(
-    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
 ) -> Iterator[HistoryDriver]:
     add("Aloe", "Basil", "Cactus")
     desk = HistoryDriver(qtbot, context, store, queries)
@@ -240,7 +240,7 @@ def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDriver, monk
     desk.lists(201)
     model = desk.changes.model()
     with monkeypatch.context() as fault:
-        fault.setattr(Reader, "history_entries", unreachable)
+        fault.setattr(SqliteReader, "history_entries", unreachable)
         desk.changes.scrollToBottom()
         desk.until(lambda: model.canFetchMore(QModelIndex()))
     desk.changes.scrollToTop()

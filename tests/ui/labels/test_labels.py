@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM, PlantRow, Source
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
@@ -147,7 +147,7 @@ class LabelDriver(WindowDriver):
 
 @pytest.fixture
 def desk(
-    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[LabelDriver]:
     desk = LabelDriver(qtbot, context, monkeypatch)
     desk.feature.set_store(OpenStore(store, queries))
@@ -257,7 +257,7 @@ def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDriver,
 
 
 def test_labels_replace_no_database_and_are_not_written_into_nothing(
-    desk: LabelDriver, add: Adder, store: Store
+    desk: LabelDriver, add: Adder, store: SqliteStore
 ) -> None:
     add("Aster")
     dialog = desk.open(1)
@@ -283,7 +283,9 @@ def test_labels_are_printed(desk: LabelDriver, add: Adder, tmp_path: Path) -> No
     desk.until(lambda: not desk.widget.findChildren(LabelDialog))
 
 
-def test_without_a_selection_there_is_a_message_until_there_is_one(qtbot: QtBot, bare: Workspace, store: Store) -> None:
+def test_without_a_selection_there_is_a_message_until_there_is_one(
+    qtbot: QtBot, bare: Workspace, store: SqliteStore
+) -> None:
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     open_store(bare, store)
     desk = WindowDriver(qtbot, bare.window())

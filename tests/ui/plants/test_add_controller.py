@@ -15,7 +15,7 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite import connections
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_controller import AddPlantController
@@ -38,7 +38,7 @@ class FormDriver(WindowDriver):
 
     queries: StoreQueries
 
-    def __init__(self, qtbot: QtBot, form: PlantForm, store: Store) -> None:
+    def __init__(self, qtbot: QtBot, form: PlantForm, store: SqliteStore) -> None:
         super().__init__(qtbot, form)
         self.form = form
         self.store = store
@@ -126,7 +126,7 @@ def restored(entry: AddPlantController, **kept: object) -> Callable[[], dict[str
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries) -> FormDriver:
+def desk(qtbot: QtBot, entry: AddPlantController, store: SqliteStore, queries: StoreQueries) -> FormDriver:
     desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.queries = queries
     entry.set_store(store, queries)
@@ -244,7 +244,7 @@ def test_the_tag_is_kept_when_it_is_pinned(desk: FormDriver) -> None:
 
 
 def test_a_plant_submitted_before_the_store_is_there_is_added_then(
-    qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
+    qtbot: QtBot, entry: AddPlantController, store: SqliteStore, queries: StoreQueries
 ) -> None:
     desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.type(desk.id, "5")
@@ -260,7 +260,7 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
 
 
 def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_restored_text(
-    qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
+    qtbot: QtBot, entry: AddPlantController, store: SqliteStore, queries: StoreQueries
 ) -> None:
     form = entry.parent()
     assert isinstance(form, PlantForm)
@@ -275,7 +275,7 @@ def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_rest
 
 
 def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
-    qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
+    qtbot: QtBot, entry: AddPlantController, store: SqliteStore, queries: StoreQueries
 ) -> None:
     desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     entry.set_store(store, queries)  # asks; the answer comes through the event loop
@@ -309,7 +309,7 @@ def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDriver) -
 
 
 def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
-    qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
+    qtbot: QtBot, entry: AddPlantController, store: SqliteStore, queries: StoreQueries
 ) -> None:
     desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.adds("Early bird")
@@ -502,7 +502,7 @@ def test_a_half_typed_plant_of_another_store_replaces_a_pinned_tag(entry: AddPla
 
 @pytest.mark.parametrize("kills", [0, 1])
 def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
-    desk: FormDriver, entry: AddPlantController, store: Store, queries: StoreQueries, kills: int
+    desk: FormDriver, entry: AddPlantController, store: SqliteStore, queries: StoreQueries, kills: int
 ) -> None:
     desk.adds("Fern")
     desk.adds("Fern")

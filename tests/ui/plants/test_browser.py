@@ -16,15 +16,15 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import Changes
 from plantdesk.domain.selections import View
-from plantdesk.store.sqlite.queries import Reader
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.reader import SqliteReader
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from tests.ui.conftest import Adder, Failing
 
 
 @pytest.fixture
-def filled(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantBrowser:
+def filled(qtbot: QtBot, browser: PlantBrowser, store: SqliteStore, add: Adder) -> PlantBrowser:
     """The browser with three plants."""
     add("Aloe vera", "Basil")
     add("Cactus", tag="office")
@@ -33,7 +33,7 @@ def filled(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Pla
     return browser
 
 
-def open_store(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+def open_store(qtbot: QtBot, browser: PlantBrowser, store: SqliteStore) -> None:
     browser.set_store(store)
     qtbot.waitUntil(lambda: browser.model.rows.is_complete)
 
@@ -74,7 +74,7 @@ def test_the_page_without_plants_says_why(qtbot: QtBot, filled: PlantBrowser, se
     qtbot.waitUntil(lambda: reason in texts(filled))
 
 
-def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: SqliteStore) -> None:
     browser.offers_samples = True
     browser.resize(440, 500)
     open_store(qtbot, browser, store)
@@ -104,7 +104,7 @@ def test_the_last_plant_gone_brings_the_empty_state_back(
 
 
 def test_rows_are_shown_although_a_commit_has_brought_all_of_them(
-    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
+    qtbot: QtBot, browser: PlantBrowser, store: SqliteStore, add: Adder
 ) -> None:
     rows = add("Aloe vera", "Basil")
     with qtbot.waitSignal(browser.plants_shown):
@@ -115,7 +115,7 @@ def test_rows_are_shown_although_a_commit_has_brought_all_of_them(
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows cannot move an open file")
 def test_a_store_that_cannot_be_read_is_reported_with_an_action(
-    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
+    qtbot: QtBot, browser: PlantBrowser, store: SqliteStore, add: Adder
 ) -> None:
     add("Aloe")
     moved = store.path.rename(store.path.with_name("away"))
@@ -244,13 +244,13 @@ def test_search_and_order_stay_when_a_plant_is_added_that_the_search_finds(
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Let queries for the order of the rows wait until this is set."""
-    released, ids = threading.Event(), Reader.ids
+    released, ids = threading.Event(), SqliteReader.ids
 
-    def wait(self: Reader, view: View) -> Iterator[array[int]]:
+    def wait(self: SqliteReader, view: View) -> Iterator[array[int]]:
         released.wait()
         return ids(self, view)
 
-    monkeypatch.setattr(Reader, "ids", wait)
+    monkeypatch.setattr(SqliteReader, "ids", wait)
     yield released
     released.set()
 

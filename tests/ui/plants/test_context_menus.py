@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.feature import HistoryDialog
@@ -33,7 +33,7 @@ ROW_MENU = ["Edit name", "Edit tag", "Duplicate plant", "Delete plant", *COPIES]
 
 @pytest.fixture
 def desk(
-    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
 ) -> Iterator[WindowDriver]:
     """Two plants from two sources, the second on top."""
     QGuiApplication.clipboard().clear()
@@ -126,7 +126,7 @@ def test_the_menu_key_opens_the_same_menu(desk: WindowDriver) -> None:
     ("command", "dialog"), [("Print labels…", LabelDialog), ("Export…", ExportDialog), ("History…", HistoryDialog)]
 )
 def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
-    qtbot: QtBot, bare: Workspace, store: Store, add: Adder, command: str, dialog: type[QDialog]
+    qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder, command: str, dialog: type[QDialog]
 ) -> None:
     add("Aloe")
     bare.set_up()

@@ -14,7 +14,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import UNCHANGED, Delete, edited
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import OpenStore, WindowContext
@@ -30,7 +30,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 class EditDriver(PlantsDriver):
     """The plants of a window and its Edit menu."""
 
-    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: SqliteStore) -> None:
         super().__init__(qtbot, context.page.window())
         self.store = store
 
@@ -83,7 +83,9 @@ class EditDriver(PlantsDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[EditDriver]:
+def desk(
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
+) -> Iterator[EditDriver]:
     """Basil, Aloe and Cactus, the newest on top."""
     add("Cactus", "Aloe", "Basil", tag="kitchen")
     features = [Plants(context), EditCommands(context)]

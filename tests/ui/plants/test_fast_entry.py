@@ -15,7 +15,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.add_queue import AddQueue
@@ -39,7 +39,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 class EntryDriver(WindowDriver):
     """The window; its cursor is in Name."""
 
-    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: SqliteStore) -> None:
         super().__init__(qtbot, workspace.window())
         self.workspace = workspace
         self.store = store
@@ -101,7 +101,7 @@ class EntryDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> EntryDriver:
     """Two plants of one name, with different tags, and two others."""
     plants = [("Monstera deliciosa", "office"), ("Monarda", None), ("Mentha × piperita", "bed")]
     plants.append(("Monstera deliciosa", "living room"))

@@ -13,7 +13,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.quick_entry import QuickEntry
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -59,7 +59,7 @@ class QuickDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> QuickDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> QuickDriver:
     for plant_id, (name, tag) in enumerate((("Monstera deliciosa", "office"), ("Aloe", None)), start=1):
         store.add(new_plant({"id": plant_id, "name": name} | ({"tag": tag} if tag else {})), FORM).result(SECONDS)
     bare.set_up()
@@ -126,7 +126,7 @@ def test_escape_closes_the_offers_then_the_window_and_keeps_what_is_typed(desk: 
 
 
 def test_what_is_typed_is_remembered_until_it_is_sent_to_the_store(
-    desk: QuickDriver, store: Store, tmp_path: Path
+    desk: QuickDriver, store: SqliteStore, tmp_path: Path
 ) -> None:
     def remembered() -> object:
         return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key).get("quick")

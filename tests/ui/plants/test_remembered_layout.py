@@ -16,7 +16,7 @@ from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform.unsaved_file import STORED_NAMES
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.plants.feature import Plants
@@ -40,14 +40,14 @@ class LayoutDriver(PlantsDriver):
         self.plants.set_up()
         self.queries: StoreQueries | None = None
 
-    def open(self, store: Store) -> None:
+    def open(self, store: SqliteStore) -> None:
         self.close()
         self.queries = StoreQueries(self.context.bridge.short_tasks, store)
         self.context.location = location_of(store.path)
         self.plants.set_store(OpenStore(store, self.queries))
         self.count(store)
 
-    def count(self, store: Store) -> None:
+    def count(self, store: SqliteStore) -> None:
         """Count the plants, as the sidebar does."""
         with closing(store.reader()) as reader:
             self.plants.show_counts(reader.counts(), [])
@@ -68,13 +68,13 @@ class LayoutDriver(PlantsDriver):
         QTest.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=end)
 
 
-def kept(store: Store) -> Mapping[str, Any]:
+def kept(store: SqliteStore) -> Mapping[str, Any]:
     """Return what the settings file has of a store."""
     return Preferences(store.path.with_name("settings.json")).of_store(location_of(store.path).key)
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store, add: Adder) -> Iterator[LayoutDriver]:
+def desk(qtbot: QtBot, context: WindowContext, store: SqliteStore, add: Adder) -> Iterator[LayoutDriver]:
     """Aloe, Cactus and Basil, the newest on top."""
     add("Basil", "Cactus", "Aloe")
     desk = LayoutDriver(qtbot, context)
@@ -85,13 +85,15 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, add: Adder) -> Iter
 
 
 @pytest.fixture
-def other_store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "other.db")
+def other_store(tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "other.db")
     yield store
     store.close()
 
 
-def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDriver, store: Store, other_store: Store) -> None:
+def test_order_columns_and_density_are_those_of_the_store(
+    desk: LayoutDriver, store: SqliteStore, other_store: SqliteStore
+) -> None:
     desk.action("By name").trigger()
     desk.action("Compact rows").trigger()
     desk.action("From").trigger()
@@ -108,7 +110,7 @@ def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDriver, st
 
 
 def test_a_search_typed_before_the_store_is_open_stays(
-    qtbot: QtBot, context: WindowContext, store: Store, other_store: Store, add: Adder
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, other_store: SqliteStore, add: Adder
 ) -> None:
     add("Basil", "Aloe")
     desk = LayoutDriver(qtbot, context)
@@ -121,7 +123,7 @@ def test_a_search_typed_before_the_store_is_open_stays(
 
 
 def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_open(
-    qtbot: QtBot, context: WindowContext, store: Store, add: Adder
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, add: Adder
 ) -> None:
     add("Basil", "Aloe")
     context.location = location_of(store.path)
@@ -135,7 +137,7 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
     desk.close()
 
 
-def test_a_chosen_width_is_remembered(desk: LayoutDriver, store: Store, other_store: Store) -> None:
+def test_a_chosen_width_is_remembered(desk: LayoutDriver, store: SqliteStore, other_store: SqliteStore) -> None:
     usual = desk.table.columnWidth(Column.TAG)
     desk.drag_edge(Column.TAG, 80)
     chosen = desk.table.columnWidth(Column.TAG)
@@ -146,7 +148,7 @@ def test_a_chosen_width_is_remembered(desk: LayoutDriver, store: Store, other_st
     assert desk.table.columnWidth(Column.TAG) == pytest.approx(chosen, abs=1)
 
 
-def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDriver, store: Store) -> None:
+def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDriver, store: SqliteStore) -> None:
     before = desk.table.columnViewportPosition(Column.TAG)
     store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()
     desk.until(lambda: "Dill" in desk.names())
@@ -156,7 +158,7 @@ def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: La
     desk.until(lambda: not desk.table.isColumnHidden(Column.SOURCE))
 
 
-def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDriver, store: Store) -> None:
+def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDriver, store: SqliteStore) -> None:
     for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
         desk.type(desk.the(NameField), "Dill")
         desk.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Dill", ""])
@@ -168,7 +170,7 @@ def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDr
 
 
 def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_typed(
-    desk: LayoutDriver, store: Store
+    desk: LayoutDriver, store: SqliteStore
 ) -> None:
     desk.close()
     desk.type(desk.the(NameField), "Dill")
@@ -183,7 +185,7 @@ def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_type
 
 
 def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_each(
-    desk: LayoutDriver, store: Store, other_program: sqlite3.Connection
+    desk: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     def names() -> list[str]:
         return [each["texts"][1] for each in kept(store).get("unsaved", [])]
@@ -200,7 +202,7 @@ def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_
 
 
 def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_when_it_waits(
-    desk: LayoutDriver, store: Store, other_program: sqlite3.Connection
+    desk: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
     desk.type(desk.the(NameField), "Dill")
@@ -215,7 +217,7 @@ def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_
 
 
 def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
-    desk: LayoutDriver, store: Store, other_program: sqlite3.Connection
+    desk: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
     desk.type(desk.the(NameField), "Dill")
@@ -224,7 +226,7 @@ def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
     other_program.rollback()
 
 
-def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDriver, store: Store) -> None:
+def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDriver, store: SqliteStore) -> None:
     """Each key a quarter of the delay after the one before."""
     keys = QTimer(desk.window, interval=DRAFT_DELAY_MS // 4)
     keys.timeout.connect(lambda: QTest.keyClick(desk.the(NameField), Qt.Key.Key_A))
@@ -235,7 +237,7 @@ def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDriver, sto
 
 
 def test_what_is_typed_goes_along_and_what_was_typed_for_the_other_store_is_put_aside(
-    desk: LayoutDriver, store: Store, other_store: Store, context: WindowContext
+    desk: LayoutDriver, store: SqliteStore, other_store: SqliteStore, context: WindowContext
 ) -> None:
     keys = [location_of(each.path).key for each in (store, other_store)]
     context.preferences.change_store(keys[1], draft=["", "Basil", "hall"])

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.widgets.fields import CellEditor
@@ -38,7 +38,7 @@ class ReaderDriver(PlantsDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> ReaderDriver:
     for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
         store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
     bare.set_up()
@@ -122,7 +122,7 @@ def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDr
     desk.shows(2)
 
 
-def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDriver, store: Store) -> None:
+def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDriver, store: SqliteStore) -> None:
     store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
         SECONDS
     )
@@ -136,7 +136,9 @@ def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: Read
         assert desk.search.hasFocus()
 
 
-def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(desk: ReaderDriver, store: Store) -> None:
+def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(
+    desk: ReaderDriver, store: SqliteStore
+) -> None:
     store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
         SECONDS
     )

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants import commands
 from plantdesk.ui.plants.table.cells import Column
@@ -29,7 +29,7 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> UndoDriver:
     """Plants 1 to 10, the newest on top."""
     add(*(f"Plant {number}" for number in range(1, 11)), tag="office")
     bare.set_up()
@@ -39,7 +39,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDriver:
     return desk
 
 
-def tags(store: Store) -> dict[int, str | None]:
+def tags(store: SqliteStore) -> dict[int, str | None]:
     reader = store.reader()
     rows = reader.rows(range(1, 11))
     reader.close()
@@ -61,7 +61,7 @@ def tag_dialog(desk: UndoDriver) -> WindowDriver:
     return dialog
 
 
-def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDriver, store: Store) -> None:
+def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDriver, store: SqliteStore) -> None:
     desk.go_to(9, 8, 7)
     assert "Change tag of 3 plants…" in desk.enabled("Edit")
     dialog = tag_dialog(desk)
@@ -80,7 +80,7 @@ def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDriver, store: Stor
     ("ids", "text"), [((9, 8, 7, 6), "Gave 2 plants the tag “hall”."), ((9, 8, 7), "Gave 1 plant")]
 )
 def test_only_the_plants_that_get_a_tag_are_counted(
-    desk: UndoDriver, store: Store, ids: tuple[int, ...], text: str
+    desk: UndoDriver, store: SqliteStore, ids: tuple[int, ...], text: str
 ) -> None:
     store.apply([SetTag(Selection(ids=[9, 8]), "hall")], FORM).result()
     desk.go_to(*ids)
@@ -90,7 +90,7 @@ def test_only_the_plants_that_get_a_tag_are_counted(
     desk.until(lambda: desk.toast.text.startswith(text))
 
 
-def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDriver, store: Store) -> None:
+def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDriver, store: SqliteStore) -> None:
     desk.go_to(9, 8)
     dialog = tag_dialog(desk)
     assert not dialog.button("Change tag of 2 plants").isEnabled()
@@ -102,7 +102,7 @@ def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDriver, stor
     assert [each for each, tag in tags(store).items() if tag is None] == [8, 9]
 
 
-def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDriver, store: Store) -> None:
+def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDriver, store: SqliteStore) -> None:
     with closing(store.reader()) as reader:
         plant = reader.plant(9)
         assert plant is not None
@@ -172,7 +172,7 @@ def test_the_row_before_scattered_ones_at_the_end_is_selected(desk: UndoDriver) 
 
 
 def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
-    desk: UndoDriver, store: Store, monkeypatch: pytest.MonkeyPatch
+    desk: UndoDriver, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "_MAX_UNASKED", 9)
     desk.table.setFocus()
@@ -200,7 +200,7 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
 
 @pytest.mark.parametrize("way", ["", "search", "order"])
 def test_the_copy_is_renamed_and_not_its_plant_also_where_the_store_knows_its_row(
-    desk: UndoDriver, store: Store, way: str
+    desk: UndoDriver, store: SqliteStore, way: str
 ) -> None:
     if way == "search":
         desk.type(desk.search, "plant -id:10")
@@ -214,7 +214,7 @@ def test_the_copy_is_renamed_and_not_its_plant_also_where_the_store_knows_its_ro
         desk.until(lambda: {each: row.name for each, row in reader.rows([9, 11]).items()} == {9: "Plant 9", 11: "Rose"})
 
 
-def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDriver, store: Store) -> None:
+def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDriver, store: SqliteStore) -> None:
     duplicate(desk, 9, 8)
     desk.hit(Qt.Key.Key_Delete)
     desk.until(lambda: desk.toast.text == "Deleted 2 plants.")
@@ -223,7 +223,7 @@ def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDriver, store: St
         assert set(reader.rows(range(1, 13))) == set(range(1, 11))
 
 
-def test_the_tag_of_the_copies_is_changed(desk: UndoDriver, store: Store) -> None:
+def test_the_tag_of_the_copies_is_changed(desk: UndoDriver, store: SqliteStore) -> None:
     duplicate(desk, 9, 8)
     QTest.keyClick(desk.focused, Qt.Key.Key_T, CONTROL)
     desk.hit(*"hall", Qt.Key.Key_Return)
@@ -232,7 +232,9 @@ def test_the_tag_of_the_copies_is_changed(desk: UndoDriver, store: Store) -> Non
 
 
 @pytest.mark.parametrize("modifiers", [CONTROL, CONTROL | SHIFT], ids=["US", "German"])
-def test_the_date_is_in_the_note_of_the_copy(desk: UndoDriver, store: Store, modifiers: Qt.KeyboardModifier) -> None:
+def test_the_date_is_in_the_note_of_the_copy(
+    desk: UndoDriver, store: SqliteStore, modifiers: Qt.KeyboardModifier
+) -> None:
     duplicate(desk, 9)
     QTest.keyClick(desk.focused, Qt.Key.Key_Semicolon, modifiers)
     desk.hit(*"fed")
@@ -275,7 +277,7 @@ def test_a_name_that_is_typed_while_a_hidden_copy_is_made_is_whole(desk: UndoDri
     desk.until(lambda: desk.name.text() == "Aloe")
 
 
-def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoDriver, store: Store) -> None:
+def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoDriver, store: SqliteStore) -> None:
     desk.go_to(9)
     desk.press(Qt.Key.Key_I, CONTROL)
     desk.until(lambda: desk.the(NoteEdit).isVisible() and not desk.the(NoteEdit).isReadOnly())
@@ -292,7 +294,7 @@ def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoD
         desk.until(lambda: reader.rows([9])[9].note == "from Anna")
 
 
-def test_keys_right_after_f2_are_the_name(desk: UndoDriver, store: Store) -> None:
+def test_keys_right_after_f2_are_the_name(desk: UndoDriver, store: SqliteStore) -> None:
     desk.go_to(9)
     desk.press(Qt.Key.Key_F2)
     desk.hit(*"Plant 1", Qt.Key.Key_Return, Qt.Key.Key_Down)

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.workspace import Workspace
 from tests.ui.conftest import Adder
@@ -14,7 +14,7 @@ from tests.ui.plants.test_undo_selection import UndoDriver
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> UndoDriver:
     """More plants than fit into the window."""
     add(*(f"Plant {number}" for number in range(1, 61)))
     bare.set_up()
@@ -36,7 +36,7 @@ def row_is_clear(desk: UndoDriver) -> bool:
     [(1180, 700, ""), (800, 600, ""), (640, 420, ""), (1180, 700, "nothing has this"), (800, 600, "nothing has this")],
 )
 def test_it_covers_no_button_of_a_page(
-    qtbot: QtBot, bare: Workspace, store: Store, width: int, height: int, search: str
+    qtbot: QtBot, bare: Workspace, store: SqliteStore, width: int, height: int, search: str
 ) -> None:
     bare.set_up()
     bare.set_store(store)

@@ -11,7 +11,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.workspace import Workspace
@@ -50,7 +50,7 @@ class UndoDriver(PlantsDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> UndoDriver:
     """Plants 1 to 200, the newest on top."""
     add(*(f"Plant {number:03}" for number in range(1, 201)))
     bare.set_up()
@@ -73,7 +73,7 @@ def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDriver, way:
     assert desk.table.hasFocus()
 
 
-def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDriver, store: Store) -> None:
+def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDriver, store: SqliteStore) -> None:
     store.apply([SetTag(Selection(ids=[7]), "hall")], FORM).result(SECONDS)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
@@ -152,7 +152,7 @@ def test_steps_that_are_requested_at_once_are_made_one_after_the_other(desk: Und
     desk.until_rows(198)
 
 
-def test_what_an_undo_has_left_is_shown(desk: UndoDriver, store: Store) -> None:
+def test_what_an_undo_has_left_is_shown(desk: UndoDriver, store: SqliteStore) -> None:
     desk.delete(42, 41)
     store.add(new_plant({"id": 42, "name": "Plant 042"}), FORM).result()  # is there again
     desk.until_rows(199)
@@ -163,7 +163,9 @@ def test_what_an_undo_has_left_is_shown(desk: UndoDriver, store: Store) -> None:
     desk.until_selected(42)
 
 
-def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(desk: UndoDriver, store: Store) -> None:
+def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(
+    desk: UndoDriver, store: SqliteStore
+) -> None:
     desk.delete(200)
     store.add(new_plant({"id": 200, "name": "Another"}), FORM).result()
     desk.until_rows(200)

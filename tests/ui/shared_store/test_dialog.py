@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from plantdesk.store import PostgresLocation, location_of
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
@@ -319,7 +319,7 @@ def test_file_systems_of_other_computers_are_known_by_their_type(tmp_path: Path)
 def test_the_notice_offers_a_shared_store_until_the_file_shall_stay(show: Show, qtbot: QtBot, tmp_path: Path) -> None:
     file = tmp_path / "Dropbox" / "plants.db"
     file.parent.mkdir()
-    Store(file).close()
+    SqliteStore(file).close()
     title = "Your plants are in a folder of Dropbox"
     with show(file) as desk:
         desk.until(lambda: [each.title for each in desk.bars] == [title])

@@ -16,7 +16,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.table.cells import Column
@@ -122,7 +122,7 @@ def set_tag(tag: str, other: str | None) -> SetTag:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> SidebarDriver:
     """Two plants in the kitchen, one in the hall, one without a tag; two of a script."""
     source = store.tokens.create("garden-sync").result(SECONDS).row.source
     add("Aloe", tag="kitchen")
@@ -176,7 +176,7 @@ def test_the_numbers_follow_every_change(desk: SidebarDriver, add: Adder, other_
     desk.until(lambda: (desk.entries().get("cellar"), desk.entries().get("hall")) == ("1", None))
 
 
-def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> None:
+def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> None:
     add("Aloe")
     open_store(bare, store)
     desk = SidebarDriver(qtbot, bare)
@@ -184,7 +184,7 @@ def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Stor
 
 
 def test_today_is_hidden_while_it_is_all_plants(
-    desk: SidebarDriver, store: Store, other_program: sqlite3.Connection
+    desk: SidebarDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     desk.workspace.release_store()
     assert "Today" not in desk.entries(), "remembered"
@@ -313,10 +313,10 @@ def test_a_tag_is_merged_after_a_question(desk: SidebarDriver, answer: str) -> N
 
 @pytest.mark.parametrize("other", [None, "bath", "hall", "undo"])
 def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
-    desk: SidebarDriver, store: Store, other: str | None
+    desk: SidebarDriver, store: SqliteStore, other: str | None
 ) -> None:
     tag = "cellar" if other == "undo" else "kitchen"
-    with contextlib.closing(Store(store.path)) as second:
+    with contextlib.closing(SqliteStore(store.path)) as second:
         cellar = second.apply([set_tag("hall", "cellar")], FORM).result(SECONDS).change
         assert cellar is not None
         desk.until(lambda: "cellar" in desk.entries())
@@ -357,7 +357,7 @@ def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDriver, width: i
     assert desk.view.hasFocus()
 
 
-def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: SidebarDriver, store: Store) -> None:
+def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: SidebarDriver, store: SqliteStore) -> None:
     desk.edit("kitchen")
     QTest.keyClicks(desk.editor, "cellar")
     desk.workspace.release_store()
@@ -465,7 +465,7 @@ def drop(desk: SidebarDriver, target: str, data: QMimeData | None = None) -> boo
 # --- saved searches ---------------------------------------------------------------------------------------------------
 
 
-def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDriver, store: Store, add: Adder) -> None:
+def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDriver, store: SqliteStore, add: Adder) -> None:
     desk.click("kitchen")
     desk.search.setFocus()
     QTest.keyClicks(desk.search, "cac")
@@ -513,7 +513,7 @@ def test_in_a_narrow_window_a_button_opens_it_over_the_list(desk: SidebarDriver)
     assert desk.table.hasFocus()
 
 
-def test_ctrl_b_hides_it_for_good(desk: SidebarDriver, store: Store) -> None:
+def test_ctrl_b_hides_it_for_good(desk: SidebarDriver, store: SqliteStore) -> None:
     desk.press(Qt.Key.Key_B, CONTROL)
     assert not desk.view.isVisible()
     desk.workspace.release_store()
@@ -559,7 +559,7 @@ def test_enter_makes_chips_of_what_is_typed(desk: SidebarDriver, typed: str, chi
 
 
 @pytest.mark.parametrize("name", ["<b>x</b>", "\x1b\n", "x" * 100_000, "", "\u202etfel"])
-def test_odd_tags_do_no_harm(desk: SidebarDriver, store: Store, name: str) -> None:
+def test_odd_tags_do_no_harm(desk: SidebarDriver, store: SqliteStore, name: str) -> None:
     store.add(
         new_plant({"id": 500, "name": "Odd", "tag": name}), store.tokens.create("x").result(SECONDS).row.source
     ).result(SECONDS)

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plant_drag import dragged_tag, tag_data
 from plantdesk.ui.sidebar.view import ENTRY_ROLE
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -25,7 +25,7 @@ LEFT = Qt.MouseButton.LeftButton
 class TreeDriver(SidebarDriver):
     """The window with a tree of tags."""
 
-    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: SqliteStore) -> None:
         super().__init__(qtbot, workspace)
         self.store = store
 
@@ -50,7 +50,7 @@ TREE = ("garden 4", "  bed 1 1", "  bed 3 2", "    left 1", "hall 1")
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> TreeDriver:
     for name, tag in (
         ("Aloe", "garden"),
         ("Basil", "garden/bed 1"),
@@ -100,7 +100,7 @@ def test_tags_that_differ_in_case_are_counted_shown_and_renamed_apart(desk: Tree
     assert desk.active() == ["hall/"]
 
 
-def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDriver, bare: Workspace, store: Store) -> None:
+def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDriver, bare: Workspace, store: SqliteStore) -> None:
     QTest.mouseClick(desk.view.viewport(), LEFT, NONE, chevron(desk, "garden"))
     desk.shows_tree("garden 4", "hall 1")
     assert not desk.chips(), "it chooses nothing"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.selections import Selection
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.transfer.export import ExportDialog
@@ -26,7 +26,9 @@ Plants = list[tuple[int, str, str | None, str | None]]
 class TransferDriver(WindowDriver):
     """The window, and its dialogs once they are open."""
 
-    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, qtbot: QtBot, context: WindowContext, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         super().__init__(qtbot, context.page)
         self.store, self.folder, self.table = store, store.path.parent, Table()
         self.feature = Transfer(context, self.table)
@@ -113,7 +115,7 @@ class TransferDriver(WindowDriver):
 
 @pytest.fixture
 def desk(
-    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[TransferDriver]:
     context.undo_stack.set_store(store)
     desk = TransferDriver(qtbot, context, store, monkeypatch)

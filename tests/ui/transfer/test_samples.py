@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.edits import edited
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.records import FORM, PlantRow
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
@@ -22,7 +22,7 @@ ADD, REMOVE = "Add 20 sample plants", "Remove 20 sample plants"
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store) -> WindowDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> WindowDriver:
     """The window with an empty store."""
     open_store(bare, store)
     desk = WindowDriver(qtbot, bare.window())
@@ -30,7 +30,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> WindowDriver:
     return desk
 
 
-def rows(store: Store) -> list[PlantRow]:
+def rows(store: SqliteStore) -> list[PlantRow]:
     with contextlib.closing(store.reader()) as reader:
         return list(reader.rows(range(1, 30)).values())
 
@@ -42,7 +42,7 @@ def add_samples(desk: WindowDriver) -> None:
     desk.until(lambda: table.isVisible() and table.model().rowCount() == 20)  # which another thread has read
 
 
-def test_samples_are_added_and_removed_by_a_click(desk: WindowDriver, store: Store) -> None:
+def test_samples_are_added_and_removed_by_a_click(desk: WindowDriver, store: SqliteStore) -> None:
     add_samples(desk)
     assert {row.source.label for row in rows(store)} == {"Samples"}
     desk.button(REMOVE).click()
@@ -57,7 +57,7 @@ def test_samples_are_added_and_removed_by_a_click(desk: WindowDriver, store: Sto
     assert not rows(store)
 
 
-def test_the_button_counts_what_it_removes(desk: WindowDriver, store: Store) -> None:
+def test_the_button_counts_what_it_removes(desk: WindowDriver, store: SqliteStore) -> None:
     add_samples(desk)
     desk.add("Mine")
     first, second, *_ = rows(store)
@@ -75,7 +75,7 @@ def test_the_button_counts_what_it_removes(desk: WindowDriver, store: Store) -> 
     assert [row.name for row in rows(store)] == ["Paprika", "Mine"]
 
 
-def test_keys_act_on_the_row_that_is_framed_when_the_samples_are_there(desk: WindowDriver, store: Store) -> None:
+def test_keys_act_on_the_row_that_is_framed_when_the_samples_are_there(desk: WindowDriver, store: SqliteStore) -> None:
     desk.button(ADD).setFocus()
     add_samples(desk)
     table = desk.the(PlantTableView)
@@ -86,7 +86,7 @@ def test_keys_act_on_the_row_that_is_framed_when_the_samples_are_there(desk: Win
     assert rows(store)[-1].name == rows(store)[-2].name
 
 
-def test_a_closed_bar_stays_away(desk: WindowDriver, bare: Workspace, store: Store) -> None:
+def test_a_closed_bar_stays_away(desk: WindowDriver, bare: Workspace, store: SqliteStore) -> None:
     add_samples(desk)
     desk.button("Close this message").click()
     desk.add("Mine")
@@ -97,7 +97,7 @@ def test_a_closed_bar_stays_away(desk: WindowDriver, bare: Workspace, store: Sto
     assert not desk.bars
 
 
-def test_plants_of_a_file_of_that_name_are_not_samples(desk: WindowDriver, bridge: Bridge, store: Store) -> None:
+def test_plants_of_a_file_of_that_name_are_not_samples(desk: WindowDriver, bridge: Bridge, store: SqliteStore) -> None:
     with contextlib.closing(store.new_import()) as found:
         found.add([ImportRow(1, 1, None, "Fern", None, None)])
         found.compare(OnConflict.REFUSE, ())

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.widgets.dialog import Dialog, FileDialog
 from tests.support.waiting import SECONDS
 
@@ -38,7 +38,7 @@ def locks(folder: Path) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_file_dialog_leaves_the_locks_on_a_store_alone(qtbot: QtBot, store: Store) -> None:
+def test_a_file_dialog_leaves_the_locks_on_a_store_alone(qtbot: QtBot, store: SqliteStore) -> None:
     """Closing any descriptor of a file would drop them, and the next command would remove the log that is in use."""
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     folder = store.path.parent

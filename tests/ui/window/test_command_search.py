@@ -4,7 +4,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.settings.feature import SettingsDialog
@@ -119,7 +119,7 @@ def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(desk: Search
     ],
 )
 def test_a_setting_is_found_by_its_words_and_shown(
-    qtbot: QtBot, bare: Workspace, store: Store, words: str, found: str
+    qtbot: QtBot, bare: Workspace, store: SqliteStore, words: str, found: str
 ) -> None:
     open_store(bare, store)
     desk = WindowDriver(qtbot, bare.window())

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import KnownNames
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.known_names import NamesDialog
@@ -26,7 +26,7 @@ LISTED = ["Salvia nemorosa", "Salvia officinalis", "Salvia pratensis", "Monstera
 class ListDriver(EntryDriver):
     """The window, whose store has one plant, and a folder for files."""
 
-    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store, folder: Path) -> None:
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: SqliteStore, folder: Path) -> None:
         super().__init__(qtbot, workspace, store)
         self.folder = folder
         self.names = KnownNames(folder / "plants.db-names")
@@ -52,7 +52,7 @@ class ListDriver(EntryDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: Store, tmp_path: Path) -> ListDriver:
+def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, tmp_path: Path) -> ListDriver:
     store.add(new_plant({"id": 1, "name": "Monstera deliciosa", "tag": "office"}), FORM).result()
     open_store(bare, store)
     desk = ListDriver(qtbot, bare, store, tmp_path)

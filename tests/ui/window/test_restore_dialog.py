@@ -15,7 +15,7 @@ from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError
 from plantdesk.domain.texts import Text
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -27,7 +27,7 @@ from tests.ui.conftest import Adder
 class BackupDriver(WindowDriver):
     """The window, and the dialog once it is open."""
 
-    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: SqliteStore) -> None:
         super().__init__(qtbot, context.page)
         self.store = store
         BackupController(context)
@@ -59,13 +59,13 @@ class BackupDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: Store) -> BackupDriver:
+def desk(qtbot: QtBot, context: WindowContext, store: SqliteStore) -> BackupDriver:
     context.undo_stack.set_store(store)
     return BackupDriver(qtbot, context, store)
 
 
 @pytest.fixture
-def backup(store: Store, add: Adder) -> Backup:
+def backup(store: SqliteStore, add: Adder) -> Backup:
     """Of two plants, of which there are three since then."""
     add("Aloe", "Basil")
     made = FileBackups(store.path).make()

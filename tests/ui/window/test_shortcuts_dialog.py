@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk import __version__
 from plantdesk.platform import languages, manual
 from plantdesk.platform.languages import Catalogue
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.menus import Section
@@ -76,7 +76,7 @@ def test_every_command_with_a_key_is_listed_once(desk: WindowDriver, context: Wi
 
 
 def test_commands_are_listed_without_what_they_act_on(
-    desk: WindowDriver, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+    desk: WindowDriver, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
 ) -> None:
     EditCommands(context).set_store(OpenStore(store, queries))
     context.undo_stack.push(AddedPlant(add("Fern")[0]))

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk import HOME_PAGE
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.widgets.messages import InfoBar
@@ -18,7 +18,7 @@ from tests.platform.test_updates import release, release_server
 class Shown:
     """The bar and the setting."""
 
-    def __init__(self, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+    def __init__(self, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> None:
         self.preferences = context.preferences
         self.preferences.are_new = False
         self.context = context
@@ -40,7 +40,7 @@ class Shown:
 
 
 @pytest.fixture
-def shown(context: WindowContext, store: Store, queries: StoreQueries) -> Shown:
+def shown(context: WindowContext, store: SqliteStore, queries: StoreQueries) -> Shown:
     return Shown(context, store, queries)
 
 

@@ -83,7 +83,7 @@ class StoreFile:
     """The open file of a store. May be used by any thread; only one may `reopen`."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        """Open the store at `path` as `Store` does, and raise the same errors."""
+        """Open the store at `path` as `SqliteStore` does, and raise the same errors."""
         with file_errors(path):
             self.path = resolved(path)
             self._opened, self.generation = _open_file(self.path, create=create), 0
@@ -260,7 +260,7 @@ class OpenedFile(NamedTuple):
 
 
 def _open_file(path: Path, *, create: bool = False) -> OpenedFile:
-    """Open the store at the resolved `path` as `Store` does. Raises StoreError and OSError."""
+    """Open the store at the resolved `path` as `SqliteStore` does. Raises StoreError and OSError."""
     if is_absent(path):
         _create(path, create=create)
     _check_own(path)

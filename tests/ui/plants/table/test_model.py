@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.edits import Delete, Edit
 from plantdesk.domain.records import FORM
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
@@ -50,7 +50,7 @@ def await_names(qtbot: QtBot, model: PlantModel, expected: list[str]) -> None:
     qtbot.waitUntil(lambda: names(model) == expected)
 
 
-def shown(qtbot: QtBot, model: PlantModel, store: Store) -> None:
+def shown(qtbot: QtBot, model: PlantModel, store: SqliteStore) -> None:
     model.set_store(store)
     qtbot.waitUntil(lambda: model.rows.is_complete)
 
@@ -61,12 +61,12 @@ def asked(qtbot: QtBot, model: PlantModel, query: Query) -> None:
     qtbot.waitUntil(lambda: model.rows.is_complete)
 
 
-def changed(store: Store, *edits: Edit) -> None:
+def changed(store: SqliteStore, *edits: Edit) -> None:
     store.apply(edits, FORM).result(SECONDS)
 
 
 def test_reading_a_cell_never_waits_for_the_store(
-    qtbot: QtBot, unread_model: PlantModel, store: Store, add: Adder
+    qtbot: QtBot, unread_model: PlantModel, store: SqliteStore, add: Adder
 ) -> None:
     model = unread_model
     add("Aloe", tag="office")
@@ -78,7 +78,7 @@ def test_reading_a_cell_never_waits_for_the_store(
 
 
 def test_a_plant_that_comes_joins_on_top_without_a_reset(
-    qtbot: QtBot, live: PlantModel, store: Store, add: Adder
+    qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder
 ) -> None:
     add("Aloe")
     shown(qtbot, live, store)
@@ -101,7 +101,7 @@ def test_a_plant_that_comes_joins_on_top_without_a_reset(
     ],
 )
 def test_a_new_plant_finds_its_place_in_every_order(
-    qtbot: QtBot, live: PlantModel, store: Store, add: Adder, query: Query, expected: list[str]
+    qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: Query, expected: list[str]
 ) -> None:
     add("Basil")
     shown(qtbot, live, store)
@@ -116,7 +116,7 @@ def test_a_new_plant_finds_its_place_in_every_order(
 
 
 def test_a_plant_that_is_gone_is_not_asked_for_for_ever(
-    qtbot: QtBot, unread_model: PlantModel, store: Store, add: Adder, other_program: sqlite3.Connection
+    qtbot: QtBot, unread_model: PlantModel, store: SqliteStore, add: Adder, other_program: sqlite3.Connection
 ) -> None:
     model = unread_model
     add("Aloe")
@@ -132,7 +132,7 @@ def test_a_plant_that_is_gone_is_not_asked_for_for_ever(
 
 @pytest.mark.parametrize("query", [Query(), Query("a")], ids=str)
 def test_a_plant_added_and_deleted_between_two_signals_is_not_counted_away(
-    qtbot: QtBot, live: PlantModel, store: Store, add: Adder, query: Query
+    qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: Query
 ) -> None:
     add("Aloe", "Basil")
     shown(qtbot, live, store)

