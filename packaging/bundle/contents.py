@@ -22,8 +22,8 @@ _LISTS = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(enc
 LANGUAGES = ["en", *sorted(file.stem for file in (project.RESOURCES / "languages").glob("*.po"))]
 EXCLUDED = [f"{package}.{name}".lstrip(".") for package, names in _LISTS["excluded"].items() for name in names]
 
-# Widgets paint without OpenGL; nothing reads metadata of distributions.
-_NEVER = re.compile(r"opengl32sw|d3dcompiler|\.dist-info/", re.IGNORECASE)
+# Widgets paint without OpenGL. Of distributions, psycopg reads its version, which SQLAlchemy checks.
+_NEVER = re.compile(r"opengl32sw|d3dcompiler|(^|/)(?!psycopg-)[^/]*\.dist-info/", re.IGNORECASE)
 #: Files of resources that only installers and translators read.
 _NOT_READ = (".icns", ".ico", ".po", ".pot")
 _TRANSLATION = re.compile(r"translations/(.+)\.qm$")

@@ -52,9 +52,10 @@ def test_unused_files_and_system_libraries_are_left_out(name: str) -> None:
         "PySide6/Qt/plugins/platforms/libqcocoa.dylib",
         "PySide6/Qt/translations/qtbase_en.qm",
         "libxcb-cursor.so.0",
+        "psycopg-3.3.2.dist-info/METADATA",
     ],
 )
-def test_files_that_a_window_needs_are_kept(name: str) -> None:
+def test_files_that_the_program_needs_are_kept(name: str) -> None:
     assert contents.requested((name, "/somewhere", "BINARY"), contents.host_libraries())
 
 
