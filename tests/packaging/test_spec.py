@@ -29,11 +29,10 @@ class Recipe:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
         self.calls: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {}
         monkeypatch.setattr(sys, "platform", system)
-        bindepend = ModuleType("PyInstaller.depend.bindepend")
-        vars(bindepend)["get_imports"] = None
-        for name in ("PyInstaller", "PyInstaller.depend"):
-            monkeypatch.setitem(sys.modules, name, ModuleType(name))
-        monkeypatch.setitem(sys.modules, "PyInstaller.depend.bindepend", bindepend)
+        for name in ("", ".depend", ".depend.bindepend", ".utils", ".utils.hooks"):
+            monkeypatch.setitem(sys.modules, f"PyInstaller{name}", ModuleType(f"PyInstaller{name}"))
+        vars(sys.modules["PyInstaller.depend.bindepend"])["get_imports"] = None
+        vars(sys.modules["PyInstaller.utils.hooks"])["copy_metadata"] = lambda _name: []
         steps = {name: self._step(name) for name in ("Analysis", "PYZ", "EXE", "COLLECT", "BUNDLE")}
         runpy.run_path(str(project.HERE / "plantdesk.spec"), steps | {"SPECPATH": str(project.HERE)})
 
