@@ -8,12 +8,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import shortened
 from plantdesk.platform import output, paths
 from plantdesk.store import location_of
+
+if TYPE_CHECKING:
+    from plantdesk.domain.locations import StoreLocation  # imports pydantic, for which a shell would wait
 
 _MAX_NAME = 300
 
