@@ -13,6 +13,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from email.utils import formatdate
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import httptools
@@ -218,7 +219,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.message_event.set()
         refusal = error_response(error)
         self._activity.record_refused(refusal.number, refusal.message)
-        headers = [*_default_headers(), *refusal.headers, (b"connection", b"close")]
+        headers = [*_default_headers(int(time.time())), *refusal.headers, (b"connection", b"close")]
         self.transport.write(STATUS_LINE[refusal.status] + _lines(headers) + b"\r\n" + refusal.body)
         self.transport.close()
 
@@ -247,7 +248,7 @@ class HttpProtocol(HttpToolsProtocol):
             return  # it is parsed again without the offer
         self._check_version(self.parser.get_http_version())
         self.url = _origin_form(self.url, self.headers)
-        self.server_state.default_headers = _default_headers()
+        self.server_state.default_headers = _default_headers(int(time.time()))
         super().on_headers_complete()
         self.headers = []  # the fields of the trailer are no headers (RFC 9110, section 6.5.1)
         self._keep_alive = self.cycle.keep_alive
@@ -299,9 +300,10 @@ def _lines(headers: Sequence[Header]) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
-def _default_headers() -> list[Header]:
-    """Return the headers of every response."""
-    return [(b"date", formatdate(usegmt=True).encode()), *_SECURITY_HEADERS]
+@lru_cache(maxsize=1)
+def _default_headers(second: int) -> list[Header]:
+    """Return the headers of every response at a second since 1970."""
+    return [(b"date", formatdate(second, usegmt=True).encode()), *_SECURITY_HEADERS]
 
 
 def _origin_form(target: bytes, headers: list[Header]) -> bytes:

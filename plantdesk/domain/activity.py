@@ -8,7 +8,7 @@ The event loop writes; other threads read a copy. Copying a dict is a single ope
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import PlantRow, Source, now_ms
@@ -26,8 +26,7 @@ _OK = 200
 _FIELDS = ("id", "name", "tag")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ActivityEntry:
+class ActivityEntry(NamedTuple):
     """The latest of one or more similar `requests`, and its answer.
 
     `key` identifies the entry while `requests` grows. `at` is in milliseconds since 1970, UTC. `source` is that of the
@@ -35,7 +34,6 @@ class ActivityEntry:
     `reason` say why the request was refused; `number` is None if it was not. `is_new`: the plant did not exist yet.
     """
 
-    key: int = 0
     at: int
     source: Source | None
     plant_id: int | None
@@ -45,6 +43,7 @@ class ActivityEntry:
     reason: str = ""
     is_new: bool = False
     requests: int = 1
+    key: int = 0
 
     @property
     def status(self) -> int:
@@ -99,7 +98,7 @@ class Activity:
 
     def _record(self, entry: ActivityEntry) -> None:
         self.total += 1
-        entry = replace(entry, key=self.total)
+        entry = entry._replace(key=self.total)
         earlier = self._entry_to_extend(entry)
         if earlier is None:
             self._entries[entry.key] = entry
@@ -108,7 +107,7 @@ class Activity:
                 del self._entries[alike[0]]
         else:
             del self._entries[earlier.key]
-            self._entries[earlier.key] = replace(entry, requests=earlier.requests + 1, key=earlier.key)
+            self._entries[earlier.key] = entry._replace(requests=earlier.requests + 1, key=earlier.key)
         if self._listener is not None:
             self._listener(entry)
 
