@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Delete, Executable, Insert, Select, Table,
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, CursorResult, Dialect, Engine, ExceptionContext
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.util import LRUCache
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.texts import Text
@@ -61,7 +62,7 @@ class Database(ABC):
     def __init__(self) -> None:
         self._options = {
             "schema_translate_map": {TEMPORARY: self.temporary},
-            "compiled_cache": {},  # of all connections
+            "compiled_cache": LRUCache[Any, Any](500),  # of all connections
             "preserve_rowcount": True,  # also of an INSERT
         }
         event.listen(self.dialect, "handle_error", _driver_error)

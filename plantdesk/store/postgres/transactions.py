@@ -335,9 +335,9 @@ class Transactions:
             return False
         with translate_errors(self._address), connection.transaction():
             execute(connection, LOCK_STATE)
-            has_more_changes = prune(runner_of(connection))
-            has_more_commits = prune_commits(runner_of(connection))
-            return has_more_changes or has_more_commits
+            runner = runner_of(connection)
+            has_more_changes = prune(runner)
+            return prune_commits(runner) or has_more_changes
 
     def _commit(self, writer: PostgresChangeWriter, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""

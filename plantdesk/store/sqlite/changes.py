@@ -133,8 +133,9 @@ class SqliteChangeWriter(ChangeWriter):
     """A change in a file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        runner_of(connection).run(_KEEP_SEQ)  # no `seq` of a plant that the change deletes is used again
-        super().__init__(runner_of(connection), read_counters(connection).change + 1)
+        runner = runner_of(connection)
+        runner.run(_KEEP_SEQ)  # no `seq` of a plant that the change deletes is used again
+        super().__init__(runner, read_counters(connection).change + 1)
         self._connection = connection
 
     @property
