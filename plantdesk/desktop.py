@@ -117,7 +117,7 @@ class Desktop(QObject):
             self.window.is_quitting = True
 
     @Slot(str)
-    def open_address(self, address: str) -> None:
+    def open_plant_url(self, address: str) -> None:
         """Show the plant of an address, at once or when the window is there."""
         request = WindowRequest(address=address)
         if self.session is None or self.session.workspace is None:
@@ -189,19 +189,19 @@ class Desktop(QObject):
         return single_window.is_locked
 
 
-class Application(QApplication):
-    """`address_opened(address)`: macOS has a URL for the program that runs already, or is starting.
+class DesktopApplication(QApplication):
+    """`plant_url_opened(address)`: macOS has a URL for the program that runs already, or is starting.
 
     `ending`: the program is to end, as by the menu of the Dock; it closes its windows first.
     """
 
-    address_opened = Signal(str)
+    plant_url_opened = Signal(str)
     ending = Signal()
 
     @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QFileOpenEvent) and (address := event.url().toString()).startswith(URL_SCHEME):
-            self.address_opened.emit(address)
+            self.plant_url_opened.emit(address)
             return True
         if event.type() is QEvent.Type.Quit:
             self.ending.emit()
@@ -214,13 +214,13 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
     Raises StuckWindowError.
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
-    app = Application(sys.argv[:1])
+    app = DesktopApplication(sys.argv[:1])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
     with ExitStack() as running:
         desktop = Desktop(app, location, port, request)
-        app.address_opened.connect(desktop.open_address)
+        app.plant_url_opened.connect(desktop.open_plant_url)
         app.ending.connect(desktop.prepare_end)
         desktop.window_shown.connect(partial(_begin_logging, desktop, running))
         try:

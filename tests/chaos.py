@@ -27,7 +27,7 @@ from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from tests.support.disks import mounted, tmpfs
 from tests.support.ports import free_port
 from tests.support.programs import Home, post
@@ -151,7 +151,7 @@ class Chaos:
         self.check(self.command("backup"))
 
     def restore(self) -> None:
-        backups = Backups(self.database).newest_first()
+        backups = BackupFolder(self.database).newest_first()
         if backups:
             self.check(self.command("restore", "--yes", str(self.random.choice(backups[:5]).path)))
 
@@ -263,7 +263,7 @@ class Chaos:
 
     def read_new_backups(self) -> None:
         """Note which plants are saved, and remove old backups: so many in a few minutes would fill the disk."""
-        backups = [backup.path for backup in Backups(self.database).newest_first()]
+        backups = [backup.path for backup in BackupFolder(self.database).newest_first()]
         for path in backups:
             if path not in self.read:
                 self.saved |= _ids_in(path)

@@ -408,7 +408,7 @@ from plantdesk.cli import main as cli
 from plantdesk.ui import single_window as single_window
 from plantdesk.ui.widgets.dialog import MessageBox
 
-class Application(desktop.Application):
+class ClosingApplication(desktop.DesktopApplication):
     def exec(self):
         self.clock = QTimer(interval=10)
         self.clock.timeout.connect(self.close_box)
@@ -421,7 +421,7 @@ class Application(desktop.Application):
                 print(box.text)
                 box.close()
 
-desktop.Application = Application
+desktop.DesktopApplication = ClosingApplication
 single_window._TIMEOUT = single_window._CLOSING_TIMEOUT = 100
 sys.exit(cli.main())
 """
@@ -703,7 +703,7 @@ def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
         desk.until(lambda: desk.toast.text.startswith(sentence))
         desk.until(lambda: later.poll() == 0)
         assert [*desk.table.selected_ids()] == [1]
-        desk.desktop.open_address("plantdesk:3")  # macOS
+        desk.desktop.open_plant_url("plantdesk:3")  # macOS
         desk.until(lambda: [*desk.table.selected_ids()] == [3])
 
 
@@ -711,9 +711,9 @@ _FILE_OPEN = """
 import sys
 from PySide6.QtCore import QCoreApplication, QUrl
 from PySide6.QtGui import QFileOpenEvent
-from plantdesk.desktop import Application
-app = Application([])
-app.address_opened.connect(print)
+from plantdesk.desktop import DesktopApplication
+app = DesktopApplication([])
+app.plant_url_opened.connect(print)
 for url in ("plantdesk:42", "https://plantdesk.example/plantdesk:1"):
     QCoreApplication.sendEvent(app, QFileOpenEvent(QUrl(url)))
 """

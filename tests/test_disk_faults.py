@@ -25,7 +25,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.platform import paths, settings
 from plantdesk.platform.unsaved_file import UnsavedFile
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.adding import add_each, store_at
 from tests.support.clients import new_token
@@ -174,7 +174,7 @@ def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
     database = small_disk / "plants.db"
     with closing(SqliteStore(database)) as store:
         add_each(store, [(NewPlant(id=number, name="x" * 2500), FORM) for number in range(100)])
-        backups = Backups(database)
+        backups = BackupFolder(database)
         good = FileBackups(database).make(BackupKind.AUTOMATIC)
         ballast = fill(small_disk)
         with pytest.raises(Exception, match=r"(?i)full|No space"):

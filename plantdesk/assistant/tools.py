@@ -87,7 +87,7 @@ class NewTexts(BaseModel):
     note: str | None = Field(default=None, description="Empty: none")
 
 
-class AddedPlant(BaseModel):
+class PlantToAdd(BaseModel):
     """A plant to be added."""
 
     model_config = ConfigDict(extra="forbid")
@@ -178,7 +178,7 @@ class Tools:
             for change, _, _ in entries
         ]
 
-    def add_plants(self, plants: Annotated[list[AddedPlant], Field(min_length=1)], ctx: Context) -> Changed:
+    def add_plants(self, plants: Annotated[list[PlantToAdd], Field(min_length=1)], ctx: Context) -> Changed:
         """Add plants as one change: all of them, or none."""
         self._check_limit(len(plants))
         with _tool_errors():
@@ -340,7 +340,7 @@ def _source(ctx: Context) -> Source:
     return Source(0, SourceKind.ASSISTANT, f"assistant {name or 'without a name'}")
 
 
-def _insert(plant: AddedPlant) -> Insert:
+def _insert(plant: PlantToAdd) -> Insert:
     check_name(plant.name)
     values: dict[str, object] = {"name": plant.name, **({"tag": plant.tag} if plant.tag else {})}
     return Insert(plant_to_add(values, plant.id), plant_note(plant.note or ""))

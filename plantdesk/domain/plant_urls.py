@@ -21,20 +21,20 @@ class InvalidAddressError(PlantDeskError):
         super().__init__(address=shortened(" ".join(address.split())))
 
 
-def address_of(plant_id: int) -> str:
+def url_of(plant_id: int) -> str:
     """Return the address of a plant."""
     return f"{URL_SCHEME}{plant_id}"
 
 
-def id_of(address: str) -> int:
+def id_of_url(address: str) -> int:
     """Return the id in an address. Raises InvalidAddressError."""
-    before, plant_id = split_address(address)
+    before, plant_id = split_url(address)
     if before or plant_id is None:
         raise InvalidAddressError(address)
     return plant_id
 
 
-def split_address(text: str) -> tuple[str, int | None]:
+def split_url(text: str) -> tuple[str, int | None]:
     """Return the text before an address at its end, as a barcode reader types it, and the id.
 
     Without an address, return the whole text and None.

@@ -34,7 +34,7 @@ _Result = TypeVar("_Result")
 _log = logging.getLogger(__name__)
 
 
-class Outcome(NamedTuple):
+class AddResult(NamedTuple):
     """The result of a group: one outcome for each entry, in order, the new plants, and the number of the commit.
 
     Only a shared store numbers commits, and only those that have added plants have a number.
@@ -110,10 +110,10 @@ class WriterThread(ABC):
         """Do the jobs of the queue until it ends; never raise."""
 
     @abstractmethod
-    def _add_together(self, entries: Entries) -> Outcome:
+    def _add_together(self, entries: Entries) -> AddResult:
         """Add plants in one transaction. Raises PlantDeskError if none was added."""
 
-    def _add_group(self, group: Sequence[AddJob]) -> Outcome:
+    def _add_group(self, group: Sequence[AddJob]) -> AddResult:
         added = self._add([entry for job in group for entry in job.entries])
         start = 0
         for job in group:
@@ -121,25 +121,25 @@ class WriterThread(ABC):
             start += len(job.entries)
         return added
 
-    def _add(self, entries: Entries) -> Outcome:
+    def _add(self, entries: Entries) -> AddResult:
         try:
             return self._add_together(entries)
         except PlantDeskError as error:
-            return Outcome([error] * len(entries))
+            return AddResult([error] * len(entries))
         except MemoryError:
-            return Outcome([OutOfMemoryError()] * len(entries))
+            return AddResult([OutOfMemoryError()] * len(entries))
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
                 message = Text("PlantDesk could not save this because of a defect in it. Its log has the details.")
                 failure = PlantDeskError(message)
                 failure.__cause__ = error
-                return Outcome([failure])
+                return AddResult([failure])
         results = [self._add([entry]) for entry in entries]
         outcomes = [outcome for result in results for outcome in result.outcomes]
         added = tuple(row for result in results for row in result.added)
         positions = [result.position for result in results if result.position is not None]
-        return Outcome(outcomes, added, max(positions, default=None))
+        return AddResult(outcomes, added, max(positions, default=None))
 
 
 class WrittenStore(PlantStore):

@@ -52,7 +52,7 @@ _IMAGE_SIZE = 50
 _CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
-class Extent(NamedTuple):
+class ChangeSize(NamedTuple):
     """The plants of a change, the bytes of their before-images, the growth in plants, and a plant's name."""
 
     plants: int
@@ -85,7 +85,7 @@ class ChangeWriter(ABC):
         """Return the first of so many new sequence numbers."""
 
     @abstractmethod
-    def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
+    def complete(self, extent: ChangeSize, largest_id: ScalarSelect[int]) -> Update:
         """Note that the change is complete; return what keeps ids up to `largest_id` (may be NULL) from being given."""
 
     def add_to_plant_count(self, plants: int) -> None:  # noqa: B027  a file counts its plants itself
@@ -145,7 +145,7 @@ class ChangeWriter(ABC):
 
     # --- the entry ---
 
-    def extent(self) -> Extent:
+    def extent(self) -> ChangeSize:
         """Return the extent of the change, by its before-images."""
         image = BEFORE_IMAGE.c
         is_of_change = image.change == self.number
@@ -155,7 +155,7 @@ class ChangeWriter(ABC):
         size = func.coalesce(func.sum(sum(texts, start=literal(_IMAGE_SIZE))), 0)
         growth = func.count(image.after) - func.count(image.seq)
         facts = select(func.count(), size, growth, named.correlate(None).scalar_subquery()).where(is_of_change)
-        return Extent(*self.runner.run(facts).one())
+        return ChangeSize(*self.runner.run(facts).one())
 
     def record(
         self,
@@ -163,7 +163,7 @@ class ChangeWriter(ABC):
         kind: ChangeKind,
         parameters: dict[str, Any],
         undoes: int | None = None,
-        extent: Extent | None = None,
+        extent: ChangeSize | None = None,
     ) -> Change:
         """Add the entry of the change and return it. The before-images must be complete."""
         extent, image = extent or self.extent(), BEFORE_IMAGE.c

@@ -123,9 +123,9 @@ class SqliteLocation:
             has_file = os.path.lexists(self.path)
         if has_file or os.path.lexists(f"{self.path}-wal"):
             return True
-        from plantdesk.store.sqlite.files.backup_folder import Backups
+        from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 
-        return bool(Backups(self.path).newest_first())
+        return bool(BackupFolder(self.path).newest_first())
 
     def check(self) -> bool:
         """Return whether there is a file with content; it is checked before SQLite opens it as a store."""
@@ -146,9 +146,9 @@ class SqliteLocation:
 
     def open_reader(self) -> PlantReader:
         """Open the store without a writer."""
-        from plantdesk.store.sqlite.reader import FileReader
+        from plantdesk.store.sqlite.reader import StandaloneSqliteReader
 
-        return FileReader(self.path)
+        return StandaloneSqliteReader(self.path)
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
@@ -267,10 +267,10 @@ class PostgresLocation(Address):
 
     def open_reader(self) -> PlantReader:
         """Open the store without a writer."""
-        from plantdesk.store.postgres.reader import ServerReader
+        from plantdesk.store.postgres.reader import StandalonePostgresReader
 
         self._check_user()
-        return ServerReader(self)
+        return StandalonePostgresReader(self)
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return nothing: a shell must not wait for a server."""

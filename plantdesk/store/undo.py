@@ -109,7 +109,7 @@ def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
         writer.allow_long_statements()
     try:
         with writer.bulk_planning(change.plants):
-            outcome = _Undo(writer, change).bring_back()
+            outcome = _Undo(writer, change).restore()
     except writer.database.integrity_error as error:
         raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=change.title) from error
     return outcome(writer.record(source, kind, parameters, change.number))
@@ -134,7 +134,7 @@ class _Undo:
             .where(self._is_former, UNDONE.c.after.is_(None), UNDONE.c.seq.is_not(None), not_(and_(*same)))
         )
 
-    def bring_back(self) -> partial[Undone]:
+    def restore(self) -> partial[Undone]:
         """Return all of the outcome but its change, which is not recorded yet. Raises UndoConflictError."""
         undone = self._undone
         restored = self._restore()

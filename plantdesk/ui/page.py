@@ -142,7 +142,7 @@ class SidePane(QFrame):
             self.focus_lost.emit()
 
 
-class Part(IntEnum):
+class PagePart(IntEnum):
     """The parts of the window, in the order in which F6 goes through them."""
 
     TOAST = auto()
@@ -156,7 +156,7 @@ class Part(IntEnum):
 
 
 class _FocusTarget(NamedTuple):
-    part: Part
+    part: PagePart
     widget: QWidget
     focus: Callable[[], object]
 
@@ -181,7 +181,7 @@ class Page(QFrame):
         self.card_pane = SidePane("card", self)
         self.toast = Toast(theme, self)
         self._lay_out()
-        self.add_part(Part.TOAST, self.toast, self.toast.focus_first)
+        self.add_part(PagePart.TOAST, self.toast, self.toast.focus_first)
         for pane in (self.sidebar_pane, self.card_pane):
             pane.changed.connect(self.collapse_panes)
         theme.changed.connect(self.collapse_panes)
@@ -201,12 +201,12 @@ class Page(QFrame):
         """Return a new bar. It is hidden until it shows a state."""
         return self._bar_stack.add()
 
-    def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
+    def add_part(self, part: PagePart, widget: QWidget, focus: Callable[[], object]) -> None:
         """Let F6 reach `widget` while it is visible; `focus` moves the focus there."""
         self._parts.append(_FocusTarget(part, widget, focus))
         self._parts.sort(key=lambda target: target.part)
 
-    def focus_part(self, part: Part) -> None:
+    def focus_part(self, part: PagePart) -> None:
         """Move the focus to a part of the window, if it is visible."""
         for target in self._parts:
             if target.part is part and target.widget.isVisible():

@@ -22,7 +22,7 @@ _TEXT_STEP = 1.1
 
 
 class Preferences(QObject):
-    """The present settings. `changed`: by this window or, after `follow`, by another one.
+    """The present settings. `changed`: by this window or, after `watch_file`, by another one.
 
     If the file cannot be written, this is logged, and changes last until the program ends. `quarantined` is the new
     path of a damaged file. `are_saved`: the last write succeeded. `are_new`: there was no file at the start.
@@ -43,7 +43,7 @@ class Preferences(QObject):
         self.are_new = file is None or not file.exists()
         self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
-    def follow(self, window: QObject) -> None:
+    def watch_file(self, window: QObject) -> None:
         """Apply changes of the file by other windows, as long as `window` exists."""
         if self._file is None or self._watcher is not None:
             return

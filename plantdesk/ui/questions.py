@@ -18,7 +18,7 @@ from plantdesk.domain.tags import tag_from_input
 from plantdesk.domain.texts import shortened
 from plantdesk.ui.background import StoreQueries, plant_of
 from plantdesk.ui.feature import Feature, WindowContext
-from plantdesk.ui.page import Part
+from plantdesk.ui.page import PagePart
 from plantdesk.ui.texts import error_text, one_line, quoted, translate, translated
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.theme.theme import Theme
@@ -145,7 +145,7 @@ class CloseQuestion(QObject):
             self._ask(title, running_text, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
             text, confirm = self._unsaved_texts()
-            show = partial(self._context.page.focus_part, Part.UNSAVED)
+            show = partial(self._context.page.focus_part, PagePart.UNSAVED)
             self._ask(unsaved, text, confirm, self.tr("&Show"), show)
         return not running_text and not unsaved
 

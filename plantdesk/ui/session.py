@@ -236,7 +236,7 @@ class Session(QObject):
         self._window.show_in_front(request.token)
         self._begin_services()
         if request.address:
-            self.workspace.open_address(request.address)
+            self.workspace.open_plant_url(request.address)
 
     def show_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, even after the window was closed."""

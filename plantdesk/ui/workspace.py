@@ -253,9 +253,9 @@ class Workspace(Page):
         """Raise the quick entry; `token` is the activation token of Wayland."""
         self._plants.open_quick(token)
 
-    def open_address(self, address: str) -> None:
+    def open_plant_url(self, address: str) -> None:
         """Show the plant of an address, as soon as the store is open."""
-        self._plants.open_address(address)
+        self._plants.open_plant_url(address)
 
     def may_close_store(self) -> bool:
         """Return whether the store may be closed now; otherwise explain why not."""
@@ -274,7 +274,7 @@ class Workspace(Page):
 
     def set_up(self) -> None:
         """Finish the setup of the features, before the content is shown."""
-        self._context.preferences.follow(self)
+        self._context.preferences.watch_file(self)
         for feature in self._features:
             feature.set_up()
             feature.view_changed.connect(self._view_timer.start)

@@ -23,7 +23,7 @@ from plantdesk.store import history
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files import store_file
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES, Make
 from tests.support.adding import store_at
@@ -95,7 +95,7 @@ def cases(*groups: dict[str, Make]) -> pytest.MarkDecorator:
 
 def prune_backups(path: Path) -> None:
     FileBackups(path).make()
-    Backups(path).prune("another")
+    BackupFolder(path).prune("another")
 
 
 #: What a program does with a file that it is given, as the store or as a backup.
@@ -124,7 +124,7 @@ def test_a_hostile_file_is_refused_and_nothing_is_touched(folder: Path, path: Pa
             name: before[name] for name in before if name not in may_appear
         }
     assert plants(own) == own_plants
-    assert Backups(path).newest_first() == []
+    assert BackupFolder(path).newest_first() == []
 
 
 @cases(BAD_ROWS)

@@ -14,7 +14,7 @@ import project
 from linux import completions
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from tests.support.terminals import Terminal
 from tests.support.waiting import SECONDS
 
@@ -59,7 +59,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 
 
 def backup_name() -> str:
-    (backup,) = Backups(paths.database_file()).newest_first()
+    (backup,) = BackupFolder(paths.database_file()).newest_first()
     return backup.path.name
 
 

@@ -26,7 +26,7 @@ from plantdesk.platform import paths, settings
 from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder, copy_database
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import store as store_of
 from tests.support.waiting import SECONDS
@@ -303,7 +303,7 @@ def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
         with closing(SqliteStore(tmp_path / name)) as store:
             add(store, number)
             assert FileBackups(store.path).make_after(3600)
-            backups = Backups(store.path)
+            backups = BackupFolder(store.path)
             backups.prune("")
             (backup,) = backups.newest_first()
             assert ids_in(backup.path) == [number]
@@ -331,7 +331,7 @@ def test_backups_of_0_1_0_are_still_found(store: SqliteStore, path: Path) -> Non
     legacy = path.with_name("plants-backups")
     made.path.parent.rename(legacy)
     (legacy / made.path.name).rename(legacy / made.path.name.replace("plants.db-", "plants-"))
-    assert len(Backups(path).newest_first()) == 1
+    assert len(BackupFolder(path).newest_first()) == 1
     assert FileBackups(path).make().path.parent == legacy
 
 

@@ -24,7 +24,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files import file_lock
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.open_checks import is_own_log, log_size
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import SqliteStore
@@ -213,7 +213,7 @@ def test_what_a_store_holds_is_saved_when_it_is_copied_back_while_it_is_open(fol
         while store.add(new_plant({"id": 7001, "name": "New"}), COMMAND).exception(SECONDS) is not None:
             pass  # as it was replaced
     assert 7001 in {row[0] for row in content(path)}
-    assert {row[0] for row in content(Backups(path).newest_first()[0].path)} >= {1, *_LATER, 7000}
+    assert {row[0] for row in content(BackupFolder(path).newest_first()[0].path)} >= {1, *_LATER, 7000}
 
 
 def test_a_killed_store_takes_the_place_of_another_with_its_log(folder: Path) -> None:

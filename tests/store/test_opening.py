@@ -31,7 +31,7 @@ from plantdesk.store.sqlite import transactions
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.open_checks import check_file
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import REFUSED
@@ -210,7 +210,7 @@ def test_a_link_to_an_empty_file_stays_a_link(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert target.stat().st_size > 0
     FileBackups(link).make()
-    assert [backup.path.parent for backup in Backups(target).newest_first()] == [target.with_name("garden.db-backups")]
+    assert [backup.path.parent for backup in BackupFolder(target).newest_first()] == [target.with_name("garden.db-backups")]
 
 
 @posix
@@ -338,7 +338,7 @@ def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) 
     with pytest.raises(StoreDamagedError):
         SqliteStore(path)
     FileBackups(path).restore(backup.path)
-    (quarantined,) = [each for each in Backups(path).newest_first() if each.kind is BackupKind.DAMAGED]
+    (quarantined,) = [each for each in BackupFolder(path).newest_first() if each.kind is BackupKind.DAMAGED]
     look = FileBackups(path).preview(quarantined.path)
     assert look.is_partial
     assert 450 <= look.plants < 500

@@ -23,7 +23,7 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import add_as_next
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.store.sqlite.transactions import UnsavedError
 from tests.store.test_backups import ids_in
@@ -62,7 +62,7 @@ def changes(store: SqliteStore) -> SimpleQueue[bool]:
 
 
 def replaced_backups(path: Path) -> list[list[int]]:
-    return [ids_in(backup.path) for backup in Backups(path).newest_first() if backup.kind is BackupKind.REPLACED]
+    return [ids_in(backup.path) for backup in BackupFolder(path).newest_first() if backup.kind is BackupKind.REPLACED]
 
 
 def test_an_idle_store_notices_saves_what_it_held_and_opens_the_new_file(
@@ -158,7 +158,7 @@ def test_backups_may_be_on_another_disk(
             pytest.skip("there is no other disk")
         folder = others[0] / f"plantdesk-{os.getpid()}"
     folder.mkdir()
-    Backups(path).folder.symlink_to(folder)
+    BackupFolder(path).folder.symlink_to(folder)
     try:
         add(store, 1)
         good = FileBackups(path).make()
@@ -169,7 +169,7 @@ def test_backups_may_be_on_another_disk(
         path.write_bytes(b"\x5a" * 20_000)
         restored = FileBackups(path).restore(good.path)
         assert ids_in(path) == [1]
-        assert restored.saved in [backup.path for backup in Backups(path).newest_first()]
+        assert restored.saved in [backup.path for backup in BackupFolder(path).newest_first()]
     finally:
         for file in folder.iterdir():
             file.unlink()
@@ -187,7 +187,7 @@ def test_closing_fails_where_what_was_removed_cannot_be_saved(path: Path) -> Non
     """A command ends with an error then: what it has added is in no file."""
     store = SqliteStore(path)
     add(store, 1)
-    Backups(path).folder.write_text("in the way")
+    BackupFolder(path).folder.write_text("in the way")
     path.unlink()
     for _ in range(2):
         with pytest.raises(UnsavedError, match="backup"):
@@ -217,12 +217,12 @@ def test_a_folder_of_backups_that_may_not_be_written_is_an_error_and_no_hang(
     store: SqliteStore, path: Path, other: Path
 ) -> None:
     add(store, 1)
-    Backups(path).folder.write_text("in the way")
+    BackupFolder(path).folder.write_text("in the way")
     other.replace(path)
     for plant_id in (2, 3):
         with pytest.raises(StoreError, match="backup"):
             store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
-    Backups(path).folder.unlink()
+    BackupFolder(path).folder.unlink()
     while True:
         (outcome,) = add_each(store, plants(4))  # type: ignore[arg-type]
         if not isinstance(outcome, StoreError):
@@ -446,13 +446,13 @@ def test_nothing_is_acknowledged_without_the_log_index(store: SqliteStore, path:
     add(store, 1, 2)
     reported: SimpleQueue[StoreError | None] = SimpleQueue()
     store.subscribe_health(reported.put)
-    Backups(path).folder.write_text("in the way")
+    BackupFolder(path).folder.write_text("in the way")
     path.with_name("plants.db-shm").unlink()
     assert reported.get(timeout=SECONDS) is not None
     for plant_id in (3, 4):
         with pytest.raises(StoreError):
             store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
-    Backups(path).folder.unlink()
+    BackupFolder(path).folder.unlink()
     assert reported.get(timeout=SECONDS) is None
     add(store, 5)
     store.close()

@@ -26,7 +26,7 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store import history
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import store as hostile_store
@@ -115,14 +115,14 @@ def test_what_cannot_be_restored_changes_nothing(path: Path, backup: Backup, wha
         with pytest.raises(BackupUnusableError):
             refused(file)
     assert rows_in(path) == before
-    assert len(Backups(path).newest_first()) <= 1
+    assert len(BackupFolder(path).newest_first()) <= 1
 
 
 def test_without_a_backup_of_the_present_state_nothing_is_restored(path: Path, backup: Backup) -> None:
     before = rows_in(path)
     aside = backup.path.rename(path.with_name("aside.db"))
-    Backups(path).folder.rmdir()
-    Backups(path).folder.write_text("in the way")
+    BackupFolder(path).folder.rmdir()
+    BackupFolder(path).folder.write_text("in the way")
     with pytest.raises(StoreError, match=r"plants\.db-backups"):
         FileBackups(path).restore(aside)
     assert rows_in(path) == before
@@ -209,7 +209,7 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
     put(opened, 7, "Fern")
     opened.close()
     assert [row[0] for row in rows_in(path)] == ([1, 2, 3, 7] if way == "restored" else [7])
-    assert left in [kept.read_bytes() for kept in Backups(path).folder.glob("*-wal")]
+    assert left in [kept.read_bytes() for kept in BackupFolder(path).folder.glob("*-wal")]
 
 
 @pytest.mark.usefixtures("backup")

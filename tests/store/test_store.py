@@ -33,7 +33,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import View
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import transactions
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.reader import all_ids
@@ -125,7 +125,7 @@ def test_a_foreign_file_that_took_the_place_is_refused_and_left(store: SqliteSto
         with pytest.raises(StoreDamagedError):
             store.add(plant(plant_id), COMMAND).result(SECONDS)
     assert path.read_bytes() == b"my diary" * 1000
-    (kept,) = Backups(path).newest_first()
+    (kept,) = BackupFolder(path).newest_first()
     assert [row[0] for row in stored(kept.path)] == [1]
     kept.path.replace(path)
     store.add(plant(2), COMMAND).result(SECONDS)
@@ -145,7 +145,7 @@ def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Sqlite
     store.add(plant(4), COMMAND).result(SECONDS)
     store.close()
     assert [row[0] for row in stored(path)] == [1, 2, 3, 4]
-    assert [row[0] for row in stored(Backups(path).newest_first()[0].path)] == [1]
+    assert [row[0] for row in stored(BackupFolder(path).newest_first()[0].path)] == [1]
 
 
 # --- error, and its end ------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection, View
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.transfer.files import input_file
@@ -152,7 +152,7 @@ def _back_up(desk: Desk) -> None:
 
 
 def _restore_backup(desk: Desk) -> None:
-    backup = next(each for each in Backups(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
+    backup = next(each for each in BackupFolder(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
     arm()
     FileBackups(desk.path).restore(backup.path)
 
@@ -323,7 +323,7 @@ def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
     except (StoreGoneError, StoreDamagedError):
         if not scenario.may_fail:
             raise
-        backup = next(each for each in Backups(desk.path).newest_first() if each.kind is not BackupKind.DAMAGED)
+        backup = next(each for each in BackupFolder(desk.path).newest_first() if each.kind is not BackupKind.DAMAGED)
         FileBackups(desk.path).restore(backup.path)
         SqliteStore(desk.path).close()
     missing = {plant_id for plant_id in expected - found if plant_id < _OTHERS or not scenario.only_own}
@@ -332,7 +332,7 @@ def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
 
 def _ids_in_backups(path: Path) -> set[int]:
     found: set[int] = set()
-    for backup in Backups(path).newest_first():
+    for backup in BackupFolder(path).newest_first():
         with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(backup.path)) as database:
             found |= {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
     return found

@@ -75,7 +75,7 @@ def test_the_status_line(qtbot: QtBot, theme: Theme, name: str) -> None:
 
 def test_messages_bars_and_pages_without_rows(qtbot: QtBot, theme: Theme, name: str) -> None:
     line, bar = MessageLine(theme), InfoBar(theme)
-    page = StatePage(theme, "search-x", "text_2", "No plants match")
+    page = StatePage(theme, "search-x", "muted", "No plants match")
     for widget in (line, bar, page):
         shown(qtbot, widget)
     bar.show_state(Tone.WARNING, name, name)

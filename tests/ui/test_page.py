@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from plantdesk.ui.page import Page, Part
+from plantdesk.ui.page import Page, PagePart
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.messages import Tone
 
@@ -143,23 +143,23 @@ def test_a_bar_moves_nothing_and_covers_no_pane(qtbot: QtBot, page: Page, width:
 
 
 def test_f6_skips_what_is_hidden(page: Page) -> None:
-    went: list[Part] = []
-    widgets = {part: QLineEdit(page) for part in (Part.STATUS, Part.FORM, Part.LIST)}
+    went: list[PagePart] = []
+    widgets = {part: QLineEdit(page) for part in (PagePart.STATUS, PagePart.FORM, PagePart.LIST)}
     for part, widget in widgets.items():
         page.add_part(part, widget, partial(went.append, part))
         widget.show()
     page.focus_next_part(1)
-    widgets[Part.FORM].hide()
+    widgets[PagePart.FORM].hide()
     page.focus_next_part(1)
-    assert went == [Part.FORM, Part.LIST]
+    assert went == [PagePart.FORM, PagePart.LIST]
 
 
 def test_f6_comes_to_a_message_first_and_only_once(page: Page) -> None:
-    went: list[Part] = []
-    page.add_part(Part.FORM, page.card_pane, partial(went.append, Part.FORM))
+    went: list[PagePart] = []
+    page.add_part(PagePart.FORM, page.card_pane, partial(went.append, PagePart.FORM))
     page.toast.show_problem("Nothing was copied.")
     page.activateWindow()
     page.focus_next_part(1)
     assert not page.toast.is_waiting
     page.focus_next_part(1)
-    assert went == [Part.FORM]
+    assert went == [PagePart.FORM]

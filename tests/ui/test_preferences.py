@@ -36,7 +36,7 @@ def test_windows_keep_what_others_have_changed(file: Path) -> None:
 def test_a_window_follows_what_another_one_changes(tmp_path: Path, qtbot: QtBot) -> None:
     file = tmp_path / "new" / "settings.json"
     window_a, window_b = Preferences(file), Preferences(file)
-    window_a.follow(window_a)
+    window_a.watch_file(window_a)
     with qtbot.waitSignal(window_a.changed):
         window_b.change(theme="dark")
     assert window_a.settings.theme == "dark"
@@ -49,7 +49,7 @@ def test_a_window_follows_what_another_one_changes(tmp_path: Path, qtbot: QtBot)
 def test_the_watch_ends_with_the_window(tmp_path: Path, qtbot: QtBot) -> None:
     """A user may have 128 on Linux, and each open file of plants needs one."""
     window, preferences = QObject(), Preferences(tmp_path / "settings.json")
-    preferences.follow(window)
+    preferences.watch_file(window)
     (watcher,) = window.findChildren(QFileSystemWatcher)
     with qtbot.waitSignal(watcher.destroyed):
         window.deleteLater()
@@ -69,7 +69,7 @@ def test_a_file_that_is_damaged_while_the_window_is_open_changes_nothing(
     file, edited = tmp_path / "settings.json", tmp_path / "edited"
     window = Preferences(file)
     window.change(theme="dark")
-    window.follow(window)
+    window.watch_file(window)
     assert window._watcher is not None  # noqa: SLF001
     with qtbot.waitSignal(window._watcher.directoryChanged):  # noqa: SLF001
         if content is None:
@@ -93,7 +93,7 @@ def test_what_could_not_be_saved_is_not_lost_by_following(
     monkeypatch.setattr(settings, "_LOCK_TIMEOUT", 0.05)
     window_a, window_b = Preferences(file), Preferences(file)
     window_b.change(language="de")
-    window_a.follow(window_a)
+    window_a.watch_file(window_a)
     with settings.lock_file(file):
         window_a.change(theme="dark")
     window_b.change(language="fr")

@@ -40,10 +40,10 @@ from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
-from plantdesk.store.postgres.transactions import PostgresChangeWriter, Transactions
+from plantdesk.store.postgres.transactions import PostgresChangeWriter, PostgresTransactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
 from plantdesk.store.restoring import create_tables as create_restored
-from plantdesk.store.sqlite.backups import MadeBackups, Write, new_copy
+from plantdesk.store.sqlite.backups import BackupMaker, Write, new_copy
 from plantdesk.store.sqlite.restore_source import load
 
 #: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
@@ -77,7 +77,7 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
         raise NulInStoreError(*with_nul)
     address = patient(address)
     create_tables(address)
-    with closing(Transactions(address, is_large=True)) as transactions:
+    with closing(PostgresTransactions(address, is_large=True)) as transactions:
         copied = transactions.write(partial(_fill, address, source, progress))
         with translate_errors(address):
             connection = transactions.open()
@@ -127,7 +127,7 @@ def _rows(connection: Connection, table: Table) -> Iterator[Row]:
 # --- backups ---
 
 
-class SharedBackups(MadeBackups):
+class SharedBackups(BackupMaker):
     """The backups that this computer has made of a shared store."""
 
     is_shared = True
@@ -164,12 +164,12 @@ class SharedBackups(MadeBackups):
         return Restored(preview, saved.path, tokens_retained=True, change=change)
 
     @contextmanager
-    def _loaded(self, backup: Path) -> Iterator[tuple[RestorePreview, Transactions]]:
+    def _loaded(self, backup: Path) -> Iterator[tuple[RestorePreview, PostgresTransactions]]:
         """Copy the plants of a file into the temporary table `restored` of a connection, and compare them."""
         with closing(sqlite3.connect("", isolation_level=None, uri=True)) as reading:  # a temporary file
             loaded = load(reading, backup)
             address = patient(self._address)
-            with closing(Transactions(address, is_large=True)) as transactions, translate_errors(address):
+            with closing(PostgresTransactions(address, is_large=True)) as transactions, translate_errors(address):
                 connection = transactions.open()
                 create_restored(runner_of(connection))
                 _copy(reading, connection)

@@ -215,7 +215,7 @@ class PostgresReader(StoreReader):
         return query(runner_of(connection))
 
 
-class ServerReader(PostgresReader):
+class StandalonePostgresReader(PostgresReader):
     """A reader with a connection of its own."""
 
     def __init__(self, address: Address) -> None:

@@ -21,7 +21,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import Outcome, WriterThread, WrittenStore
+from plantdesk.store.base import AddResult, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.address import Address
@@ -31,7 +31,7 @@ from plantdesk.store.postgres.database import runner_of
 from plantdesk.store.postgres.desks import CommitListener, create_tables
 from plantdesk.store.postgres.errors import RightsMissingError, ServerUnreachableError, StandbyError, translate_errors
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
-from plantdesk.store.postgres.transactions import OutcomeUnknownError, Transactions
+from plantdesk.store.postgres.transactions import OutcomeUnknownError, PostgresTransactions
 from plantdesk.store.write_queue import AddJob, Entries, Job, PollJob, WriteJob
 
 _log = logging.getLogger(__name__)
@@ -47,12 +47,12 @@ _IDLE_INTERVAL = 5.0
 _CLOSE_INTERVAL = 3.0
 
 
-class Writer(WriterThread):
+class PostgresWriter(WriterThread):
     """The thread that owns the connection of all writes."""
 
     def __init__(
         self,
-        transactions: Transactions,
+        transactions: PostgresTransactions,
         publish: Callable[[Changes], None],
         report_health: Callable[[StoreError | None], None],
         may_wait: Callable[[], bool],
@@ -105,7 +105,7 @@ class Writer(WriterThread):
                 is_more = self._quietly(self._transactions.prune)
                 self._prune_at = 0 if is_more else time.monotonic() + _PRUNE_INTERVAL
 
-    def _report_added(self, outcome: Outcome) -> None:
+    def _report_added(self, outcome: AddResult) -> None:
         if outcome.position is not None:
             changes = self._transactions.note_added(outcome)
             if changes is None:
@@ -114,7 +114,7 @@ class Writer(WriterThread):
                 self._quietly(lambda: self._publish(changes))
 
     @override
-    def _add_together(self, entries: Entries) -> Outcome:
+    def _add_together(self, entries: Entries) -> AddResult:
         return self._watched(lambda: self._transactions.add(entries))
 
     def _write(self, job: WriteJob) -> None:
@@ -184,7 +184,7 @@ class Writer(WriterThread):
 class PostgresStore(WrittenStore):
     """An open store. All methods may be called from any thread."""
 
-    _writer: Writer
+    _writer: PostgresWriter
     _first_backup = 60.0  # until then a window reads what it shows
 
     def __init__(self, address: Address, *, create: bool = False) -> None:
@@ -194,12 +194,12 @@ class PostgresStore(WrittenStore):
         if create:
             create_tables(address)
         self._reads = ReadConnection(address)
-        self._transactions = Transactions(address)
+        self._transactions = PostgresTransactions(address)
         self._lock = threading.Lock()
         self._closing: threading.Thread | None = None
         self._closed = threading.Event()
         self._listener: CommitListener | None = None  # commands need none, and wait for no lost answer
-        self._writer = Writer(
+        self._writer = PostgresWriter(
             self._transactions, self._publish, self._health_listeners.notify, lambda: self._listener is not None
         )
         self._writer.start()
@@ -216,7 +216,7 @@ class PostgresStore(WrittenStore):
 
     @override
     def new_import(self) -> PostgresImport:
-        return PostgresImport(Transactions(self._address, is_large=True), self._writer)
+        return PostgresImport(PostgresTransactions(self._address, is_large=True), self._writer)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
@@ -268,7 +268,7 @@ class PostgresStore(WrittenStore):
 class PostgresImport(StoreImport):
     """An import into a shared store."""
 
-    def __init__(self, transactions: Transactions, writer: Writer) -> None:
+    def __init__(self, transactions: PostgresTransactions, writer: PostgresWriter) -> None:
         """Begin; `transactions` have a connection for this import alone. Raises StoreError."""
         self._transactions, self._writer = transactions, writer
         with translate_errors():

@@ -25,8 +25,8 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import Changes, PlantRow, Source
 from plantdesk.domain.texts import Text
-from plantdesk.store.base import Outcome, outcome_of_taken
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
+from plantdesk.store.base import AddResult, outcome_of_taken
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, ChangeSize
 from plantdesk.store.database import VERSION_SQL, TablesChangedError
 from plantdesk.store.history import prune, prune_commits
 from plantdesk.store.models import PLANT, STATE
@@ -108,7 +108,7 @@ class PostgresChangeWriter(ChangeWriter):
         return self.seq - count + 1
 
     @override
-    def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
+    def complete(self, extent: ChangeSize, largest_id: ScalarSelect[int]) -> Update:
         self.last_change = self.number
         self.add_to_plant_count(extent.growth)
         return update(STATE).values(last_id=func.greatest(STATE.c.last_id, largest_id))
@@ -138,7 +138,7 @@ class PostgresChangeWriter(ChangeWriter):
             self.connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
 
 
-class Transactions:
+class PostgresTransactions:
     """Writes on one connection, which is opened again after it was lost."""
 
     def __init__(self, address: Address, *, is_large: bool = False) -> None:
@@ -204,7 +204,7 @@ class Transactions:
         if self._connection is not None:
             self._connection.close()
 
-    def add(self, entries: Sequence[Entry]) -> Outcome:
+    def add(self, entries: Sequence[Entry]) -> AddResult:
         """Add plants, each with its own outcome. Raises StoreError if none was added, psycopg.Error for a defect."""
         outcomes: _Known = {
             index: NulRefusedError()
@@ -232,7 +232,7 @@ class Transactions:
             added += rows
             last = position or last
             was_lost = len(known) < len(indexes)
-        return Outcome([outcomes[index] for index in range(len(entries))], tuple(added), last)
+        return AddResult([outcomes[index] for index in range(len(entries))], tuple(added), last)
 
     def _try_add(self, entries: Sequence[Entry]) -> tuple[_Known, tuple[PlantRow, ...], int | None]:
         """Add plants of different ids; return what is known of them, the new ones, and the position of their commit.
@@ -385,7 +385,7 @@ class Transactions:
                     raise OutcomeUnknownError from error
             time.sleep(_SETTLE_DELAY)
 
-    def note_added(self, outcome: Outcome) -> Changes | None:
+    def note_added(self, outcome: AddResult) -> Changes | None:
         """Move on past a commit of this desk. Return its changes for listeners; None if others committed before it."""
         if outcome.position != self.known.position + 1:
             return None
@@ -489,7 +489,7 @@ class _Added(NamedTuple):
     owner: Sequence[Any]
 
 
-def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> Outcome:
+def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> AddResult:
     """Add plants of different ids, durably. Raises psycopg.Error; the outcome of a lost connection is open."""
     values = {"plants": _as_json(entries), "key": key, "desk": desk}
     with connection.pipeline():
@@ -503,7 +503,7 @@ def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk
         raise AssertionError(commit.statusmessage)
     outcomes = [_outcome(entry, row) for entry, row in zip(entries, rows, strict=True)]
     added = tuple(each for each, row in zip(outcomes, rows, strict=True) if row.seq and isinstance(each, PlantRow))
-    return Outcome(outcomes, added, rows[0].position)
+    return AddResult(outcomes, added, rows[0].position)
 
 
 def _added_by(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:

@@ -43,7 +43,7 @@ from plantdesk.store.sqlite.changes import SqliteChangeWriter
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.database import DATABASE, runner_of
-from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, unusable
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder, copy_database, unusable
 from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -147,7 +147,7 @@ def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
 Write = Callable[[Path], object]
 
 
-class MadeBackups(Backups, ABC):
+class BackupMaker(BackupFolder, ABC):
     """The backups of a store, see `StoreBackups`."""
 
     suffix = ".db"
@@ -209,7 +209,7 @@ def _position(backup: Path) -> tuple[int, int] | None:
         return None
 
 
-class FileBackups(MadeBackups):
+class FileBackups(BackupMaker):
     """The backups of the store in a file."""
 
     is_shared = False
@@ -256,7 +256,7 @@ class FileBackups(MadeBackups):
 def _present(path: Path) -> Iterator[StoreFile]:
     """Open the present store. Raises StoreGoneError if there is none: nothing is created."""
     if is_absent(resolved(path)):
-        raise StoreGoneError(path.name, Backups(path).folder.name)
+        raise StoreGoneError(path.name, BackupFolder(path).folder.name)
     with closing(StoreFile(path)) as file:
         yield file
 
@@ -272,7 +272,7 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
             with closing(file.connect()) as reading:
-                saved = Backups(file.path).make_from(reading, BackupKind.BEFORE_RESTORE)
+                saved = BackupFolder(file.path).make_from(reading, BackupKind.BEFORE_RESTORE)
             change = exchange(SqliteChangeWriter(connection), source, backup.name)
             count_commit(connection)
             file.check()
@@ -327,7 +327,7 @@ def _last_id(file: Path) -> int:
 
 
 def _quarantine(path: Path) -> Path | None:
-    backups = Backups(path)
+    backups = BackupFolder(path)
     if is_absent(path):
         backups.quarantine_log(path)
         return None

@@ -25,8 +25,8 @@ from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.platform.atomic_files import temporary_file
-from plantdesk.store.base import Outcome, WriterThread, outcome_of_taken
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, Extent
+from plantdesk.store.base import AddResult, WriterThread, outcome_of_taken
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, ChangeSize
 from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.rows import FIRST_UNCOUNTED_ID, rows_by_id
@@ -51,7 +51,7 @@ def add_group(
     entries: Sequence[tuple[NewPlant, Source]],
     *,
     token_refusal: PlantDeskError | None = None,
-) -> Outcome:
+) -> AddResult:
     """Add the plants of `entries`, each with its own outcome, within the caller's write transaction.
 
     `token_refusal` is the outcome of every new plant of a token, which is then not added. Raises sqlite3.Error.
@@ -80,7 +80,7 @@ def add_group(
     _insert(connection, added)
     used = [(added_by[source], now, source.token_id) for source in valid]
     connection.executemany("UPDATE token SET plants_added = plants_added + ?, last_used_at = ? WHERE id = ?", used)
-    return Outcome(outcomes, tuple(added))
+    return AddResult(outcomes, tuple(added))
 
 
 def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[int, PlantRow]:
@@ -148,7 +148,7 @@ class SqliteChangeWriter(ChangeWriter):
         return self.last_seq + 1
 
     @override
-    def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
+    def complete(self, extent: ChangeSize, largest_id: ScalarSelect[int]) -> Update:
         last = func.min(func.max(STORE.c.last_id, func.coalesce(largest_id, 0)), FIRST_UNCOUNTED_ID - 1)
         return update(STORE).values(last_id=last)
 

@@ -119,7 +119,7 @@ class SqliteReader(StoreReader):
         self._generation = generation
 
 
-class FileReader(SqliteReader):
+class StandaloneSqliteReader(SqliteReader):
     """A reader that has opened the file for itself. It notices no other file that takes its place."""
 
     def __init__(self, path: Path) -> None:

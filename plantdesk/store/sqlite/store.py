@@ -13,7 +13,7 @@ from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDam
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
 from plantdesk.platform.atomic_files import remove_abandoned
-from plantdesk.store.base import Outcome, WriterThread, WrittenStore
+from plantdesk.store.base import AddResult, WriterThread, WrittenStore
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import FileBackups
@@ -22,13 +22,13 @@ from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.reader import SqliteReader
-from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
+from plantdesk.store.sqlite.transactions import POLL_INTERVAL, SqliteTransactions
 from plantdesk.store.write_queue import AddJob, Entries, Job, WriteJob
 
 _log = logging.getLogger(__name__)
 
 
-class Writer(WriterThread):
+class SqliteWriter(WriterThread):
     """The thread with the only connection that writes."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Writer(WriterThread):
         """`publish` and `report_health` are called on the thread. Raises StoreError."""
         super().__init__(report_health)
         self._file, self._publish = file, publish
-        self._transactions = Transactions(file, publish, self._health)
+        self._transactions = SqliteTransactions(file, publish, self._health)
         self._unsaved: StoreError | None = None
 
     @override
@@ -81,7 +81,7 @@ class Writer(WriterThread):
                 _log.exception("the store could not be polled")
 
     @override
-    def _add_together(self, entries: Entries) -> Outcome:
+    def _add_together(self, entries: Entries) -> AddResult:
         refusal = DiskReserveError() if is_low(self._file.path.parent) else None
         with self._transactions.durable() as connection:
             return add_group(connection.sqlite, entries, token_refusal=refusal)
@@ -103,7 +103,7 @@ class Writer(WriterThread):
 class SqliteStore(WrittenStore):
     """An open store. All methods may be called from any thread."""
 
-    _writer: Writer
+    _writer: SqliteWriter
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path`, make it when there is none, and bring its schema up to date.
@@ -120,7 +120,7 @@ class SqliteStore(WrittenStore):
         self.path = self.file.path
         try:
             self.file.refuse_outdated()
-            self._writer = Writer(self.file, self._publish, self._health_listeners.notify)
+            self._writer = SqliteWriter(self.file, self._publish, self._health_listeners.notify)
             self._writer.start()
         except StoreError:
             self.file.close()

@@ -1,6 +1,6 @@
 """Durable transactions in the file that is at the store's path, checkpoints, and what other processes commit to it.
 
-`Transactions` exchanges its `WriteConnection` when another file has replaced the one that it was opened to. Both belong
+`SqliteTransactions` exchanges its `WriteConnection` when another file has replaced the one that it was opened to. Both belong
 to the writer thread, as does the health of the store: whether the last attempt to write succeeded.
 """
 
@@ -33,7 +33,7 @@ from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.counters import FileState, begin_log, count_commit, read_counters
 from plantdesk.store.sqlite.database import runner_of
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, identity
 from plantdesk.store.sqlite.files.open_checks import attached, has_store_header, log_size, state_without_log
@@ -89,9 +89,9 @@ class WriteConnection:
         #: Whether the next commit may begin a log, as after a checkpoint.
         self._begins_log = True
         #: Time and size of the file when it was checked last, and when another content was found in it.
-        self._checked = self._foreign = (0, 0)
+        self._checked_stamp = self._foreign_stamp = (0, 0)
         #: The state of the file without its log at the last check.
-        self._base: FileState | None = None
+        self._checked_state: FileState | None = None
         try:
             self._version, self._schema = self._data_version(), self._schema_version()
             #: The state after the last commit that was read or made.
@@ -112,7 +112,7 @@ class WriteConnection:
             base = state_without_log(self._file.path) if self._begins_log else None  # the lock excludes checkpoints
             now = count_commit(self.sqlite) if base is None else begin_log(self.sqlite, base)
         self.counters, self._begins_log = now, False
-        self._base = base or self._base
+        self._checked_state = base or self._checked_state
         self._commits += 1
 
     def poll(self) -> Changes:
@@ -162,18 +162,18 @@ class WriteConnection:
         What begins as a store but is damaged is found when it is read. Takes a few µs, and a millisecond after a
         checkpoint. Raises sqlite3.Error.
         """
-        written = self._file.last_written
-        if written == self._checked or not self._file.has_name:
+        written = self._file.write_stamp
+        if written == self._checked_stamp or not self._file.has_name:
             return False
-        if written == self._foreign:
+        if written == self._foreign_stamp:
             return True
         base = state_without_log(self._file.path)
         if (base is None and has_store_header(self._file.path)) or self._data_version() != self._version:
             return False  # a checkpoint runs, or others have committed
-        if base is not None and (self._base is None or base.follows(self._base, self.counters.commits)):
-            self._checked, self._base = written, base
+        if base is not None and (self._checked_state is None or base.follows(self._checked_state, self.counters.commits)):
+            self._checked_stamp, self._checked_state = written, base
             return False
-        self._foreign = written
+        self._foreign_stamp = written
         return True
 
     @property
@@ -224,7 +224,7 @@ class UnsavedError(StoreError):
     text = Text("The database was moved, replaced or deleted just after something was saved, which is lost. {reason}")
 
 
-class Transactions:
+class SqliteTransactions:
     """Begins transactions, publishes what others commit, and keeps the store's health up to date.
 
     What a replaced or removed file held is saved as a backup first, once, from the connection that is still open to it.
@@ -315,7 +315,7 @@ class Transactions:
     def _leave_file(self, connection: WriteConnection) -> None:
         """Save what the replaced file held, or quarantine the log of an overwritten one."""
         if connection.is_overwritten():
-            _, size = self._file.last_written
+            _, size = self._file.write_stamp
             if not size:  # emptied: what fills it is opened, or a backup is restored
                 raise StoreMovedError
             self._file.quarantine_log()
@@ -340,7 +340,7 @@ class Transactions:
 
     def _save(self, connection: sqlite3.Connection) -> None:
         if not self._is_saved:
-            backup = Backups(self._file.path).make_from(connection, BackupKind.REPLACED)
+            backup = BackupFolder(self._file.path).make_from(connection, BackupKind.REPLACED)
             _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
             self._is_saved = True
 

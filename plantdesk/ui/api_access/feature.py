@@ -17,7 +17,7 @@ from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.background import ignore
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
-from plantdesk.ui.page import Part
+from plantdesk.ui.page import PagePart
 from plantdesk.ui.qt import bring_to_front, close_window
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import one_line, quoted, translated
@@ -61,7 +61,7 @@ class ApiAccess(Feature):
 
     @override
     def set_up(self) -> None:
-        self.context.page.add_part(Part.STATUS, self._status, self._status.focus_first)
+        self.context.page.add_part(PagePart.STATUS, self._status, self._status.focus_first)
         self._show_server(self._server.state)
 
     @override

@@ -91,7 +91,7 @@ class ApiStatus(QWidget):
         failed = ("circle-alert", "warning") if isinstance(state, Failed) else ("circle", "muted")
         works = ("circle-check", "ok") if self._is_store_reachable else ("clock", "warning")
         icon, tone = works if on else failed
-        self._icon.show_icon(icon, "text_2" if tone == "muted" else tone)
+        self._icon.show_icon(icon, "muted" if tone == "muted" else tone)
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
         set_tool_tip(self._state_button, self._address.text())
         self._copy_button.set_content(self._address.text())

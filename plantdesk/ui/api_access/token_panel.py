@@ -254,7 +254,7 @@ class TokenPanel(QWidget):
             Cell(one_line(row.name), created),
             *(Cell(text, "" if at is None else long_time(at)) for text, at in times),
             Cell(plants),
-            Cell("", self.tr("Menu of this token"), ("ellipsis", "text_2")),
+            Cell("", self.tr("Menu of this token"), ("ellipsis", "muted")),
         ]
 
     def _selected_row(self) -> TokenRow | None:

@@ -187,7 +187,7 @@ class CardFrame(QWidget):
     def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__()
         self._theme = theme
-        self._close_button = CloseButton(theme, self.tr("Close the card"), "text_2")
+        self._close_button = CloseButton(theme, self.tr("Close the card"), "muted")
         self._close_button.setParent(self)  # in no layout, so that it is last in the tab order
         self._close_button.clicked.connect(requests.close)
         content = QWidget()
@@ -334,7 +334,7 @@ class PlantCard(CardFrame):
         for label in (PlainLabel(line.text, wrapped=True), details):
             label.setMinimumWidth(1)
             texts.addWidget(label)
-        icon = Icon(self._theme, line.icon, "text_2")
+        icon = Icon(self._theme, line.icon, "muted")
         undo = [] if line.restored is None else [self._make_undo_button(line)]
         icon_on_top = icon, Qt.AlignmentFlag.AlignTop
         fill(QHBoxLayout(widget), icon_on_top, (texts, 1), *undo, margins=0, spacing=S + 2)

@@ -19,7 +19,7 @@ from plantdesk.ui.card.cards import CardRequests, HistoryLine, PlantCard, Select
 from plantdesk.ui.card.note import NoteDrafts
 from plantdesk.ui.feature import Feature, OpenStore, PlantChanges, ShownPlants, WindowContext
 from plantdesk.ui.menus import Section
-from plantdesk.ui.page import Part
+from plantdesk.ui.page import PagePart
 from plantdesk.ui.qt import has_focus
 from plantdesk.ui.questions import confirm_undo
 from plantdesk.ui.texts import error_text, quoted, translated
@@ -81,7 +81,7 @@ class Card(Feature):
 
     @override
     def set_up(self) -> None:
-        self.context.page.add_part(Part.CARD, self._pane, self._focus_card)
+        self.context.page.add_part(PagePart.CARD, self._pane, self._focus_card)
         self._show_remembered()
 
     @override

@@ -224,7 +224,7 @@ class NoteDraft(QObject):
         self.text = text
         self._pause.start()
 
-    def follow(self, row: PlantRow) -> None:
+    def update_stored(self, row: PlantRow) -> None:
         """Set the stored plant. An unsaved text stays; if the stored note has changed, saving asks the user."""
         if self._is_saving or self._question.is_open:
             return
@@ -384,7 +384,7 @@ class NoteDrafts(QObject):
     def show(self, opened: OpenStore, row: PlantRow) -> None:
         """Show the note of a plant, or its waiting draft, and make it the current one."""
         if self.current is not None and self.current.row.id == row.id:
-            self.current.follow(row)
+            self.current.update_stored(row)
         else:
             self.finish()
             waiting = [each for each in self._unsaved if each.row.id == row.id and each.is_waiting]

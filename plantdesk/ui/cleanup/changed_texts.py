@@ -66,7 +66,7 @@ class ChangedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Preview:
+class TextChanges:
     """The first texts that a rule would change, and counts of all of them.
 
     `since` is the position of the events at which the texts were read.
@@ -88,7 +88,7 @@ class TickedCounts(NamedTuple):
     unticked: int
 
 
-def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: Task) -> Preview:
+def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: Task) -> TextChanges:
     """Return the preview of a rule for a set of plants, and report its rows while they are read.
 
     Raises InterruptedError, StoreError, InvalidPatternError and InvalidPlantError.
@@ -110,9 +110,9 @@ def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: 
                 changed_plants += 1
             if time.monotonic() > report_at:
                 task.raise_if_cancelled()
-                task.report(Preview(since, tuple(rows)))
+                task.report(TextChanges(since, tuple(rows)))
                 report_at = float("inf") if len(rows) >= MAX_LISTED else time.monotonic() + 1
-    return Preview(since, tuple(rows), match_count, changed_plants, searched_plants, is_complete=True)
+    return TextChanges(since, tuple(rows), match_count, changed_plants, searched_plants, is_complete=True)
 
 
 def _changed_texts(rule: RewriteRule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
@@ -163,7 +163,7 @@ class ChangedTexts(RowModel[ChangedText]):
         self._ticks_all = True
         self._exceptions: set[tuple[int, str]] = set()
 
-    def show(self, preview: Preview) -> None:
+    def show(self, preview: TextChanges) -> None:
         """Show other rows; the model is only reset if their texts are not the present ones."""
         has_same_keys = [row.key for row in preview.rows] == [row.key for row in self.rows]
         listed = [row for row in preview.rows if not row.is_blank]
@@ -324,7 +324,7 @@ class _TextDelegate(CellDelegate):
         reason = self._texts.unchanged_reason(row)
         if reason:
             before = one_line(row.text(after=False))
-            return [(f"{before} ", self._format(font, "text")), (f"· {reason}", self._format(font, "text_2"))]
+            return [(f"{before} ", self._format(font, "text")), (f"· {reason}", self._format(font, "muted"))]
         formats = {"same": self._format(font, "text"), "old": self._format(font, "error", "error_bg")}
         formats["old"].setFontStrikeOut(True)
         formats["new"] = self._format(font, "ok", "ok_bg")

@@ -16,7 +16,7 @@ from plantdesk.domain.rewriting import FIELDS, RewriteRule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.background import Task
-from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable, Preview, TickedCounts, read_preview
+from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable, TextChanges, TickedCounts, read_preview
 from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import STRETCH, fill, set_properties
@@ -58,7 +58,7 @@ class RewritingPage(CleanUpPage):
         super().__init__(self.tr("Names and notes"))
         self._context = context
         self._store = store
-        self._preview = Preview()
+        self._preview = TextChanges()
         self._edit: Rewrite | None = None
         self._task: Task | None = None
         #: What was typed into the new text, by action.
@@ -220,8 +220,8 @@ class RewritingPage(CleanUpPage):
         rule = self._rule
         if rule is None:
             self._show_problem("")
-            self._texts.show(Preview())
-            self._preview = Preview()
+            self._texts.show(TextChanges())
+            self._preview = TextChanges()
             self._show_counts()
             return
         plants = self._scopes[max(self._scope_box.currentIndex(), 0)]
@@ -233,11 +233,11 @@ class RewritingPage(CleanUpPage):
             progress=self._on_progress,
         )
 
-    def _on_progress(self, preview: Preview) -> None:
+    def _on_progress(self, preview: TextChanges) -> None:
         self._show_problem("")
         self._show_rows(preview)
 
-    def _on_read(self, edit: Rewrite, preview: Preview) -> None:
+    def _on_read(self, edit: Rewrite, preview: TextChanges) -> None:
         self._task = None
         self._edit = edit._replace(since=preview.since)
         self._show_problem("")
@@ -251,7 +251,7 @@ class RewritingPage(CleanUpPage):
         self._show_problem(
             error_text(error), self._new_edit if isinstance(error, InvalidReplacementError) else self._find_edit
         )
-        self._show_rows(Preview())
+        self._show_rows(TextChanges())
 
     def _show_problem(self, text: str, field: QWidget | None = None) -> None:
         """Show a message, and mark the field that it is about; an empty message removes both."""
@@ -260,7 +260,7 @@ class RewritingPage(CleanUpPage):
         if text != self._message.text:
             self._message.show_message(Tone.ERROR if text else Tone.HINT, text)
 
-    def _show_rows(self, preview: Preview) -> None:
+    def _show_rows(self, preview: TextChanges) -> None:
         self._preview = preview
         self._texts.show(preview)
         if preview.rows and not self._table.currentIndex().isValid():

@@ -128,9 +128,9 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
                 return _cell(row, column)
             case Qt.ItemDataRole.DecorationRole if column is HistoryColumn.TEXT:
                 icon = "undo-2" if row.change.is_undone else _ICONS.get(row.change.kind, "pencil")
-                return self._theme.icons.icon(icon, "text_2", self._theme.metrics.scaled(ICON))
+                return self._theme.icons.icon(icon, "muted", self._theme.metrics.scaled(ICON))
             case Qt.ItemDataRole.ForegroundRole if column is not HistoryColumn.TEXT:
-                name = "text_2" if column is HistoryColumn.TIME else "ok"  # both are readable if selected
+                name = "muted" if column is HistoryColumn.TIME else "ok"  # both are readable if selected
                 return self._theme.colors.color(name)
             case Qt.ItemDataRole.ToolTipRole:
                 return long_time(row.change.made_at)
@@ -379,8 +379,8 @@ class _TextDelegate(CellDelegate):
         colors = self._theme.colors
         title = QRect(rect.left(), rect.center().y() - line + 1, rect.width(), line)
         painter.setFont(cell.font)
-        painter.setPen(colors.color("text_2" if entry.change.is_undone else "text"))
+        painter.setPen(colors.color("muted" if entry.change.is_undone else "text"))
         draw_line(painter, title, cell.text, cell.direction)
         painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
-        painter.setPen(colors.color("text_2"))
+        painter.setPen(colors.color("muted"))
         draw_line(painter, title.translated(0, line), detail_text(entry), cell.direction)

@@ -37,7 +37,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.plant_urls import address_of
+from plantdesk.domain.plant_urls import url_of
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text
 from plantdesk.transfer.files import open_target
@@ -346,7 +346,7 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
 
 @lru_cache(maxsize=256)
 def _qr_matrix(plant_id: int) -> tuple[bytearray, ...]:
-    return tuple(segno.make(address_of(plant_id), error="m", micro=False).matrix)
+    return tuple(segno.make(url_of(plant_id), error="m", micro=False).matrix)
 
 
 def _paint_qr_code(painter: QPainter, rect: QRect, plant_id: int) -> None:

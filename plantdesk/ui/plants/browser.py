@@ -201,7 +201,7 @@ class PlantBrowser(QFrame):
         #: The page that replaces the table while the store is empty.
         self.welcome = WelcomePage(self._theme)
         self._welcome_area = ScrollArea(self.welcome, horizontal=False)
-        self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
+        self._no_match_page = StatePage(self._theme, "search-x", "muted", self.tr("No plants match"))
         self._no_match_page.add_button(self.tr("Show all plants")).clicked.connect(self._on_clear_clicked)
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
         self._failed_page.add_button(self.tr("Try again"), "refresh-cw").clicked.connect(self.model.retry)

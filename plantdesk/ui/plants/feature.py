@@ -9,7 +9,7 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreError, StoreReadOnlyError, prevents_changes
-from plantdesk.domain.plant_urls import InvalidAddressError, address_of, id_of
+from plantdesk.domain.plant_urls import InvalidAddressError, url_of, id_of_url
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.selections import Counts
 from plantdesk.domain.texts import Text
@@ -17,7 +17,7 @@ from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Key, Section
-from plantdesk.ui.page import Part
+from plantdesk.ui.page import PagePart
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.add_queue import RememberedPlants
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -77,10 +77,10 @@ class Plants(Feature):
         page, browser = self.context.page, self.browser
         page.add_top_pane(self._form)
         page.set_main_pane(browser, browser.needed_width)
-        page.add_part(Part.FORM, self._form, self._form.focus_name)
-        page.add_part(Part.UNSAVED, self._unsaved, self._unsaved.focus_first)
-        page.add_part(Part.SEARCH, browser.search_field, self._focus_search)
-        page.add_part(Part.LIST, browser.table, browser.table.setFocus)
+        page.add_part(PagePart.FORM, self._form, self._form.focus_name)
+        page.add_part(PagePart.UNSAVED, self._unsaved, self._unsaved.focus_first)
+        page.add_part(PagePart.SEARCH, browser.search_field, self._focus_search)
+        page.add_part(PagePart.LIST, browser.table, browser.table.setFocus)
         page.sidebar_pane.changed.connect(self._on_sidebar_changed)
         self.context.status_bar.addPermanentWidget(self.status)
 
@@ -192,10 +192,10 @@ class Plants(Feature):
         self.browser.search_bar.clear()
         self.browser.table.keeper.select(plant_ids)
 
-    def open_address(self, address: str) -> None:
+    def open_plant_url(self, address: str) -> None:
         """Show the plant of an address as soon as the store is open. The address may be invalid."""
         try:
-            self._show_plant(id_of(address))
+            self._show_plant(id_of_url(address))
         except InvalidAddressError as error:
             self.context.page.toast.show_error(error)
 
@@ -237,7 +237,7 @@ class Plants(Feature):
         quick = QuickEntry(self.context, self._add_controller.queue)
         self.destroyed.connect(quick.deleteLater)
         quick.ended.connect(self.quick_done)
-        quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=address_of(plant_id))))
+        quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=url_of(plant_id))))
         self.store_released.connect(quick.close)
         return quick
 

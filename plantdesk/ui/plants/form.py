@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.plant_urls import split_address
+from plantdesk.domain.plant_urls import split_url
 from plantdesk.domain.tags import tag_from_input
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import set_properties
@@ -105,7 +105,7 @@ class PlantForm(QFrame):
     @Slot(str)
     def _show_scanned_id(self, text: str) -> None:
         """Replace an address that a barcode reader types by its number: the address is longer than the field."""
-        before, scanned = split_address(text)
+        before, scanned = split_url(text)
         if scanned is not None:
             self._id_edit.setText(f"{before}{scanned}")
 

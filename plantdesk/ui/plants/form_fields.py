@@ -272,7 +272,7 @@ class TagField(ButtonField):
         if on:
             self.take_fill()
             self._filled_text = ""
-        self._theme.icons.put_on(self.button, "pin", "accent" if on else "text_2")
+        self._theme.icons.put_on(self.button, "pin", "accent" if on else "muted")
         self.pinned.emit(on)
 
     @Slot()

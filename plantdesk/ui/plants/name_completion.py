@@ -260,7 +260,7 @@ class NameDelegate(OfferDelegate):
     def paint_end(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> int:
         offer, row = self.offers[index.row()], option.rect
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
-        painter.setPen(self._theme.colors.color("text_2"))
+        painter.setPen(self._theme.colors.color("muted"))
         number = row.adjusted(0, 0, -M, 0)
         place = QStyle.visualRect(option.direction, row, number)
         painter.drawText(place, QStyle.visualAlignment(option.direction, _TRAILING), _count_text(offer))

@@ -57,7 +57,7 @@ class FilterChips(QToolBar):
             more.setAccessibleName(self.tr("More filters"))
             more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             more.setFixedWidth(_MORE_WIDTH)
-            theme.icons.put_on(more, "chevron-down", "text_2")
+            theme.icons.put_on(more, "chevron-down", "muted")
         self.setContentsMargins(*mirrored(self, 0, 0, _MORE_MARGIN, 0))
         theme.changed.connect(self._show)
 
@@ -305,7 +305,7 @@ class SearchBar(QWidget):
         icons.put_on(self._tags_button, "panel-left")
         self._tags_button.hide()
         set_tool_tip(self._tags_button, self.tr("Show tags and other filters (Ctrl+B)"))
-        icons.put_on(self._save_button, "bookmark", "text_2", ICON)
+        icons.put_on(self._save_button, "bookmark", "muted", ICON)
         self._save_button.setAccessibleName(self.tr("Save this search"))
         set_tool_tip(self._save_button, self.tr("Save this search"))
         self._save_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

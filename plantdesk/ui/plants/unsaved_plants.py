@@ -102,7 +102,7 @@ class UnsavedPlants(QFrame):
     def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
         reason = self._reason(submission)
         icon = "history"
-        color = "text_2"
+        color = "muted"
         if self._outbox.has_unknown_outcome(submission):
             icon = "refresh-cw"
         elif submission.state is SubmissionState.REFUSED:

@@ -172,7 +172,7 @@ class SettingRows(QObject):
     @Slot()
     def _follow(self) -> None:
         for follow in self._followers:
-            follow()
+            show_settings()
 
     def _appearance(self) -> list[SettingRow]:
         theme = self._context.theme
@@ -361,7 +361,7 @@ class StartRows(QObject):
         #: All rows, in their order.
         self.rows = [self._login, self._tray, quick]
 
-    def follow(self) -> None:
+    def show_settings(self) -> None:
         """Show the present settings, and whether there is a tray."""
         try:
             self._login_box.setChecked(login.login_item().is_on())
@@ -381,4 +381,4 @@ class StartRows(QObject):
         except (OSError, PlantDeskError) as error:
             text = self.tr("The start at login could not be changed. {reason}")
             self._login.show_error(text.format(reason=error_text(error)))
-        self.follow()
+        self.show_settings()

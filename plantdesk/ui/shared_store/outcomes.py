@@ -30,7 +30,7 @@ class ProbeResults(QFrame):
     def show_untried(self) -> None:
         """Show that no stage was tested."""
         for stage, line in self._lines.items():
-            line.show_state("circle", "text_2", self._stage_name(stage), self.tr("not tried"))
+            line.show_state("circle", "muted", self._stage_name(stage), self.tr("not tried"))
 
     def show_probe(self, probe: ConnectionProbe, location: PostgresLocation) -> None:
         """Show the result of a test."""
@@ -94,7 +94,7 @@ class _Line(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._icon = Icon(theme, "circle", "text_2")
+        self._icon = Icon(theme, "circle", "muted")
         self._title = PlainLabel(role="strong")
         self._details = PlainLabel(tone="muted", wrapped=True)
         self._reason = PlainLabel(wrapped=True)
@@ -151,7 +151,7 @@ class PasswordField(ButtonField):
         self.setEchoMode(QLineEdit.EchoMode.Password)
         self.button.setCheckable(True)
         self.name_button(self.tr("Show the password"), self.tr("Show the password"))
-        theme.icons.put_on(self.button, "eye", "text_2")
+        theme.icons.put_on(self.button, "eye", "muted")
         self.button.toggled.connect(self._on_toggled)
 
     @Slot(bool)

@@ -17,7 +17,7 @@ from plantdesk.ui.background import RepeatedQuery, Task
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
-from plantdesk.ui.page import Part
+from plantdesk.ui.page import PagePart
 from plantdesk.ui.sidebar.entries import Contents, SavedSearch, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.sidebar.view import SidebarView
@@ -59,7 +59,7 @@ class Sidebar(Feature):
         self._midnight = Midnight(self)
         self._connect()
         self._pane.set_content(self._view)
-        context.page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
+        context.page.add_part(PagePart.SIDEBAR, self._view, self._view.focus_list)
         self._restore()
 
     def _restore(self) -> None:

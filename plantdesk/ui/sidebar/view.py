@@ -122,7 +122,7 @@ class EntryDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if entry.is_heading:
             painter.setFont(self._theme.metrics.font(FontRole.CAPTION))
-            painter.setPen(self._theme.colors.color("text_2"))
+            painter.setPen(self._theme.colors.color("muted"))
             rect = self._rect_from_start(option, -XS, option.rect.width()).adjusted(0, S, 0, 0)
             draw_line(painter, rect, index.data(), option.direction)
         else:
@@ -187,7 +187,7 @@ class EntryDelegate(QStyledItemDelegate):
             self._paint_icon(painter, entry, icon, self._square_rect(option, _MARK_CENTER, ICON))
 
     def _paint_icon(self, painter: QPainter, entry: SidebarEntry, icon: str, rect: QRect) -> None:
-        self._theme.icons.paint(painter, rect, icon, "accent" if entry.is_active else "text_2")
+        self._theme.icons.paint(painter, rect, icon, "accent" if entry.is_active else "muted")
 
     def _paint_texts(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
         colors = self._theme.colors
@@ -195,7 +195,7 @@ class EntryDelegate(QStyledItemDelegate):
         font, count_font = self._fonts(option.font, is_active=entry.is_active)
         room = option.rect.width() - scaled(_TEXT_START) - scaled(_END_MARGIN)
         painter.setFont(count_font)
-        painter.setPen(colors.color("text" if entry.is_active else "text_2"))
+        painter.setPen(colors.color("text" if entry.is_active else "muted"))
         rect = self._rect_from_start(option, scaled(_TEXT_START), room)
         trailing = Qt.AlignmentFlag.AlignRight
         draw_line(painter, rect, entry.count_text, option.direction, trailing)

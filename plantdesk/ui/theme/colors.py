@@ -50,7 +50,7 @@ class Colors(NamedTuple):
     line: str
     row_line: str
     text: str
-    text_2: str
+    muted: str
     placeholder: str
     border: str
     accent: str
@@ -91,7 +91,7 @@ LIGHT = Colors(
     line="#DDE3D6",
     row_line="#E6EAE0",
     text="#1B2318",
-    text_2="#515C4B",
+    muted="#515C4B",
     placeholder="#667060",
     border="#7A8573",
     accent="#2C7A33",
@@ -119,7 +119,7 @@ DARK = Colors(
     line="#31382D",
     row_line="#2C3229",
     text="#E7ECE2",
-    text_2="#AAB4A2",
+    muted="#AAB4A2",
     placeholder="#98A290",
     border="#7B8672",
     accent="#7DC683",
@@ -143,7 +143,7 @@ DARK = Colors(
 def in_high_contrast(colors: Colors) -> Colors:
     """Return the colours for the high-contrast setting of the system: no grey text, every edge visible."""
     return colors._replace(
-        text_2=colors.text,
+        muted=colors.text,
         placeholder=colors.text,
         border=colors.text,
         line=colors.border,

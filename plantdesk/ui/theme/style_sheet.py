@@ -24,10 +24,10 @@ QLineEdit, QPlainTextEdit {
 }
 QLineEdit { padding: 0 11px; min-height: ${inner}px; max-height: ${inner}px; }
 QPlainTextEdit { padding: 7px; border-radius: 8px; }
-QLineEdit:focus { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px; }
+QLineEdit:focus { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_focused}px; max-height: ${inner_focused}px; }
 QPlainTextEdit:focus { border: 2px solid $focus; padding: 6px; }
 QLineEdit[invalid="true"], QLineEdit[invalid="true"]:focus {
-  border: 2px solid $error; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px;
+  border: 2px solid $error; padding: 0 10px; min-height: ${inner_focused}px; max-height: ${inner_focused}px;
 }
 QLineEdit[cell="true"], QLineEdit[cell="true"]:focus {
   border: 2px solid $focus; border-radius: 4px; padding: 0 10px; min-height: 0; max-height: 2000px;
@@ -45,19 +45,19 @@ QPushButton {
 }
 QPushButton:hover { background: $hover; }
 QPushButton:pressed, QPushButton:checked { background: $selection; }
-QPushButton:focus { border: 2px solid $focus; padding: 0 12px; min-height: ${inner_2}px; }
+QPushButton:focus { border: 2px solid $focus; padding: 0 12px; min-height: ${inner_focused}px; }
 QPushButton:disabled { color: $disabled; border-color: $line; }
 QPushButton[small="true"] { padding: 0 9px; min-height: ${small}px; }
-QPushButton[small="true"]:focus { padding: 0 8px; min-height: ${small_2}px; }
+QPushButton[small="true"]:focus { padding: 0 8px; min-height: ${small_focused}px; }
 
 QComboBox {
   background: $surface; color: $text; border: 1px solid $border; border-radius: 6px; padding: 0 11px;
   min-height: ${inner}px;
 }
 QComboBox:hover { background: $hover; }
-QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; }
+QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_focused}px; }
 QComboBox[small="true"] { min-height: ${compact}px; }
-QComboBox[small="true"]:focus, QComboBox[small="true"]:on { min-height: ${compact_2}px; }
+QComboBox[small="true"]:focus, QComboBox[small="true"]:on { min-height: ${compact_focused}px; }
 QComboBox::drop-down { border: none; width: ${icon_button}px; }
 QComboBox::down-arrow { image: url("$combo_arrow"); width: ${icon}px; height: ${icon}px; }
 QComboBox QAbstractItemView { border: 1px solid $border; padding: 3px; outline: 0; }
@@ -66,7 +66,7 @@ QAbstractSpinBox {
   background: $surface; color: $text; border: 1px solid $border; border-radius: 6px; padding: 0 2px;
   min-height: ${inner}px; max-height: ${inner}px; selection-background-color: $selection; selection-color: $text;
 }
-QAbstractSpinBox:focus { border: 2px solid $focus; padding: 0 1px; min-height: ${inner_2}px; max-height: ${inner_2}px; }
+QAbstractSpinBox:focus { border: 2px solid $focus; padding: 0 1px; min-height: ${inner_focused}px; max-height: ${inner_focused}px; }
 QAbstractSpinBox:disabled { color: $disabled; border-color: $line; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; border-radius: 3px; width: 22px; }
 QAbstractSpinBox::up-button { subcontrol-position: top right; margin: 2px 2px 0 2px; }
@@ -108,7 +108,7 @@ QPushButton[variant="link"]:disabled { color: $disabled; }
 QPushButton[variant="quiet"], QPushButton[variant="collapse"], QPushButton[variant="command"] {
   background: transparent; border: 2px solid transparent; padding: 0 6px; min-height: ${link}px; text-align: left;
 }
-QPushButton[variant="quiet"] { color: $text_2; font-weight: 400; }
+QPushButton[variant="quiet"] { color: $muted; font-weight: 400; }
 QPushButton[variant="collapse"] { font-weight: 600; padding: 0 4px 0 0; }
 QPushButton[variant="command"] { padding: 0; }
 QPushButton[variant="quiet"]:hover, QPushButton[variant="collapse"]:hover, QPushButton[variant="command"]:hover {
@@ -129,7 +129,7 @@ QToolButton[variant="chip"] {
 QToolButton[variant="chip"]:hover { background: $hover; }
 QToolButton[variant="chip"]:focus { border: 2px solid $focus; padding: 0 8px; min-height: ${chip}px; }
 QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
-QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
+QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_focused}px; }
 
 QCheckBox { spacing: 8px; min-height: 24px; padding-right: 4px; }
 QCheckBox:focus { outline: 0; }
@@ -138,7 +138,7 @@ QCheckBox::indicator, QMenu::indicator, PlainTable::indicator {
 }
 QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
-QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_2}px; height: ${box_2}px; }
+QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_focused}px; height: ${box_focused}px; }
 QCheckBox::indicator:checked, PlainTable::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
 }
@@ -171,7 +171,7 @@ QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radiu
 QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
 
-QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
+QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $muted; }
 QLabel[role="drop"] {
   background: $drop; border: 2px solid $focus; border-radius: 8px; font-size: ${title}pt; font-weight: 600;
 }
@@ -179,7 +179,7 @@ QLabel[role="drag"] {
   background: $selection; border: 1px solid $border; border-radius: ${pill_radius}px; padding: 0 11px;
   min-height: ${pill}px;
 }
-QLabel[role="detail"] { font-size: ${caption}pt; color: $text_2; }
+QLabel[role="detail"] { font-size: ${caption}pt; color: $muted; }
 QScrollArea[clear="true"], QWidget[clear="true"] { background: transparent; border: none; }
 QScrollArea[clear="true"]:focus { border: 2px solid $focus; border-radius: 6px; }
 QLabel[role="key"] {
@@ -192,7 +192,7 @@ QProgressBar { background: $line; border: none; border-radius: 3px; margin-top: 
 QProgressBar::chunk { background: $info; border-radius: 3px; }
 
 QLabel[role="strong"] { font-weight: 600; }
-QLabel[tone="muted"] { color: $text_2; }
+QLabel[tone="muted"] { color: $muted; }
 QLabel[tone="error"] { color: $error; }
 QLabel[tone="warning"] { color: $warning; }
 QLabel[tone="ok"] { color: $ok; }
@@ -232,7 +232,7 @@ QTreeView[pane="sidebar"] { background: $sidebar; border: none; padding: $sideba
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
 QTabBar { background: transparent; border: none; outline: 0; }
 QTabBar::tab {
-  background: transparent; color: $text_2; border: none; border-bottom: 2px solid $line; padding: 6px 14px;
+  background: transparent; color: $muted; border: none; border-bottom: 2px solid $line; padding: 6px 14px;
 }
 QTabBar::tab:hover { color: $text; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
@@ -245,7 +245,7 @@ QListView::item:selected { background: $selection; }
 QListView::item:disabled { color: $disabled; }
 QHeaderView { background: $surface; border: none; }
 QHeaderView::section {
-  background: $surface; color: $text_2; border: none; border-bottom: 1px solid $line;
+  background: $surface; color: $muted; border: none; border-bottom: 1px solid $line;
   padding: 0 ${header_pad}px; min-height: ${row}px;
 }
 QHeaderView::section:hover { color: $text; background: $hover; }
@@ -265,7 +265,7 @@ QScrollBar:horizontal { height: 14px; margin: 0; }
 QScrollBar::handle { background: $border; border-radius: 4px; margin: 3px; }
 QScrollBar::handle:vertical { min-height: 32px; }
 QScrollBar::handle:horizontal { min-width: 32px; }
-QScrollBar::handle:hover { background: $text_2; }
+QScrollBar::handle:hover { background: $muted; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; border: none; background: none; }
 QScrollBar::add-page, QScrollBar::sub-page { background: none; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
@@ -313,21 +313,21 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
     pill = metrics.compact_row + metrics.compact_row % 2
     return {
         "inner": str(metrics.control - 2),
-        "inner_2": str(metrics.control - 4),
+        "inner_focused": str(metrics.control - 4),
         "small": str(max(24, metrics.compact_row - 4)),
-        "small_2": str(max(24, metrics.compact_row - 4) - 2),
+        "small_focused": str(max(24, metrics.compact_row - 4) - 2),
         "compact": str(metrics.compact_row - 2),
-        "compact_2": str(metrics.compact_row - 4),
+        "compact_focused": str(metrics.compact_row - 4),
         "chip": str(metrics.scaled(22)),
         "chip_radius": str((metrics.scaled(22) + 4) // 2),
         "pill": str(pill - 2),
-        "pill_2": str(pill - 4),
+        "pill_focused": str(pill - 4),
         "pill_radius": str(pill // 2),
         "icon": str(metrics.scaled(ICON)),
         "icon_button": str(metrics.scaled(ICON_BUTTON)),
         "small_icon": str(metrics.scaled(12)),
         "box": str(metrics.scaled(18)),
-        "box_2": str(metrics.scaled(18) - 2),
+        "box_focused": str(metrics.scaled(18) - 2),
         "menu_item": str(metrics.line + 14),
         "link": str(max(20, metrics.line + 2)),
         "row": str(metrics.row),

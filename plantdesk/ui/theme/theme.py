@@ -82,7 +82,7 @@ class Icons:
             self._cache[key] = self._render(name, color, size, gap)
         return self._cache[key]
 
-    def paint(self, painter: QPainter, rect: QRect, name: str, color: str = "text_2") -> None:
+    def paint(self, painter: QPainter, rect: QRect, name: str, color: str = "muted") -> None:
         """Paint an icon into a square."""
         self.icon(name, color, rect.width()).paint(painter, rect)
 

@@ -163,7 +163,7 @@ class ColumnTable(QFrame):
         numbered = [self.tr("Column {number}").format(number=column + 1) for column in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
         cells = [_cells(row, count) for row in sample.rows[:_MAX_ROWS]]
-        self._table.show_rows([[Cell(one_line(each), color="text_2") for each in headings], *cells], (), [""] * count)
+        self._table.show_rows([[Cell(one_line(each), color="muted") for each in headings], *cells], (), [""] * count)
         self._fit_columns(sample)
         self._show_name_checks()
 

@@ -45,7 +45,7 @@ _REFUSED_SIZE = QSize(760, 480)
 _CONFLICTS = 2
 _INVALID = 3
 #: The icons and texts of the counts: new plants, plants that are here already, taken IDs, and invalid rows.
-_ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
+_ICONS = (("plus", "ok"), ("check", "muted"), ("circle-alert", "warning"), ("circle-x", "error"))
 _TEXTS = (
     Text("new plants", one="new plant"),
     Text("are here already and stay as they are", one="is here already and stays as it is"),

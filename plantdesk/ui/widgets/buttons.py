@@ -69,7 +69,7 @@ class CopyButton(QPushButton):
         self._theme = theme
         self._label = label
         self._has_only_icon = bool(name)
-        self._color = "text_2" if name else "text"
+        self._color = "muted" if name else "text"
         if primary:
             self._color = "on_accent"
         self._is_secret = secret

@@ -125,7 +125,7 @@ class CollapsibleHeader(QWidget):
     def set_expanded(self, *, is_expanded: bool) -> None:
         """Show or hide the content."""
         self._content.setVisible(is_expanded)
-        self._theme.icons.put_on(self._button, "chevron-down" if is_expanded else "chevron-right", "text_2")
+        self._theme.icons.put_on(self._button, "chevron-down" if is_expanded else "chevron-right", "muted")
         state = self.tr("shown") if is_expanded else self.tr("hidden")
         self._button.setAccessibleDescription(state)
         self.toggled.emit()

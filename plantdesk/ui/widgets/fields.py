@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.domain.plant_urls import split_address
+from plantdesk.domain.plant_urls import split_url
 from plantdesk.ui.qt import fill, mirrored
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.theme.theme import Theme
@@ -95,7 +95,7 @@ class LineEdit(QLineEdit):
         return (following and self._take_address()) or super().focusNextPrevChild(following)
 
     def _take_address(self) -> bool:
-        before, scanned = split_address(self.text())
+        before, scanned = split_url(self.text())
         if scanned is None or not self.isSignalConnected(QMetaMethod.fromSignal(self.scanned)):
             return False
         self.setText(before)
@@ -294,7 +294,7 @@ class SearchEdit(ButtonField):
         self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
         self.setPlaceholderText(name)
         self.setAccessibleName(name)
-        theme.icons.put_on(self.button, "x", "text_2")
+        theme.icons.put_on(self.button, "x", "muted")
         self.button.hide()
         self.button.clicked.connect(self._on_clear_clicked)
         self.textChanged.connect(self._show_clear_button)

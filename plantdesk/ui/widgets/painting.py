@@ -107,7 +107,7 @@ def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, select
     painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
     line = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # as a line is centred on its pixels
     painter.drawRoundedRect(line, rect.height() / 2, rect.height() / 2)
-    painter.setPen(foreground if visible else colors.color("text_2"))
+    painter.setPen(foreground if visible else colors.color("muted"))
     elided = Qt.TextElideMode.ElideLeft if "/" in tag else Qt.TextElideMode.ElideRight  # the lowest level stays visible
     text = painter.fontMetrics().elidedText(tag_text(tag), elided, rect.width() - 2 * S)
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)

@@ -466,4 +466,4 @@ def _cells(command: Command) -> list[Cell]:
     action = command.action
     text = f"{command.text} ✓" if action.isChecked() else command.text
     key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-    return [Cell(text, color=None if action.isEnabled() else "placeholder"), Cell(key, color="text_2")]
+    return [Cell(text, color=None if action.isEnabled() else "placeholder"), Cell(key, color="muted")]

@@ -19,7 +19,7 @@ from plantdesk.store import history
 from plantdesk.store.change_writer import LARGE_CHANGE
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.connections import connect, execute
-from plantdesk.store.postgres.transactions import _ADD, Transactions
+from plantdesk.store.postgres.transactions import _ADD, PostgresTransactions
 from tests.support.adding import Adding, add_each
 from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
@@ -143,7 +143,7 @@ def test_old_before_images_and_keys_of_commits_are_removed_but_for_the_last(
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     for tag in ("hall", "attic", "cellar"):
         store.apply([SetTag(Selection(), tag)], FORM).result(SECONDS)
-    with closing(Transactions(location)) as transactions:
+    with closing(PostgresTransactions(location)) as transactions:
         assert not transactions.prune()
         assert postgres.execute("SELECT count(size) FROM plantdesk.change", location.name) == [(3,)]
         monkeypatch.setattr(history, "_MIN_CHANGES", 1)

@@ -114,10 +114,10 @@ def test_a_label_of_a_plant_that_is_gone_is_reported(desk: ReaderDriver) -> None
 
 
 def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDriver, bare: Workspace) -> None:
-    bare.open_address("plantdesk:2")
+    bare.open_plant_url("plantdesk:2")
     desk.shows(2)
     assert desk.table.hasFocus()
-    bare.open_address("plantdesk:3<b>x</b>\n&")
+    bare.open_plant_url("plantdesk:3<b>x</b>\n&")
     desk.says("“plantdesk:3<b>x</b> &” is not the address of a plant. Such an address is “plantdesk:” and an ID.")
     desk.shows(2)
 

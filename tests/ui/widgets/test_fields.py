@@ -58,7 +58,7 @@ def test_the_model_does_what_a_model_of_qt_must(qtmodeltester: ModelTester, qtbo
     table = PlainTable(theme, "Tokens", ("Token", "Plants"), numbers=[1])
     qtbot.addWidget(table)
     qtmodeltester.check(table.model())
-    table.show_rows([("garden", Cell("7", "seven", ("check", "ok"), "text_2"))], ["garden"])
+    table.show_rows([("garden", Cell("7", "seven", ("check", "ok"), "muted"))], ["garden"])
     table.show_rows([("garden", "8")], ["garden"])
     table.show_rows([("sync", "8"), ("garden", "8")], ["sync", "garden"])
     qtmodeltester.check(table.model())

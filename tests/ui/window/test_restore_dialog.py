@@ -14,7 +14,7 @@ from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError
 from plantdesk.domain.texts import Text
 from plantdesk.store.sqlite.backups import FileBackups
-from plantdesk.store.sqlite.files.backup_folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
@@ -77,13 +77,13 @@ def test_a_backup_is_made_by_one_command(desk: BackupDriver, add: Adder) -> None
     add("Aloe")
     desk.choose("File", "Back up now")
     desk.until_toast("Backed up")
-    (made,) = Backups(desk.store.path).newest_first()
+    (made,) = BackupFolder(desk.store.path).newest_first()
     assert made.kind is BackupKind.BY_HAND
     assert made.path.name in desk.toast.text
 
 
 def test_a_failed_backup_is_reported(desk: BackupDriver) -> None:
-    Backups(desk.store.path).folder.write_text("in the way")
+    BackupFolder(desk.store.path).folder.write_text("in the way")
     desk.choose("File", "Back up now")
     desk.until_toast("No backup can be kept")
 
@@ -152,7 +152,7 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
     with desk.qtbot.captureExceptions() as raised:
         for _ in range(5):
             dialog = desk.open()
-            dialog.choose_file(Backups(desk.store.path).newest_first()[0].path)
+            dialog.choose_file(BackupFolder(desk.store.path).newest_first()[0].path)
             with desk.qtbot.waitSignal(dialog.destroyed):
                 dialog.reject()
         desk.open()

@@ -34,7 +34,7 @@ _LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Backups:
+class BackupFolder:
     """The backups of the store at `path`. Any thread, any process; nothing is kept in memory.
 
     Automatic backups and those of the user are in `folder`, which the settings may name. Those that are made before

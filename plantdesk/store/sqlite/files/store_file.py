@@ -53,7 +53,7 @@ from plantdesk.store.sqlite.connections import (
     translate_errors,
 )
 from plantdesk.store.sqlite.counters import count_commit, read_counters
-from plantdesk.store.sqlite.files.backup_folder import Backups, fill_copy
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder, fill_copy
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
@@ -154,7 +154,7 @@ class StoreFile:
         return not is_busy and pages == copied
 
     @property
-    def last_written(self) -> tuple[int, int]:
+    def write_stamp(self) -> tuple[int, int]:
         """Time (ns) and size of the file without its log, which checkpoints change; zeros if it is gone."""
         with contextlib.suppress(OSError):
             status = self.path.stat()
@@ -190,7 +190,7 @@ class StoreFile:
         """Quarantine the log that was `used`, if it is beside another file now: SQLite would apply it to that."""
         with locked(self.path):
             if not self.has_name and file_id(f"{self.path}-wal") == used.wal:
-                Backups(self.path).quarantine_log(self.path)
+                BackupFolder(self.path).quarantine_log(self.path)
 
     def quarantine_log(self) -> None:
         """Put a copy of an overwritten file in its place, once it is written no more, and quarantine the log.
@@ -198,13 +198,13 @@ class StoreFile:
         SQLite moves no log into a file that has lost its name. Raises StoreError.
         """
         for _ in range(_MAX_SETTLING):
-            written = self.last_written
+            written = self.write_stamp
             time.sleep(_SETTLED)
-            if written == self.last_written:
+            if written == self.write_stamp:
                 break
         with file_errors(self.path), locked(self.path), atomic_replacement(self.path) as temporary:
             shutil.copyfile(self.path, temporary)
-            Backups(self.path).quarantine_log(self.path)
+            BackupFolder(self.path).quarantine_log(self.path)
 
     def rebuild(self, connection: sqlite3.Connection) -> None:
         """Replace the file, after its log or index was deleted while in use, by a copy of what `connection` sees.
@@ -223,7 +223,7 @@ class StoreFile:
                     atomic_replacement(self.path) as temporary,
                 ):
                     fill_copy(connection, temporary)
-                    Backups(self.path).quarantine_log(self.path)
+                    BackupFolder(self.path).quarantine_log(self.path)
 
     def close(self) -> None:
         """Close the connection that keeps the log. May be called again."""
@@ -332,7 +332,7 @@ def _merge_moved_log(path: Path, found: FileIdentity) -> FileIdentity:
         return identity(path)
     if is_busy or pages != copied:
         raise StoreBusyError
-    return _replace_by_copy(path, Backups(path).quarantine_log)
+    return _replace_by_copy(path, BackupFolder(path).quarantine_log)
 
 
 def _has_last_commit(path: Path, noted: Note) -> bool:
@@ -367,7 +367,7 @@ def _open_checked(path: Path, expected: FileId | None, *, first_time: bool) -> s
         _enable_wal(connection)
         if version < SCHEMA_VERSION:
             _check_not_in_use(path, connection)
-            Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
+            BackupFolder(path).make_from(connection, BackupKind.BEFORE_UPDATE)
             migrate(connection)
         _check_write(connection)
         _complete_sources(connection)
@@ -388,7 +388,7 @@ def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> 
 
 def _quarantine_log(path: Path) -> None:
     is_there = has_log(path)
-    quarantined = Backups(path).quarantine_log(path)
+    quarantined = BackupFolder(path).quarantine_log(path)
     if is_there:
         hint = (
             "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
@@ -427,7 +427,7 @@ def _create(path: Path, *, create: bool) -> None:
     with locked(path), translate_errors():
         if not is_absent(path):
             return  # another process was quicker
-        backups = Backups(path)
+        backups = BackupFolder(path)
         if not create and (has_log(path) or backups.newest_first()):
             raise StoreGoneError(path.name, backups.folder.name)
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in SIDE_FILES):
@@ -446,7 +446,7 @@ def _check_own(path: Path) -> None:
     except UnsafeFileError:
         raise
     except ForeignFileError:
-        if Backups(path).newest_first():
+        if BackupFolder(path).newest_first():
             raise StoreDamagedError from None
         raise
 

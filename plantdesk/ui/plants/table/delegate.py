@@ -126,7 +126,7 @@ class RowDelegate(QStyledItemDelegate):
         if row is not None and row.tag is not None and index.column() == Column.TAG:
             self._paint_tag(painter, option, inner, row.tag)
         else:
-            color = "text" if index.column() == Column.NAME else "text_2"
+            color = "text" if index.column() == Column.NAME else "muted"
             if row is None or (index.column() == Column.NAME and not is_visible(row.name)):
                 color = "placeholder"
             painter.setPen(self._theme.colors.color(color))

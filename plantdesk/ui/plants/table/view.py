@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.plant_urls import split_address
+from plantdesk.domain.plant_urls import split_url
 from plantdesk.domain.records import PlantRow
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
@@ -221,7 +221,7 @@ class PlantTableView(QTableView):
             super().keyPressEvent(event)
 
     def _on_enter(self) -> None:
-        _, scanned = split_address(self._typed)
+        _, scanned = split_url(self._typed)
         if scanned is None or not self._is_typing:
             self.edit_requested.emit(Column.NAME)
         else:
