@@ -39,7 +39,7 @@ class ApiThread:
         limits: ConnectionLimits,
         activity: Activity,
     ) -> None:
-        """Raises TooFewDescriptorsError."""
+        """Create the event loop, which does not run yet. Raises TooFewDescriptorsError."""
         self._sockets = sockets
         self._store = store
         self._identity = identity

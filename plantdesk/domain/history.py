@@ -218,3 +218,15 @@ def texts_of(parameters: dict[str, Any]) -> list[str]:
 
 def _quoted(text: object) -> Text:
     return Text("“{text}”", text=shortened(str(text), _MAX_NAME))
+
+
+class HistorySummary(NamedTuple):
+    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who made them.
+
+    `desks` are the names of desks of a shared store.
+    """
+
+    changes: int
+    since: int | None
+    sources: tuple[Source, ...]
+    desks: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
 from plantdesk.domain.errors import PlantDeskError, StoreError
-from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
+from plantdesk.domain.protocols import PlantReader, PlantStore
+from plantdesk.domain.records import Desk
 from plantdesk.domain.texts import Text, comma_list, joined
 
 Row = Sequence[Any]
@@ -22,6 +23,21 @@ Row = Sequence[Any]
 Progress = Callable[[float], None]
 #: The most plants and changes that a message names.
 _MAX_NAMED = 20
+
+
+class TablesUpdate(NamedTuple):
+    """An update of a shared store's tables to the next version, and the desks that were active in the last 30 days.
+
+    Desks that can only read after the update come first.
+    """
+
+    before: int
+    after: int
+    desks: tuple[Desk, ...]
+
+    def can_write_after(self, desk: Desk) -> bool:
+        """Return whether a desk can change plants after the update."""
+        return desk.tables >= self.after or desk.is_own
 
 
 class StoreLocation(Protocol):

@@ -9,7 +9,7 @@ import builtins
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from typing_extensions import override
 
@@ -17,58 +17,11 @@ from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.edits import Applied, Edit, Undone
 from plantdesk.domain.errors import PlantDeskError, StoreError, TokenRefusedError
 from plantdesk.domain.events import EventPage
-from plantdesk.domain.history import Change, HistoryEntry, PlantChange
+from plantdesk.domain.history import Change, HistoryEntry, HistorySummary, PlantChange
 from plantdesk.domain.imports import ImportConflict, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant, Plant
-from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
+from plantdesk.domain.records import Changes, Desk, NewToken, PlantRow, Source, TokenRow
 from plantdesk.domain.selections import Counts, KnownName, Selection, View
-
-
-class Desk(NamedTuple):
-    """A computer that uses a shared store. `last_seen` is in milliseconds since 1970, UTC.
-
-    `version` is its version of PlantDesk, empty if unknown; `tables` the version of tables it can write, 0 if unknown.
-    """
-
-    name: str
-    version: str
-    tables: int
-    last_seen: int
-    is_own: bool = False
-
-
-class TablesUpdate(NamedTuple):
-    """An update of a shared store's tables to the next version, and the desks that were active in the last 30 days.
-
-    Desks that can only read after the update come first.
-    """
-
-    before: int
-    after: int
-    desks: tuple[Desk, ...]
-
-    def can_write_after(self, desk: Desk) -> bool:
-        """Return whether a desk can change plants after the update."""
-        return desk.tables >= self.after or desk.is_own
-
-
-class NewToken(NamedTuple):
-    """A new token. Only its digest is stored, so `token` is not available later."""
-
-    token: str
-    row: TokenRow
-
-
-class HistorySummary(NamedTuple):
-    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who made them.
-
-    `desks` are the names of desks of a shared store.
-    """
-
-    changes: int
-    since: int | None
-    sources: tuple[Source, ...]
-    desks: tuple[str, ...] = ()
 
 
 class PlantReader(Protocol):

@@ -153,3 +153,23 @@ def utc_time(timestamp: int) -> datetime:
     """Return a timestamp as a time in UTC, or the nearest that Python supports: other programs may write any number."""
     # Windows has no datetime.fromtimestamp() for times before 1970 and after 3000.
     return _EPOCH + timedelta(milliseconds=max(EARLIEST, min(LATEST, timestamp)))
+
+
+class Desk(NamedTuple):
+    """A computer that uses a shared store. `last_seen` is in milliseconds since 1970, UTC.
+
+    `version` is its version of PlantDesk, empty if unknown; `tables` the version of tables it can write, 0 if unknown.
+    """
+
+    name: str
+    version: str
+    tables: int
+    last_seen: int
+    is_own: bool = False
+
+
+class NewToken(NamedTuple):
+    """A new token. Only its digest is stored, so `token` is not available later."""
+
+    token: str
+    row: TokenRow

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, delete, func, insert, or_, select
+import sqlalchemy as sa
 
 from plantdesk.domain.duplicates import merge_pages
 from plantdesk.domain.edits import (
@@ -65,12 +65,12 @@ def make_change(
             _insert(writer, edit, next(left), source)
         else:
             skipped |= _make_edit(writer, edit)
-    extent = writer.extent()
-    if not extent.plants:
+    size = writer.measure()
+    if not size.plants:
         return Applied.of(None, skipped)
     if parameters is None:
-        parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
-    return Applied.of(writer.record(source, kind_of(edits), parameters, extent=extent), skipped, ids)
+        parameters = parameters_of(edits, size.name if size.plants == 1 else None, -size.growth)
+    return Applied.of(writer.record(source, kind_of(edits), parameters, size=size), skipped, ids)
 
 
 def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
@@ -78,7 +78,7 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
     writer.database.check_storable(fields.name, fields.tag)
     plant_id, seq = first_new_id(writer.runner), writer.next_seq()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
-    added = insert(PLANT).values(**values, **_texts(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
+    added = sa.insert(PLANT).values(**values, **_texts(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
     rows = writer.runner.run(added).all()
     if not rows:
         raise TablesChangedError
@@ -111,7 +111,7 @@ def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
         case SetTag():
             _set_tag(writer, edit)
         case DeleteAll():
-            chosen = writer.materialized(condition_of(edit.plants, writer.database))
+            chosen = is_in(writer.collect(condition_of(edit.plants, writer.database)))
             if edit.expected_size is not None:
                 _check_size(writer, chosen, edit.expected_size)
             writer.delete(chosen)
@@ -154,8 +154,8 @@ def _texts(name: str, tag: str | None, note: str | None) -> dict[str, str | None
 # --- edits of whole sets ---
 
 
-def _check_size(writer: ChangeWriter, chosen: ColumnElement[bool], expected: int) -> None:
-    found = writer.runner.run(select(func.count(PLANT.c.id)).where(chosen)).scalar_one()
+def _check_size(writer: ChangeWriter, chosen: sa.ColumnElement[bool], expected: int) -> None:
+    found = writer.runner.run(sa.select(sa.func.count(PLANT.c.id)).where(chosen)).scalar_one()
     if found != expected:
         raise SelectionChangedError(expected, found)
 
@@ -163,14 +163,14 @@ def _check_size(writer: ChangeWriter, chosen: ColumnElement[bool], expected: int
 def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
     plants, tag = edit
     writer.database.check_storable(tag)
-    chosen = writer.materialized(and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag)))
+    chosen = is_in(writer.collect(sa.and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag))))
     writer.change(chosen, {"tag": tag, "searched_tag": None if tag is None else searched(tag)})
 
 
 def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     """Give each plant the new tag for its present one, in one pass, so that two tags can be exchanged."""
     tag, database = PLANT.c.tag, writer.database
-    known = select(tag).where(tag.is_not(None)).distinct()
+    known = sa.select(tag).where(tag.is_not(None)).distinct()
     tags = edit.mapping(lambda: writer.runner.run(known).scalars().all())
     tags = {each: new for each, new in tags.items() if database.is_storable(each)}
     database.check_storable(*tags.values())
@@ -209,10 +209,10 @@ def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
     writer.delete(is_in(_DELETED))
 
 
-def _pages(writer: ChangeWriter, table: Table) -> Iterator[Sequence[Any]]:
+def _pages(writer: ChangeWriter, table: sa.Table) -> Iterator[Sequence[Any]]:
     """Yield id, name, tag and note of the plants that have their ids in a table."""
     columns, chosen = PLANT.c, table.c.id
-    plants = select(columns.id, columns.name, columns.tag, columns.note).join(table, chosen == columns.id)
+    plants = sa.select(columns.id, columns.name, columns.tag, columns.note).join(table, chosen == columns.id)
     plants = plants.order_by(chosen).limit(LARGE_CHANGE)
     page = writer.runner.run(plants).all()
     while page:
@@ -229,10 +229,10 @@ def _add(writer: ChangeWriter, found: Sequence[PlantContent]) -> None:
 def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
     """Leave the plants that others have added or changed since a position; return those that were changed."""
     image, ids = BEFORE_IMAGE.c, _REWRITTEN.c.id
-    is_changed = ids.in_(select(image.plant_id).where(image.change > since.change, image.change != writer.number))
-    changed = {*writer.runner.run(select(ids).where(is_changed)).scalars()}
-    is_added = ids.in_(select(PLANT.c.id).where(PLANT.c.seq > since.seq))
-    writer.runner.run(delete(_REWRITTEN).where(or_(is_changed, is_added)))
+    is_changed = ids.in_(sa.select(image.plant_id).where(image.change > since.change, image.change != writer.number))
+    changed = {*writer.runner.run(sa.select(ids).where(is_changed)).scalars()}
+    is_added = ids.in_(sa.select(PLANT.c.id).where(PLANT.c.seq > since.seq))
+    writer.runner.run(sa.delete(_REWRITTEN).where(sa.or_(is_changed, is_added)))
     return changed
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, func, not_, or_, select, true
+import sqlalchemy as sa
 
 from plantdesk.domain.folding import search_words, searched
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
@@ -21,35 +21,35 @@ _LAST_CHARACTER = "\U0010ffff"
 _KINDS = [str(kind) for kind in SourceKind if kind is not SourceKind.OTHER]
 
 
-def condition_of(selection: Selection, database: Database) -> ColumnElement[bool]:
+def condition_of(selection: Selection, database: Database) -> sa.ColumnElement[bool]:
     """Return the condition of a set of plants."""
-    found = [or_(*(_condition(term, database) for term in group)) for group in selection.groups]
+    found = [sa.or_(*(_condition(term, database) for term in group)) for group in selection.groups]
     if selection.since is not None:
         found.append(PLANT.c.added_at >= selection.since)
     if selection.ids is not None:
         found.append(database.is_one_of(PLANT.c.id, selection.ids))
-    return and_(true(), *found)
+    return sa.and_(sa.true(), *found)
 
 
-def name_begins(start: str, database: Database) -> ColumnElement[bool]:
+def name_begins(start: str, database: Database) -> sa.ColumnElement[bool]:
     """Return the condition that a name begins with a text, as it is searched."""
     text = searched(start)
-    return _begins(PLANT.c.searched_name, text) if database.is_storable(text) else false()
+    return _begins(PLANT.c.searched_name, text) if database.is_storable(text) else sa.false()
 
 
-def has_length(lengths: range) -> ColumnElement[bool]:
+def has_length(lengths: range) -> sa.ColumnElement[bool]:
     """Return the condition that a name, as it is searched, has so many characters."""
-    return func.length(PLANT.c.searched_name).between(lengths.start, lengths.stop - 1)
+    return sa.func.length(PLANT.c.searched_name).between(lengths.start, lengths.stop - 1)
 
 
-def ordering(view: View, database: Database, *, by_index: bool = True) -> list[ColumnElement[Any]]:
+def ordering(view: View, database: Database, *, by_index: bool = True) -> list[sa.ColumnElement[Any]]:
     """Return the terms of a sort. By tag, plants without one come last in both directions.
 
     Without `by_index`, `+ 0` hides the column from its index: if most plants are read, it takes a third of the
     time to read them in stored order and to sort them.
     """
     columns = PLANT.c
-    keys: dict[Order, list[ColumnElement[Any]]] = {
+    keys: dict[Order, list[sa.ColumnElement[Any]]] = {
         Order.ADDED: [columns.seq],
         Order.ID: [columns.id],
         Order.NAME: [columns.searched_name, columns.id],
@@ -59,43 +59,43 @@ def ordering(view: View, database: Database, *, by_index: bool = True) -> list[C
     sorted_by = keys[view.order]
     if view.order in {Order.ADDED, Order.ID} and not by_index:
         sorted_by = [sorted_by[0] + 0]
-    terms: list[ColumnElement[Any]] = [key.desc() if view.descending else key.asc() for key in sorted_by]
+    terms: list[sa.ColumnElement[Any]] = [key.desc() if view.descending else key.asc() for key in sorted_by]
     return [columns.tag.is_(None), *terms] if view.order is Order.TAG else terms
 
 
-def _condition(term: Term, database: Database) -> ColumnElement[bool]:
+def _condition(term: Term, database: Database) -> sa.ColumnElement[bool]:
     match term:
         case Contains():
-            return _contains(term, database) if database.is_storable(term.text) else false()
+            return _contains(term, database) if database.is_storable(term.text) else sa.false()
         case HasTag():
-            return _has_tag(term) if database.is_storable(term.tag) else false()
+            return _has_tag(term) if database.is_storable(term.tag) else sa.false()
         case AddedBy():
-            return _is_added_by(term) if database.is_storable(term.label) else false()
+            return _is_added_by(term) if database.is_storable(term.label) else sa.false()
         case AddedOn():
             times = term.milliseconds()
             return PLANT.c.added_at.between(times.start, times.stop - 1)
         case HasId(first, last):
             return PLANT.c.id.between(first, last)
         case Not():
-            return not_(func.coalesce(_condition(term.term, database), false()))
+            return sa.not_(sa.func.coalesce(_condition(term.term, database), sa.false()))
 
 
-def _contains(term: Contains, database: Database) -> ColumnElement[bool]:
+def _contains(term: Contains, database: Database) -> sa.ColumnElement[bool]:
     """Compare the texts as they are searched; accents without a letter are not in those."""
 
-    def contain(searched_text: str) -> ColumnElement[bool]:
-        return or_(*(database.contains_searched(PLANT.c[f"searched_{each}"], searched_text) for each in columns))
+    def contain(searched_text: str) -> sa.ColumnElement[bool]:
+        return sa.or_(*(database.contains_searched(PLANT.c[f"searched_{each}"], searched_text) for each in columns))
 
     columns = ("note",) if term.in_note else ("name", "tag")
     text = searched(term.text)
     if not text.strip():
-        return or_(*(database.contains(PLANT.c[each], term.text) for each in columns))
+        return sa.or_(*(database.contains(PLANT.c[each], term.text) for each in columns))
     if term.in_note or not term.is_word:
         return contain(text)
-    return and_(*(or_(contain(word), *_id_begins(word)) for word in search_words(term.text)))
+    return sa.and_(*(sa.or_(contain(word), *_id_begins(word)) for word in search_words(term.text)))
 
 
-def _id_begins(word: str) -> Iterator[ColumnElement[bool]]:
+def _id_begins(word: str) -> Iterator[sa.ColumnElement[bool]]:
     """Compare with ranges, as the index of the ids can: those that begin with 12 are 12, 120 to 129, and so on."""
     if not _NUMBER.fullmatch(word):
         return
@@ -109,22 +109,22 @@ def _id_begins(word: str) -> Iterator[ColumnElement[bool]]:
         first, last = first * 10, last * 10 + 9
 
 
-def _has_tag(term: HasTag) -> ColumnElement[bool]:
+def _has_tag(term: HasTag) -> sa.ColumnElement[bool]:
     """Compare the searched texts; a tag without letters, such as an accent alone, is compared as it is."""
     if term.tag is None:
         return PLANT.c.tag.is_(None)
     column, text = PLANT.c.searched_tag, searched(term.tag)
     if term.is_exact or not text.strip():
         column, text = PLANT.c.tag, term.tag
-    return column == text if term.branch is None else or_(column == term.branch, _begins(column, text))
+    return column == text if term.branch is None else sa.or_(column == term.branch, _begins(column, text))
 
 
-def _begins(column: ColumnElement[str], start: str) -> ColumnElement[bool]:
-    return and_(column >= start, column < start + _LAST_CHARACTER)
+def _begins(column: sa.ColumnElement[str], start: str) -> sa.ColumnElement[bool]:
+    return sa.and_(column >= start, column < start + _LAST_CHARACTER)
 
 
-def _is_added_by(term: AddedBy) -> ColumnElement[bool]:
-    found: list[ColumnElement[bool]] = [true()]
+def _is_added_by(term: AddedBy) -> sa.ColumnElement[bool]:
+    found: list[sa.ColumnElement[bool]] = [sa.true()]
     if term.kind is SourceKind.OTHER:
         found.append(SOURCE.c.kind.not_in(_KINDS))
     elif term.kind is not None:
@@ -133,4 +133,4 @@ def _is_added_by(term: AddedBy) -> ColumnElement[bool]:
         found.append(SOURCE.c.label == term.label)
     elif term.label is not None:
         found.append(SOURCE.c.searched_label == searched(term.label))
-    return PLANT.c.source_id.in_(select(SOURCE.c.id).where(and_(*found)))
+    return PLANT.c.source_id.in_(sa.select(SOURCE.c.id).where(sa.and_(*found)))

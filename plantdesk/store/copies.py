@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from sqlalchemy import Table
+import sqlalchemy as sa
 
 from plantdesk.domain.locations import Copied, CopyDiffersError, Progress, Row, StoreRows
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT, SOURCE, TOKEN
@@ -21,7 +21,7 @@ TABLES = (SOURCE, PLANT, CHANGE, BEFORE_IMAGE, TOKEN)
 _PAGE = 5_000
 
 
-def rows_of(table: Table) -> str:
+def rows_of(table: sa.Table) -> str:
     """Return the SQL query of the rows of a table, by its primary key."""
     columns, keys = (", ".join(each.keys()) for each in (table.columns, table.primary_key.columns))
     return f"SELECT {columns} FROM {table.name} ORDER BY {keys}"
@@ -29,8 +29,8 @@ def rows_of(table: Table) -> str:
 
 def transfer(
     source: StoreRows,
-    insert: Callable[[Table, Iterator[Row]], object],
-    read: Callable[[Table], Iterator[Row]],
+    insert: Callable[[sa.Table, Iterator[Row]], object],
+    read: Callable[[sa.Table], Iterator[Row]],
     progress: Progress | None = None,
 ) -> Copied:
     """Insert all rows of `source` into empty tables, `read` them again and compare them. Raises CopyDiffersError."""

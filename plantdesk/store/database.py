@@ -1,4 +1,4 @@
-"""What the databases write differently in the statements that they share, and running a statement on a connection."""
+"""The dialects: statements that SQLite and PostgreSQL write differently, and how to run a statement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Delete, Executable, Insert, Select, Table, Update, case, event
+import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, CursorResult, Dialect, Engine, ExceptionContext
 from sqlalchemy.pool import StaticPool
@@ -21,9 +21,9 @@ from plantdesk.store.models import PLANT
 TEMPORARY = "temporary"
 
 
-def version_of(change: ColumnElement[int], seq: ColumnElement[int]) -> ColumnElement[int]:
+def version_of(change: sa.ColumnElement[int], seq: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
     """Return the version of a plant: the last change that touched it, or its negative sequence number."""
-    return case((change > 0, change), else_=-seq)
+    return sa.case((change > 0, change), else_=-seq)
 
 
 VERSION = version_of(PLANT.c.change, PLANT.c.seq)
@@ -57,7 +57,7 @@ class Database(ABC):
     #: The exception that the driver raises if rows break a rule of the tables.
     integrity_error: type[Exception]
     #: Returns an insert with methods for rows that exist already (ON CONFLICT).
-    insert: Callable[[Table], sqlite.Insert | postgresql.Insert]
+    insert: Callable[[sa.Table], sqlite.Insert | postgresql.Insert]
 
     def __init__(self) -> None:
         self._options = {
@@ -65,7 +65,7 @@ class Database(ABC):
             "compiled_cache": LRUCache[Any, Any](500),  # of all connections
             "preserve_rowcount": True,  # also of an INSERT
         }
-        event.listen(self.dialect, "handle_error", _driver_error)
+        sa.event.listen(self.dialect, "handle_error", _driver_error)
 
     def runner(self, driver: Any) -> Runner:  # noqa: ANN401  a connection of any driver
         """Return a Runner for a driver's connection. The caller begins and ends transactions and closes the connection.
@@ -76,7 +76,7 @@ class Database(ABC):
         engine = Engine(pool, self.dialect, URL.create(self.dialect.name), execution_options=self._options)
         return Runner(self, driver, engine.connect())
 
-    def compiled(self, statement: Select[Any]) -> tuple[str, dict[str, Any]]:
+    def compiled(self, statement: sa.Select[Any]) -> tuple[str, dict[str, Any]]:
         """Return a statement as the driver takes it, and the values of its parameters, to run it without the engine."""
         compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
         return compiled.string, compiled.params
@@ -86,31 +86,31 @@ class Database(ABC):
         """Return whether the database can hold these texts, so that it can be searched for them."""
 
     @abstractmethod
-    def is_one_of(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    def is_one_of(self, column: sa.ColumnElement[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
         """Return the condition that a column is one of any number of values."""
 
     @abstractmethod
-    def contains(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
+    def contains(self, column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
         """Return the condition that a text contains another one."""
 
-    def contains_searched(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
+    def contains_searched(self, column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
         """Return the condition that a column of searched texts contains a text; it uses an index if there is one."""
         return self.contains(column, text)
 
     @abstractmethod
-    def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
+    def alike_key(self, *, by_tag: bool) -> sa.ColumnElement[str]:
         """Return `folding.alike_key` of a plant."""
 
     @abstractmethod
-    def bytes_of(self, column: ColumnElement[Any]) -> ColumnElement[int]:
+    def bytes_of(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
         """Return the number of bytes of a text."""
 
     @abstractmethod
-    def now(self) -> ColumnElement[int]:
+    def now(self) -> sa.ColumnElement[int]:
         """Return the present time in milliseconds since 1970, UTC, by the clock that all who write to a store share."""
 
     @abstractmethod
-    def source_key(self) -> ColumnElement[Any]:
+    def source_key(self) -> sa.ColumnElement[Any]:
         """Return the key that sorts plants by the kinds and labels of their sources."""
 
     @abstractmethod
@@ -118,27 +118,29 @@ class Database(ABC):
         """Return the present state of a store."""
 
     #: Selects at least the id of every deleted plant below `FIRST_UNCOUNTED_ID`.
-    last_id: Select[tuple[int]]
+    last_id: sa.Select[tuple[int]]
 
     @abstractmethod
-    def prepare_table(self, runner: Runner, table: Table) -> None:
+    def prepare_table(self, runner: Runner, table: sa.Table) -> None:
         """Make a working table if it does not exist, and remove its rows."""
 
     @abstractmethod
-    def insert_rows(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
+    def insert_rows(self, runner: Runner, table: sa.Table, rows: Iterable[Sequence[object]]) -> None:
         """Insert any number of rows with values for all columns."""
 
-    def qualified_name(self, table: Table) -> str:
+    def qualified_name(self, table: sa.Table) -> str:
         """Return the name of a table in SQL."""
         return f"{self.temporary}.{table.name}" if table.schema else table.name
 
-    def analyze(self, runner: Runner, table: Table) -> None:  # noqa: B027  nothing as a rule
+    def analyze(self, runner: Runner, table: sa.Table) -> None:  # noqa: B027  nothing as a rule
         """Let the database know how many rows a working table has."""
 
     def check_storable(self, *texts: str | None) -> None:  # noqa: B027  most can
         """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
 
-    def combined(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
+    def combined(
+        self, first: sa.Insert | sa.Update, second: sa.Delete | sa.Insert | sa.Update
+    ) -> Sequence[sa.Executable]:
         """Return the statements that make two changes of different tables."""
         return first, second
 
@@ -152,11 +154,11 @@ class Runner:
     driver: Any
     connection: Connection
 
-    def run(self, statement: Executable, **values: object) -> CursorResult[*tuple[Any, ...]]:
+    def run(self, statement: sa.Executable, **values: object) -> CursorResult[*tuple[Any, ...]]:
         """Run a statement with values for its parameters."""
         return self.connection.execute(statement, values)
 
-    def run_all(self, statements: Iterable[Executable], **values: object) -> CursorResult[*tuple[Any, ...]]:
+    def run_all(self, statements: Iterable[sa.Executable], **values: object) -> CursorResult[*tuple[Any, ...]]:
         """Run statements, at least one, with values for their parameters, and return the result of the last one."""
         return [self.run(each, **values) for each in statements][-1]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import TextClause, select, text
+import sqlalchemy as sa
 
 from plantdesk.domain.events import (
     EventKind,
@@ -30,7 +30,7 @@ from plantdesk.store.models import BEFORE_IMAGE
 
 #: Plants that were added without a change, in their order; their texts may be in before-images by now. One that got a
 #: new `seq` by an undo looks alike, but a before-image without a plant comes first.
-_ADDED = text("""
+_ADDED = sa.text("""
     SELECT seq, id, name, tag, note, added_at FROM (
         SELECT * FROM (
             SELECT seq, id, name, tag, note, added_at FROM plant
@@ -49,14 +49,14 @@ _ADDED = text("""
         GROUP BY plant_id, seq HAVING min(born) <= coalesce(min(used), min(born)))
     ORDER BY seq LIMIT :limit""")
 #: What changes did to plants, with what these are now.
-_CHANGED = text(f"""
+_CHANGED = sa.text(f"""
     SELECT x.change, x.plant_id, x.seq, x.after, entry.made_at, entry.parameters,
            {VERSION_SQL}, plant.name, plant.tag, plant.note
     FROM before_image AS x JOIN change AS entry ON entry.number = x.change LEFT JOIN plant ON plant.id = x.plant_id
     WHERE (x.change, x.plant_id) > (:change, :plant) ORDER BY x.change, x.plant_id LIMIT :limit""")
-_IS_PRUNED = text("SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMIT 1")
-_ADDED_AT = text("SELECT added_at FROM plant WHERE seq = :seq")
-_MADE_AT = text("SELECT made_at FROM change WHERE number = :number")
+_IS_PRUNED = sa.text("SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMIT 1")
+_ADDED_AT = sa.text("SELECT added_at FROM plant WHERE seq = :seq")
+_MADE_AT = sa.text("SELECT made_at FROM change WHERE number = :number")
 
 #: Characters of the identity in a position.
 _IDENTITY_LENGTH = 12
@@ -147,7 +147,7 @@ class _Page:
                 self._move(self._state.seq)
         return EventPage(self._events, str(self._position))
 
-    def _query(self, statement: TextClause, **values: object) -> list[Any]:
+    def _query(self, statement: sa.TextClause, **values: object) -> list[Any]:
         return [*self._runner.run(statement, **values)]
 
     def _read_changed(self) -> tuple[list[_ChangedPlant], bool]:
@@ -186,7 +186,7 @@ class _Page:
         found: dict[int, list[Any]] = {}
         if ids:
             image = BEFORE_IMAGE.c
-            later = select(image.plant_id, image.change, image.name, image.tag, image.note).where(
+            later = sa.select(image.plant_id, image.change, image.name, image.tag, image.note).where(
                 image.change > changed[0].change, self._runner.database.is_one_of(image.plant_id, ids)
             )
             for each in self._runner.run(later.order_by(image.change)):

@@ -11,12 +11,11 @@ from contextlib import closing
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Float, and_, case, cast, delete, func, literal, or_, select, tuple_, union, update
+import sqlalchemy as sa
 
 from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.folding import searched
-from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, PlantLabel, texts_of
-from plantdesk.domain.protocols import HistorySummary
+from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, HistorySummary, PlantChange, PlantLabel, texts_of
 from plantdesk.domain.records import Source
 from plantdesk.domain.texts import Text
 from plantdesk.store.database import Runner, version_of
@@ -28,7 +27,7 @@ DESK = "desk"
 #: The member with the largest `seq` of a plant before the end of the change: its position in the order of all commits.
 LAST_SEQ = "last_seq"
 #: What `change_of` needs.
-_CHANGES = select(
+_CHANGES = sa.select(
     CHANGE.c.number,
     CHANGE.c.made_at,
     CHANGE.c.source_id,
@@ -66,8 +65,8 @@ def newest_changes(runner: Runner, limit: int) -> list[Change]:
 def history_summary(runner: Runner) -> HistorySummary:
     """Return number, oldest time and sources of all changes but undos and redos."""
     is_first = CHANGE.c.undoes.is_(None)
-    changes, since = runner.run(select(func.count(), func.min(CHANGE.c.made_at)).where(is_first)).one()
-    used = SOURCE.c.id.in_(select(CHANGE.c.source_id).where(is_first))
+    changes, since = runner.run(sa.select(sa.func.count(), sa.func.min(CHANGE.c.made_at)).where(is_first)).one()
+    used = SOURCE.c.id.in_(sa.select(CHANGE.c.source_id).where(is_first))
     return HistorySummary(changes, since, tuple(read_sources(runner, used)))
 
 
@@ -81,8 +80,8 @@ def history_entries(
 ) -> list[HistoryEntry]:
     """Return at most `limit` changes that match, newest first, each with its latest undo and its first plant.
 
-    A text is in the title as it is `shown`, by default in English, or was in the name of a plant; a source is one, or
-    the name of a desk.
+    `text` must be in the title, as `shown` returns it (default: in English), or in the name of a plant of the change.
+    `source` is a source, or the name of a desk.
     """
     first, last = _undo_chains(runner)
     wanted = searched(text)
@@ -111,13 +110,13 @@ def plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantChange
     image = BEFORE_IMAGE.c
     of_plant = image.plant_id == plant_id
     step = (
-        select(image.change, image.plant_change, literal(1).label("nth"))
+        sa.select(image.change, image.plant_change, sa.literal(1).label("nth"))
         .join(PLANT, (PLANT.c.id == image.plant_id) & (PLANT.c.change == image.change))
         .where(of_plant)
         .cte("step", recursive=True)
     )
     step = step.union_all(
-        select(image.change, image.plant_change, step.c.nth + 1)
+        sa.select(image.change, image.plant_change, step.c.nth + 1)
         .join(step, image.change == step.c.plant_change)
         .where(of_plant, step.c.nth < limit, image.change < step.c.change)
     )
@@ -143,15 +142,15 @@ def change_of(row: Sequence[Any]) -> Change:
     number, made_at, source_id, source_kind, label, kind, parameters, plants, undoes, undone, has_images = row
     source = source_of(source_id, source_kind, label)
     can_undo = bool(has_images) and not undone
-    facts = _object(parameters)
-    facts.pop(LAST_SEQ, None)
-    desk = facts.pop(DESK, "")
+    own_parameters = _object(parameters)
+    own_parameters.pop(LAST_SEQ, None)
+    desk = own_parameters.pop(DESK, "")
     return Change(
         number,
         made_at,
         source,
         ChangeKind(kind),
-        facts,
+        own_parameters,
         max(0, plants),
         undoes,
         bool(undone),
@@ -181,7 +180,7 @@ def _undo_chains(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     number, undoes = CHANGE.c.number, CHANGE.c.undoes
-    for later, earlier in runner.run(select(number, undoes).where(undoes.is_not(None)).order_by(number)):
+    for later, earlier in runner.run(sa.select(number, undoes).where(undoes.is_not(None)).order_by(number)):
         first[later] = first.get(earlier, earlier)
         last[first[later]] = later
     return first, last
@@ -197,19 +196,19 @@ def _changes_with_name(runner: Runner, text: str) -> list[int]:
     if not runner.database.is_storable(text):
         return []
     image, contains = BEFORE_IMAGE.c, runner.database.contains
-    was = select(image.change).where(contains(image.searched_name, text))
-    added = select(image.change).join(PLANT, PLANT.c.id == image.plant_id)
+    was = sa.select(image.change).where(contains(image.searched_name, text))
+    added = sa.select(image.change).join(PLANT, PLANT.c.id == image.plant_id)
     added = added.where(image.seq.is_(None), contains(PLANT.c.searched_name, text))
-    return [*runner.run(union(was, added)).scalars()]
+    return [*runner.run(sa.union(was, added)).scalars()]
 
 
 def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, PlantLabel]:
     """Return id, name and tag of one plant of each change: as it was before, or as it is now if it was added."""
     image, others = BEFORE_IMAGE.c, BEFORE_IMAGE.alias().c
-    first = select(func.min(others.plant_id)).where(others.change == CHANGE.c.number).scalar_subquery()
-    name = func.coalesce(image.name, PLANT.c.name)
+    first = sa.select(sa.func.min(others.plant_id)).where(others.change == CHANGE.c.number).scalar_subquery()
+    name = sa.func.coalesce(image.name, PLANT.c.name)
     statement = (
-        select(CHANGE.c.number, image.plant_id, name, case((image.name.is_(None), PLANT.c.tag), else_=image.tag))
+        sa.select(CHANGE.c.number, image.plant_id, name, sa.case((image.name.is_(None), PLANT.c.tag), else_=image.tag))
         .join_from(CHANGE, BEFORE_IMAGE, (image.change == CHANGE.c.number) & (image.plant_id == first))
         .outerjoin(PLANT, PLANT.c.id == image.plant_id)
         .where(runner.database.is_one_of(CHANGE.c.number, numbers), name.is_not(None))
@@ -228,16 +227,18 @@ def _changes_by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
 def prune(runner: Runner) -> bool:
     """Remove some outdated before-images, none of the newest change; return whether there may be more."""
     change, image = CHANGE.c, BEFORE_IMAGE.c
-    is_outdated = and_(change.number <= _newest_outdated(runner), change.size.is_not(None))
-    runner.run(update(CHANGE).where(is_outdated).values(size=None))
-    step = select(image.change, image.plant_id).where(image.change < _oldest_stored(runner)).limit(_STEP)
-    removed = runner.run(delete(BEFORE_IMAGE).where(tuple_(image.change, image.plant_id).in_(step.correlate(None))))
+    is_outdated = sa.and_(change.number <= _newest_outdated(runner), change.size.is_not(None))
+    runner.run(sa.update(CHANGE).where(is_outdated).values(size=None))
+    step = sa.select(image.change, image.plant_id).where(image.change < _oldest_stored(runner)).limit(_STEP)
+    removed = runner.run(
+        sa.delete(BEFORE_IMAGE).where(sa.tuple_(image.change, image.plant_id).in_(step.correlate(None)))
+    )
     return bool(removed.rowcount == _STEP)
 
 
 def is_prunable(runner: Runner) -> bool:
     """Return whether `prune` has something to do. Reads only entries, so it takes little time."""
-    oldest_image = runner.run(select(func.min(BEFORE_IMAGE.c.change))).scalar_one()
+    oldest_image = runner.run(sa.select(sa.func.min(BEFORE_IMAGE.c.change))).scalar_one()
     if oldest_image is None:
         return False
     oldest = _oldest_stored(runner)
@@ -247,26 +248,26 @@ def is_prunable(runner: Runner) -> bool:
 def prune_commits(runner: Runner) -> bool:
     """Remove some keys of old commits of a server, but never the last one; return whether there may be more."""
     is_old = COMMIT.c.made_at < runner.database.now() - _KEY_AGE
-    is_last = func.coalesce(COMMIT.c.position, 0) >= select(STATE.c.position).scalar_subquery()
-    step = select(COMMIT.c.key).where(is_old, ~is_last).limit(_STEP).correlate(None)
-    return bool(runner.run(delete(COMMIT).where(COMMIT.c.key.in_(step))).rowcount == _STEP)
+    is_last = sa.func.coalesce(COMMIT.c.position, 0) >= sa.select(STATE.c.position).scalar_subquery()
+    step = sa.select(COMMIT.c.key).where(is_old, ~is_last).limit(_STEP).correlate(None)
+    return bool(runner.run(sa.delete(COMMIT).where(COMMIT.c.key.in_(step))).rowcount == _STEP)
 
 
 def _oldest_stored(runner: Runner) -> int:
     """Return the number of the oldest change with stored before-images; a very large one if there is none."""
-    number = func.coalesce(func.min(CHANGE.c.number), FIRST_UNCOUNTED_ID)
-    found = runner.run(select(number).where(CHANGE.c.size.is_not(None))).scalar_one()
+    number = sa.func.coalesce(sa.func.min(CHANGE.c.number), FIRST_UNCOUNTED_ID)
+    found = runner.run(sa.select(number).where(CHANGE.c.size.is_not(None))).scalar_one()
     return int(found)
 
 
 def _newest_outdated(runner: Runner) -> int:
     """Return the number up to which before-images are to be removed, 0 for none."""
     change, newest_first = CHANGE.c, CHANGE.c.number.desc()
-    place = func.row_number().over(order_by=newest_first).label("place")
+    place = sa.func.row_number().over(order_by=newest_first).label("place")
     # As floats: sizes that another program wrote may be too large together.
-    total = func.sum(cast(change.size, Float)).over(order_by=newest_first).label("total")
-    stored = select(change.number, change.made_at, place, total).where(change.size.is_not(None)).subquery().c
-    is_too_old = and_(stored.made_at < runner.database.now() - _MAX_AGE, stored.place > _MIN_CHANGES)
-    newest = select(func.coalesce(func.max(stored.number), 0))
-    number = runner.run(newest.where(stored.place > 1, or_(stored.total > _MAX_SIZE, is_too_old))).scalar_one()
+    total = sa.func.sum(sa.cast(change.size, sa.Float)).over(order_by=newest_first).label("total")
+    stored = sa.select(change.number, change.made_at, place, total).where(change.size.is_not(None)).subquery().c
+    is_too_old = sa.and_(stored.made_at < runner.database.now() - _MAX_AGE, stored.place > _MIN_CHANGES)
+    newest = sa.select(sa.func.coalesce(sa.func.max(stored.number), 0))
+    number = runner.run(newest.where(stored.place > 1, sa.or_(stored.total > _MAX_SIZE, is_too_old))).scalar_one()
     return int(number)

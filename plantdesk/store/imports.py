@@ -14,23 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    FromClause,
-    Insert,
-    Select,
-    and_,
-    delete,
-    exists,
-    func,
-    insert,
-    literal,
-    or_,
-    select,
-    true,
-    union,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import Boolean
 from typing_extensions import override
@@ -61,9 +45,9 @@ _MAX_TRIES = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
 _PART_SIZE, _PAGE = 50_000, 5_000
 
-_FACTS = {"place": NUMBER, "file": NUMBER, "line": NUMBER, "id": NUMBER}
+_POSITION_COLUMNS = {"place": NUMBER, "file": NUMBER, "line": NUMBER, "id": NUMBER}
 #: All rows of the import.
-_GIVEN = temporary_table("given", TEMPORARY, **_FACTS, **dict.fromkeys(TEXTS, STRING))
+_GIVEN = temporary_table("given", TEMPORARY, **_POSITION_COLUMNS, **dict.fromkeys(TEXTS, STRING))
 #: Rows with the id of a plant, or of the `earlier` row of the import.
 _KNOWN = temporary_table("known", TEMPORARY, place=NUMBER, conflicts=Boolean(), owner=STRING, earlier=NUMBER)
 #: Rows that get a new id, the `nth` after the largest.
@@ -74,18 +58,18 @@ _COMPARED = (_KNOWN, _FRESH, _REPLACING)
 
 _ROW, _KNOWN_ROW = _GIVEN.c, _KNOWN.c
 _EARLIER = _GIVEN.alias("earlier_row")
-_IS_KNOWN = exists().where(_KNOWN_ROW.place == _ROW.place)
+_IS_KNOWN = sa.exists().where(_KNOWN_ROW.place == _ROW.place)
 
 
-def _known_rows(*columns: Any) -> Select[Any]:  # noqa: ANN401  columns and functions
-    return select(*columns).join_from(_KNOWN, _GIVEN, _ROW.place == _KNOWN_ROW.place)
+def _known_rows(*columns: Any) -> sa.Select[Any]:  # noqa: ANN401  columns and functions
+    return sa.select(*columns).join_from(_KNOWN, _GIVEN, _ROW.place == _KNOWN_ROW.place)
 
 
 _COUNTS = _known_rows(
-    func.count(),
-    func.count().filter(~_KNOWN_ROW.conflicts),
-    func.count().filter(_KNOWN_ROW.conflicts),
-    func.count(_ROW.id.distinct()).filter(_KNOWN_ROW.conflicts, _KNOWN_ROW.earlier.is_(None)),
+    sa.func.count(),
+    sa.func.count().filter(~_KNOWN_ROW.conflicts),
+    sa.func.count().filter(_KNOWN_ROW.conflicts),
+    sa.func.count(_ROW.id.distinct()).filter(_KNOWN_ROW.conflicts, _KNOWN_ROW.earlier.is_(None)),
 )
 _CONFLICTS = (
     _known_rows(_KNOWN_ROW.place, *(_ROW[each] for each in ImportRow._fields), _KNOWN_ROW.owner)
@@ -97,15 +81,17 @@ _CONFLICTS = (
 )
 #: Of several rows with the same id, the last one replaces the others, even if it equals the plant as it was before.
 _LAST_WINS = (
-    update(_KNOWN)
-    .values(conflicts=true())
+    sa.update(_KNOWN)
+    .values(conflicts=sa.true())
     .where(
         ~_KNOWN_ROW.conflicts,
-        _KNOWN_ROW.place.in_(select(_ROW.place).where(_ROW.id.in_(_known_rows(_ROW.id).where(_KNOWN_ROW.conflicts)))),
+        _KNOWN_ROW.place.in_(
+            sa.select(_ROW.place).where(_ROW.id.in_(_known_rows(_ROW.id).where(_KNOWN_ROW.conflicts)))
+        ),
     )
 )
-_FIND_REPLACING = insert(_REPLACING).from_select(
-    ["id", "place"], _known_rows(_ROW.id, func.max(_ROW.place)).where(_KNOWN_ROW.conflicts).group_by(_ROW.id)
+_FIND_REPLACING = sa.insert(_REPLACING).from_select(
+    ["id", "place"], _known_rows(_ROW.id, sa.func.max(_ROW.place)).where(_KNOWN_ROW.conflicts).group_by(_ROW.id)
 )
 
 
@@ -226,7 +212,7 @@ class StoreImport(PlantImport, ABC):
         self._insert(writer, source, progress)
         if self._on_conflict is OnConflict.REPLACE:
             values = {column: _ROW[column] for each in self._fields for column in (each, f"searched_{each}")}
-            writer.change(and_(PLANT.c.id == _REPLACING.c.id, _ROW.place == _REPLACING.c.place), values)
+            writer.change(sa.and_(PLANT.c.id == _REPLACING.c.id, _ROW.place == _REPLACING.c.place), values)
         self._check()
         return Applied(writer.record(source, ChangeKind.IMPORT, {"file": parameter(label)}))
 
@@ -234,68 +220,70 @@ class StoreImport(PlantImport, ABC):
         """Insert the new plants in parts, for the progress."""
         runner = writer.runner
         last_seq = writer.last_seq
-        now = runner.run(select(runner.database.now())).scalar_one()
-        facts = {"added_at": now, "source_id": source.id, "change": writer.number}
-        fresh = runner.run(select(func.count()).select_from(_FRESH)).scalar_one()
+        now = runner.run(sa.select(runner.database.now())).scalar_one()
+        fixed_values = {"added_at": now, "source_id": source.id, "change": writer.number}
+        fresh = runner.run(sa.select(sa.func.count()).select_from(_FRESH)).scalar_one()
         new_id = _FRESH.c.nth + (first_new_id(runner, fresh, _GIVEN) - 1 if fresh else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
-            new = runner.run(self._new_plants(part, new_id, last_seq, facts)).rowcount
+            new = runner.run(self._new_plants(part, new_id, last_seq, fixed_values)).rowcount
             writer.record_new_plants(PLANT.c.seq > last_seq)
             writer.next_seq(new)
             last_seq += new
             if progress is not None:
                 progress(part.stop - 1, self._rows)
 
-    def _new_plants(self, part: range, new_id: ColumnElement[int], last_seq: int, facts: dict[str, int]) -> Insert:
-        nth: ColumnElement[int] = func.row_number().over(order_by=_ROW.place)
+    def _new_plants(
+        self, part: range, new_id: sa.ColumnElement[int], last_seq: int, fixed_values: dict[str, int]
+    ) -> sa.Insert:
+        nth: sa.ColumnElement[int] = sa.func.row_number().over(order_by=_ROW.place)
         if self._counts.new == self._rows:  # to number the rows takes SQLite as long as to insert them
             nth = _ROW.place - (part.start - 1)
         is_left_out = _IS_KNOWN.where(~_KNOWN_ROW.conflicts) if self._on_conflict is OnConflict.NEW_ID else _IS_KNOWN
-        values = (literal(each, NUMBER) for each in facts.values())
+        values = (sa.literal(each, NUMBER) for each in fixed_values.values())
         rows = (
-            select(func.coalesce(new_id, _ROW.id), nth + last_seq, *values, *(_ROW[each] for each in TEXTS))
+            sa.select(sa.func.coalesce(new_id, _ROW.id), nth + last_seq, *values, *(_ROW[each] for each in TEXTS))
             .outerjoin_from(_GIVEN, _FRESH, _FRESH.c.place == _ROW.place)
             .where(_ROW.place.between(part.start, part.stop - 1), ~is_left_out)
             .order_by(_ROW.place)
         )
-        return insert(PLANT).from_select(["id", "seq", *facts, *TEXTS], rows)
+        return sa.insert(PLANT).from_select(["id", "seq", *fixed_values, *TEXTS], rows)
 
 
 def _comparison(on_conflict: OnConflict, fields: Collection[str]) -> Iterator[Any]:
     """Yield the statements that compare the given rows with the store, and with each other."""
-    yield from map(delete, _COMPARED)
+    yield from map(sa.delete, _COMPARED)
     yield from (_known_in_store(fields), _known_in_file(fields))
     if on_conflict is OnConflict.REPLACE:
         yield from (_LAST_WINS, _FIND_REPLACING)
     conflicts = [_IS_KNOWN.where(_KNOWN_ROW.conflicts)] if on_conflict is OnConflict.NEW_ID else []
-    fresh = select(_ROW.place, func.row_number().over(order_by=_ROW.place))
-    yield insert(_FRESH).from_select(["place", "nth"], fresh.where(or_(_ROW.id.is_(None), *conflicts)))
+    fresh = sa.select(_ROW.place, sa.func.row_number().over(order_by=_ROW.place))
+    yield sa.insert(_FRESH).from_select(["place", "nth"], fresh.where(sa.or_(_ROW.id.is_(None), *conflicts)))
 
 
-def _known_in_store(fields: Collection[str]) -> Insert:
-    rows = select(_ROW.place, _differs(PLANT, fields), PLANT.c.name).join_from(_GIVEN, PLANT, PLANT.c.id == _ROW.id)
-    return insert(_KNOWN).from_select(["place", "conflicts", "owner"], rows)
+def _known_in_store(fields: Collection[str]) -> sa.Insert:
+    rows = sa.select(_ROW.place, _differs(PLANT, fields), PLANT.c.name).join_from(_GIVEN, PLANT, PLANT.c.id == _ROW.id)
+    return sa.insert(_KNOWN).from_select(["place", "conflicts", "owner"], rows)
 
 
-def _known_in_file(fields: Collection[str]) -> Insert:
-    several = select(_ROW.id, func.min(_ROW.place).label("first")).where(_ROW.id.is_not(None))
-    first = several.group_by(_ROW.id).having(func.count() > 1).subquery("several").c
+def _known_in_file(fields: Collection[str]) -> sa.Insert:
+    several = sa.select(_ROW.id, sa.func.min(_ROW.place).label("first")).where(_ROW.id.is_not(None))
+    first = several.group_by(_ROW.id).having(sa.func.count() > 1).subquery("several").c
     rows = (
-        select(_ROW.place, _differs(_EARLIER, fields), _EARLIER.c.name, _EARLIER.c.place)
+        sa.select(_ROW.place, _differs(_EARLIER, fields), _EARLIER.c.name, _EARLIER.c.place)
         .join(first.id.table, (_ROW.id == first.id) & (_ROW.place > first.first))
         .join(_EARLIER, _EARLIER.c.place == first.first)
         .where(~_IS_KNOWN)
     )
-    return insert(_KNOWN).from_select(["place", "conflicts", "owner", "earlier"], rows)
+    return sa.insert(_KNOWN).from_select(["place", "conflicts", "owner", "earlier"], rows)
 
 
-def _differs(other: FromClause, fields: Collection[str]) -> ColumnElement[bool]:
-    return or_(*(other.c[each].is_distinct_from(_ROW[each]) for each in fields))
+def _differs(other: sa.FromClause, fields: Collection[str]) -> sa.ColumnElement[bool]:
+    return sa.or_(*(other.c[each].is_distinct_from(_ROW[each]) for each in fields))
 
 
-def _touched(since: StoreState) -> Select[Any]:
+def _touched(since: StoreState) -> sa.Select[Any]:
     """Return the query for a row with the id of a plant that was added or changed after a state of the store."""
-    plants = select(PLANT.c.id).where(PLANT.c.seq > since.seq)
-    images = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
-    return select(_ROW.place).where(_ROW.id.in_(union(plants, images))).limit(1)
+    plants = sa.select(PLANT.c.id).where(PLANT.c.seq > since.seq)
+    images = sa.select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
+    return sa.select(_ROW.place).where(_ROW.id.in_(sa.union(plants, images))).limit(1)

@@ -22,8 +22,8 @@ from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
     from plantdesk.domain.backups import StoreBackups
-    from plantdesk.domain.locations import ConnectionProbe, Copied, Progress, StoreLocation, StoreRows
-    from plantdesk.domain.protocols import PlantReader, PlantStore, TablesUpdate
+    from plantdesk.domain.locations import ConnectionProbe, Copied, Progress, StoreLocation, StoreRows, TablesUpdate
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.platform.settings import Settings
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
@@ -176,7 +176,7 @@ class SqliteLocation:
         return None
 
     def update(self) -> None:
-        """Do nothing."""
+        """Do nothing: opening the file updates it."""
 
     def all_rows(self) -> AbstractContextManager[StoreRows]:
         """Read all rows of the file in one snapshot."""

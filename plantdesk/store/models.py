@@ -9,22 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import (
-    TEXT,
-    BigInteger,
-    CheckConstraint,
-    Column,
-    Dialect,
-    ForeignKey,
-    Identity,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    SmallInteger,
-    Table,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlmodel import Field, SQLModel
 
@@ -32,11 +17,11 @@ from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
 
 #: 64 bits in each database; only INTEGER can be the number of a row of SQLite.
-NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 #: Sorted by bytes in each database.
-STRING = TEXT().with_variant(TEXT(collation="C"), "postgresql")
+STRING = sa.TEXT().with_variant(sa.TEXT(collation="C"), "postgresql")
 #: For columns that were added to tables with rows.
-_ZERO = {"server_default": text("0")}
+_ZERO = {"server_default": sa.text("0")}
 #: Numbers beyond leave no room for others.
 _LARGEST = 2**62
 
@@ -46,9 +31,9 @@ _IMAGE = f"""seq IS NULL OR (name IS NOT NULL AND searched_name IS NOT NULL AND 
     AND plant_change IS NOT NULL AND {_SEQ} AND added_at IS NOT NULL AND {_TIME})"""
 
 
-def _check(condition: str, database: str = "sqlite") -> CheckConstraint:
+def _check(condition: str, database: str = "sqlite") -> sa.CheckConstraint:
     """Return a condition on each row, which one of the databases checks."""
-    return CheckConstraint(condition).ddl_if(dialect=database)
+    return sa.CheckConstraint(condition).ddl_if(dialect=database)
 
 
 class SourceTable(SQLModel, table=True):
@@ -57,7 +42,7 @@ class SourceTable(SQLModel, table=True):
     __tablename__ = "source"
     __table_args__: ClassVar[Any] = {"sqlite_strict": True}
 
-    id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER, sa_column_args=[Identity(start=3)])
+    id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER, sa_column_args=[sa.Identity(start=3)])
     kind: str = Field(sa_type=STRING, description=f"One of {', '.join(SourceKind)}")
     label: str = Field(sa_type=STRING, description="Name of the import or token; empty for form and command line")
     searched_label: str = Field(
@@ -81,7 +66,7 @@ class PlantTable(SQLModel, table=True):
     tag: str | None = Field(default=None, sa_type=STRING)
     seq: int = Field(sa_type=NUMBER, unique=True, description="Order of arrival, growing; newest first is seq DESC")
     added_at: int = Field(sa_type=NUMBER, description="Milliseconds since 1970, UTC")
-    source_id: int = Field(sa_type=NUMBER, sa_column_args=[ForeignKey("source.id")])
+    source_id: int = Field(sa_type=NUMBER, sa_column_args=[sa.ForeignKey("source.id")])
     note: str | None = Field(default=None, sa_type=STRING)
     change: int = Field(
         default=0,
@@ -101,7 +86,7 @@ class ChangeTable(SQLModel, table=True):
 
     __tablename__ = "change"
     __table_args__: ClassVar[Any] = (
-        CheckConstraint("undoes < number"),
+        sa.CheckConstraint("undoes < number"),
         _check(f"number BETWEEN 1 AND {_LARGEST}"),
         _check("plants >= 0"),
         _check("size >= 0"),
@@ -110,11 +95,11 @@ class ChangeTable(SQLModel, table=True):
 
     number: int = Field(primary_key=True, sa_type=NUMBER, sa_column_kwargs={"autoincrement": False})
     made_at: int = Field(sa_type=NUMBER, description="Milliseconds since 1970, UTC")
-    source_id: int = Field(sa_type=NUMBER, sa_column_args=[ForeignKey("source.id")])
+    source_id: int = Field(sa_type=NUMBER, sa_column_args=[sa.ForeignKey("source.id")])
     kind: str = Field(sa_type=STRING)
     parameters: str = Field(sa_type=STRING, description="A JSON object, see `plantdesk.domain.history.Change`")
     plants: int = Field(sa_type=NUMBER)
-    undoes: int | None = Field(default=None, sa_type=NUMBER, description="Number of the change that it takes back")
+    undoes: int | None = Field(default=None, sa_type=NUMBER, description="Number of the change that it undoes")
     undone: int = Field(
         default=0, sa_type=NUMBER, sa_column_kwargs=_ZERO, description="1 when a later change has taken it back"
     )
@@ -142,7 +127,7 @@ class BeforeImageTable(SQLModel, table=True):
     searched_note: str | None = Field(default=None, sa_type=STRING)
 
 
-_IS_VALID = text("revoked_at IS NULL")
+_IS_VALID = sa.text("revoked_at IS NULL")
 
 
 class TokenTable(SQLModel, table=True):
@@ -150,15 +135,15 @@ class TokenTable(SQLModel, table=True):
 
     __tablename__ = "token"
     __table_args__: ClassVar[Any] = (
-        Index("token_name", "name", unique=True, sqlite_where=_IS_VALID, postgresql_where=_IS_VALID),
+        sa.Index("token_name", "name", unique=True, sqlite_where=_IS_VALID, postgresql_where=_IS_VALID),
         _check("length(digest) = 32"),
         {"sqlite_strict": True, "postgresql_with": {"fillfactor": 50}},
     )
 
-    id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER, sa_column_args=[Identity()])
+    id: int | None = Field(default=None, primary_key=True, sa_type=NUMBER, sa_column_args=[sa.Identity()])
     name: str = Field(sa_type=STRING)
-    digest: bytes = Field(sa_type=LargeBinary, unique=True)
-    source_id: int = Field(sa_type=NUMBER, sa_column_args=[ForeignKey("source.id")])
+    digest: bytes = Field(sa_type=sa.LargeBinary, unique=True)
+    source_id: int = Field(sa_type=NUMBER, sa_column_args=[sa.ForeignKey("source.id")])
     created_at: int = Field(sa_type=NUMBER)
     expires_at: int | None = Field(default=None, sa_type=NUMBER)
     revoked_at: int | None = Field(default=None, sa_type=NUMBER)
@@ -172,10 +157,10 @@ class StoreTable(SQLModel, table=True):
 
     __tablename__ = "store"
     __table_args__: ClassVar[Any] = (
-        CheckConstraint("id = 1"),
-        CheckConstraint(f"last_seq BETWEEN 0 AND {_LARGEST}"),
-        CheckConstraint(f"counted_seq BETWEEN 0 AND {_LARGEST}"),
-        CheckConstraint(f"last_id BETWEEN 0 AND {_LARGEST - 1}"),
+        sa.CheckConstraint("id = 1"),
+        sa.CheckConstraint(f"last_seq BETWEEN 0 AND {_LARGEST}"),
+        sa.CheckConstraint(f"counted_seq BETWEEN 0 AND {_LARGEST}"),
+        sa.CheckConstraint(f"last_id BETWEEN 0 AND {_LARGEST - 1}"),
         {"sqlite_strict": True, "info": {"database": "sqlite"}},
     )
 
@@ -197,21 +182,21 @@ class StateTable(SQLModel, table=True):
 
     __tablename__ = "state"
     __table_args__: ClassVar[Any] = (
-        CheckConstraint("id = 1"),
+        sa.CheckConstraint("id = 1"),
         {"postgresql_with": {"fillfactor": 10}, "info": {"database": "postgresql"}},
     )
 
-    id: int = Field(primary_key=True, sa_type=SmallInteger, sa_column_kwargs={"autoincrement": False})
-    identity: str = Field(sa_type=TEXT)
-    version: int = Field(sa_type=Integer, description="Of the tables")
+    id: int = Field(primary_key=True, sa_type=sa.SmallInteger, sa_column_kwargs={"autoincrement": False})
+    identity: str = Field(sa_type=sa.TEXT)
+    version: int = Field(sa_type=sa.Integer, description="Of the tables")
     position: int = Field(sa_type=NUMBER, description="Number of the last commit")
     last_seq: int = Field(sa_type=NUMBER)
     last_change: int = Field(sa_type=NUMBER)
     tokens: int = Field(sa_type=NUMBER, description="Grows with each change of a token")
     plants: int = Field(sa_type=NUMBER, description="Their number")
     reads_from: int = Field(
-        sa_type=Integer,
-        sa_column_kwargs={"server_default": text("1")},
+        sa_type=sa.Integer,
+        sa_column_kwargs={"server_default": sa.text("1")},
         description="The oldest version whose PlantDesk can read these tables",
     )
     last_id: int = Field(sa_type=NUMBER, sa_column_kwargs=_ZERO, description="As in `store`")
@@ -226,7 +211,7 @@ class CommitTable(SQLModel, table=True):
     key: UUID = Field(primary_key=True)
     position: int | None = Field(default=None, unique=True, sa_type=NUMBER)
     made_at: int = Field(sa_type=NUMBER)
-    desk: str = Field(sa_type=TEXT)
+    desk: str = Field(sa_type=sa.TEXT)
     seq: int | None = Field(default=None, sa_type=NUMBER)
     change: int | None = Field(default=None, sa_type=NUMBER)
 
@@ -238,8 +223,8 @@ class DeskTable(SQLModel, table=True):
     __table_args__: ClassVar[Any] = {"postgresql_with": {"fillfactor": 50}, "info": {"database": "postgresql"}}
 
     name: str = Field(primary_key=True, sa_type=STRING)
-    version: str = Field(sa_type=TEXT)
-    tables: int = Field(sa_type=Integer)
+    version: str = Field(sa_type=sa.TEXT)
+    tables: int = Field(sa_type=sa.Integer)
     last_seen: int = Field(sa_type=NUMBER)
 
 
@@ -260,19 +245,19 @@ def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | No
     return name, tag, note, *searched_texts(name, tag, note)
 
 
-def temporary_table(name: str, schema: str | None = None, /, **types: Any) -> Table:  # noqa: ANN401  mypy does not take what `with_variant` returns
+def temporary_table(name: str, schema: str | None = None, /, **types: Any) -> sa.Table:  # noqa: ANN401  mypy does not take what `with_variant` returns
     """Return a temporary table, whose first column is its key; in a `schema` all tables are temporary."""
     columns = [
-        Column(each, type_, primary_key=not place, autoincrement=False)
+        sa.Column(each, type_, primary_key=not place, autoincrement=False)
         for place, (each, type_) in enumerate(types.items())
     ]
-    return Table(name, MetaData(), *columns, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
+    return sa.Table(name, sa.MetaData(), *columns, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
 
 
 _FIRST_SOURCES = "INSERT INTO source (id, kind, label) VALUES (1, 'form', ''), (2, 'command', '')"
 
 
-def creation(dialect: Dialect) -> list[str]:
+def creation(dialect: sa.Dialect) -> list[str]:
     """Return the statements that make the tables and indexes of a new store, and the sources that each one has."""
     statements: list[ExecutableDDLElement] = []
     for table in SQLModel.metadata.sorted_tables:

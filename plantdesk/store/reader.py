@@ -10,14 +10,14 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, select
+import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.events import EventPage
 from plantdesk.domain.folding import SEPARATOR, natural_key
-from plantdesk.domain.history import Change, HistoryEntry, PlantChange
-from plantdesk.domain.protocols import HistorySummary, PlantReader
+from plantdesk.domain.history import Change, HistoryEntry, HistorySummary, PlantChange
+from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import PlantRow, Source, SourceKind
 from plantdesk.domain.selections import AddedOn, Counts, KnownName, Selection, View
 from plantdesk.domain.spelling import MAX_COMPARED, near_candidates, nearest_spellings
@@ -46,10 +46,7 @@ _MAX_COUNTED = 50_000
 
 
 class StoreReader(PlantReader, ABC):
-    """A reader. One thread at a time may use it, but any thread may interrupt it.
-
-    Every method raises StoreError if the store cannot be read, and InterruptedError after `interrupt()`.
-    """
+    """The queries that both databases answer alike, in terms of `ask`."""
 
     database: Database
 
@@ -57,15 +54,15 @@ class StoreReader(PlantReader, ABC):
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         """Return the result of a query; with `snapshot` all its statements read one state of the store."""
 
-    def _all(self, statement: Select[Any], **values: object) -> Sequence[Any]:
+    def _all(self, statement: sa.Select[Any], **values: object) -> Sequence[Any]:
         return self.ask(lambda runner: runner.run(statement, **values).all())
 
-    def _condition(self, selection: Selection) -> ColumnElement[bool]:
+    def _condition(self, selection: Selection) -> sa.ColumnElement[bool]:
         return condition_of(selection, self.database)
 
-    def _ids(self, selection: Selection, *more: ColumnElement[bool]) -> Select[Any]:
+    def _ids(self, selection: Selection, *more: sa.ColumnElement[bool]) -> sa.Select[Any]:
         """Return the statement of the ids of a set of plants for which `more` conditions hold."""
-        return select(PLANT.c.id).where(self._condition(selection), *more)
+        return sa.select(PLANT.c.id).where(self._condition(selection), *more)
 
     @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
@@ -85,13 +82,13 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def count_selected(self, selection: Selection) -> int:
-        ((count,),) = self._all(select(func.count()).select_from(PLANT).where(self._condition(selection)))
+        ((count,),) = self._all(sa.select(sa.func.count()).select_from(PLANT).where(self._condition(selection)))
         return int(count)
 
     @override
     def tag_counts(self) -> dict[str, int]:
         tag = PLANT.c.tag
-        counts = self._all(select(tag, func.count()).where(tag.is_not(None)).group_by(tag))
+        counts = self._all(sa.select(tag, sa.func.count()).where(tag.is_not(None)).group_by(tag))
         return dict(sorted(((tag, count) for tag, count in counts), key=lambda item: natural_key(item[0])))
 
     @override
@@ -104,26 +101,26 @@ class StoreReader(PlantReader, ABC):
         if near is None:
             return []
         plants, lengths = near
-        names = self._names(and_(has_length(lengths), self._condition(plants)), MAX_COMPARED)
+        names = self._names(sa.and_(has_length(lengths), self._condition(plants)), MAX_COMPARED)
         return nearest_spellings(name, names, limit, attrgetter("name"))
 
-    def _names(self, condition: ColumnElement[bool], limit: int) -> list[KnownName]:
+    def _names(self, condition: sa.ColumnElement[bool], limit: int) -> list[KnownName]:
         """Return the names of plants, the most frequent first, each with the tag of its newest plant."""
         found = (
-            select(PLANT.c.name, PLANT.c.seq)
+            sa.select(PLANT.c.name, PLANT.c.seq)
             .where(condition)
             .order_by(PLANT.c.id.desc())
             .limit(_MAX_COUNTED)
             .subquery()
         )
-        plants, newest = func.count(), func.max(found.c.seq)
-        names = select(found.c.name, plants, newest).group_by(found.c.name)
+        plants, newest = sa.func.count(), sa.func.max(found.c.seq)
+        names = sa.select(found.c.name, plants, newest).group_by(found.c.name)
         names = names.order_by(plants.desc(), newest.desc()).limit(limit)
 
         def read(runner: Runner) -> list[KnownName]:
             counted = runner.run(names).all()
             of_newest = self.database.is_one_of(PLANT.c.seq, [seq for _, _, seq in counted])
-            tags = dict(runner.run(select(PLANT.c.seq, PLANT.c.tag).where(of_newest)).all())
+            tags = dict(runner.run(sa.select(PLANT.c.seq, PLANT.c.tag).where(of_newest)).all())
             return [KnownName(name, tags.get(seq), count) for name, count, seq in counted]
 
         return self.ask(read)
@@ -137,14 +134,16 @@ class StoreReader(PlantReader, ABC):
     @override
     def names_in_use(self, names: Collection[str]) -> set[str]:
         listed = [*filter(self.database.is_storable, names)]
-        rows = self._all(select(PLANT.c.name).distinct().where(self.database.is_one_of(PLANT.c.name, listed)))
+        rows = self._all(sa.select(PLANT.c.name).distinct().where(self.database.is_one_of(PLANT.c.name, listed)))
         return {name for (name,) in rows}
 
     @override
     def counts(self) -> Counts:
         columns, day = (PLANT.c.tag, PLANT.c.source_id), AddedOn(0, 0).milliseconds()
         is_of_today = PLANT.c.added_at.between(day.start, day.stop - 1)
-        counted = select(*columns, func.count(), func.sum(case((is_of_today, 1), else_=0))).group_by(*columns)
+        counted = sa.select(*columns, sa.func.count(), sa.func.sum(sa.case((is_of_today, 1), else_=0))).group_by(
+            *columns
+        )
 
         def read(runner: Runner) -> Counts:
             known = {source.id: source for source in read_sources(runner)}
@@ -164,9 +163,9 @@ class StoreReader(PlantReader, ABC):
     @override
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
         alike = self.database.alike_key(by_tag=by_tag).label("alike")
-        size = func.count().over(partition_by=alike).label("size")
-        plants = select(PLANT.c.id, VERSION.label("version"), alike, size).subquery().c
-        groups = select(plants.id, plants.version, plants.alike).where(plants.size > 1)
+        size = sa.func.count().over(partition_by=alike).label("size")
+        plants = sa.select(PLANT.c.id, VERSION.label("version"), alike, size).subquery().c
+        groups = sa.select(plants.id, plants.version, plants.alike).where(plants.size > 1)
         found = PlantGroups(array("q"), array("q"), array("q"))
         for key, rows in groupby(self._all(groups.order_by(plants.alike, plants.id)), itemgetter(2)):
             if key and not key.startswith(SEPARATOR):

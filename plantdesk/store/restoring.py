@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, FromClause, Table, exists, func, insert, literal, or_, select
+import sqlalchemy as sa
 from sqlalchemy.schema import CreateTable
 
 from plantdesk.domain.backups import Difference, PlantGroup
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.store.change_writer import ChangeWriter
+from plantdesk.store.change_writer import ChangeWriter, is_in
 from plantdesk.store.database import Runner
 from plantdesk.store.models import NUMBER, PLANT, SHARED_COLUMNS, SOURCE, STRING, temporary_table
 from plantdesk.store.rows import add_source
@@ -34,10 +34,10 @@ def create_tables(runner: Runner) -> None:
 def difference(runner: Runner) -> Difference:
     """Compare the plants of a store with those of the backup."""
     is_same_plant = PLANT.c.id == RESTORED.c.id
-    differs = or_(*(PLANT.c[each].is_distinct_from(RESTORED.c[each]) for each in _TEXTS))
+    differs = sa.or_(*(PLANT.c[each].is_distinct_from(RESTORED.c[each]) for each in _TEXTS))
     return Difference(
-        _group(runner, RESTORED, RESTORED, ~exists().where(is_same_plant)),
-        _group(runner, PLANT, PLANT, ~exists().where(is_same_plant)),
+        _group(runner, RESTORED, RESTORED, ~sa.exists().where(is_same_plant)),
+        _group(runner, PLANT, PLANT, ~sa.exists().where(is_same_plant)),
         _group(runner, RESTORED, RESTORED.join(PLANT, is_same_plant), differs),
     )
 
@@ -47,7 +47,7 @@ def exchange(writer: ChangeWriter, source: Source, backup: str) -> Change:
     _map_sources(writer.runner)
     same = [RESTORED.c[each].is_not_distinct_from(PLANT.c[each]) for each in _COMPARED]
     same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
-    writer.delete(writer.materialized(~exists().where(*same)))
+    writer.delete(is_in(writer.collect(~sa.exists().where(*same))))
     _add_missing(writer.runner, writer.number)
     writer.record_new_plants(PLANT.c.change == writer.number)
     return writer.record(source, ChangeKind.RESTORE, {"backup": parameter(backup)})
@@ -61,24 +61,26 @@ def fill_new(runner: Runner) -> None:
 
 def _add_missing(runner: Runner, number: int) -> None:
     ours = [_ORIGIN.c.ours if each == "source_id" else RESTORED.c[each] for each in SHARED_COLUMNS]
-    plants = select(RESTORED.c.id, *ours, literal(number, NUMBER)).join(_ORIGIN, _ORIGIN.c.id == RESTORED.c.source_id)
-    missing = plants.where(RESTORED.c.id.not_in(select(PLANT.c.id)))
-    runner.run(insert(PLANT).from_select(["id", *SHARED_COLUMNS, "change"], missing))
+    plants = sa.select(RESTORED.c.id, *ours, sa.literal(number, NUMBER)).join(
+        _ORIGIN, _ORIGIN.c.id == RESTORED.c.source_id
+    )
+    missing = plants.where(RESTORED.c.id.not_in(sa.select(PLANT.c.id)))
+    runner.run(sa.insert(PLANT).from_select(["id", *SHARED_COLUMNS, "change"], missing))
 
 
 def _map_sources(runner: Runner) -> None:
-    present = {tuple(row) for row in runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
+    present = {tuple(row) for row in runner.run(sa.select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
     known = {(kind, label): number for number, kind, label in sorted(present, reverse=True)}
     columns = RESTORED_SOURCE.c
-    for number, kind, label in runner.run(select(columns.id, columns.kind, columns.label)).all():
+    for number, kind, label in runner.run(sa.select(columns.id, columns.kind, columns.label)).all():
         ours = number if (number, kind, label) in present else known.get((kind, label))
         if ours is None:
             ours = known[kind, label] = add_source(runner, SourceKind(kind), label).id
-        runner.run(insert(_ORIGIN).values(id=number, ours=ours))
+        runner.run(sa.insert(_ORIGIN).values(id=number, ours=ours))
 
 
-def _group(runner: Runner, table: Table, rows: FromClause, condition: ColumnElement[bool]) -> PlantGroup:
-    count = runner.run(select(func.count()).select_from(rows).where(condition)).scalar_one()
-    plants = select(table.c.id, table.c.name).select_from(rows).where(condition)
+def _group(runner: Runner, table: sa.Table, rows: sa.FromClause, condition: sa.ColumnElement[bool]) -> PlantGroup:
+    count = runner.run(sa.select(sa.func.count()).select_from(rows).where(condition)).scalar_one()
+    plants = sa.select(table.c.id, table.c.name).select_from(rows).where(condition)
     newest = runner.run(plants.order_by(table.c.seq.desc()).limit(_NAMED))
     return PlantGroup(count, tuple((plant_id, name) for plant_id, name in newest))

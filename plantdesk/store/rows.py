@@ -6,22 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    FromClause,
-    Select,
-    Table,
-    and_,
-    bindparam,
-    case,
-    func,
-    insert,
-    literal,
-    null,
-    select,
-    union,
-    union_all,
-)
+import sqlalchemy as sa
 
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import LARGEST_ID, Changes, PlantRow, Source, SourceKind
@@ -32,7 +17,7 @@ from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
 PAGE = 5_000
 #: Plants of `changes_since`: of more, listeners reload.
 _MAX_LISTED = 1000
-_IDS = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > bindparam("change")).distinct()
+_IDS = sa.select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > sa.bindparam("change")).distinct()
 _ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
 #: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
 FIRST_UNCOUNTED_ID = 2**62
@@ -52,17 +37,17 @@ def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
 def shortened_rows(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
     """Return these plants without notes; texts over 4 × `longest` bytes are cut to `longest` characters."""
 
-    def cut(text: ColumnElement[Any]) -> ColumnElement[Any]:
+    def cut(text: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
         is_long = runner.database.bytes_of(text) > 4 * longest
-        return case((is_long, func.substr(text, 1, longest)), else_=text)
+        return sa.case((is_long, sa.func.substr(text, 1, longest)), else_=text)
 
-    return _read_rows(runner, _rows_statement(cut(PLANT.c.name), cut(PLANT.c.tag), null()), ids)
+    return _read_rows(runner, _rows_statement(cut(PLANT.c.name), cut(PLANT.c.tag), sa.null()), ids)
 
 
-def rows_in_order(*conditions: ColumnElement[bool]) -> Select[Any]:
+def rows_in_order(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
     """Return the statement of the plants after the `seq` of parameter `after`: `seq`, then what `row_of` needs."""
     rows = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note, PLANT.c.seq)
-    return rows.where(PLANT.c.seq > bindparam("after"), *conditions).order_by(PLANT.c.seq)
+    return rows.where(PLANT.c.seq > sa.bindparam("after"), *conditions).order_by(PLANT.c.seq)
 
 
 def changes_since(runner: Runner, seq: int, change: int) -> Changes:
@@ -91,26 +76,26 @@ def source_of(source_id: int, kind: str, label: str) -> Source:
     return Source(source_id, SourceKind(kind), label)
 
 
-def source_columns(source: FromClause = SOURCE) -> tuple[ColumnElement[str], ColumnElement[str]]:
+def source_columns(source: sa.FromClause = SOURCE) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:
     """Return kind and label of a joined source; one that another program has removed is without a name."""
-    return func.coalesce(source.c.kind, ""), func.coalesce(source.c.label, "")
+    return sa.func.coalesce(source.c.kind, ""), sa.func.coalesce(source.c.label, "")
 
 
-def read_sources(runner: Runner, *conditions: ColumnElement[bool]) -> list[Source]:
+def read_sources(runner: Runner, *conditions: sa.ColumnElement[bool]) -> list[Source]:
     """Return the sources for which all conditions hold, by their ids."""
-    rows = runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label).where(*conditions).order_by(SOURCE.c.id))
+    rows = runner.run(sa.select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label).where(*conditions).order_by(SOURCE.c.id))
     return [source_of(*row) for row in rows]
 
 
 def _rows_statement(
-    name: ColumnElement[Any], tag: ColumnElement[Any], note: ColumnElement[Any], *before: ColumnElement[Any]
-) -> Select[Any]:
+    name: sa.ColumnElement[Any], tag: sa.ColumnElement[Any], note: sa.ColumnElement[Any], *before: sa.ColumnElement[Any]
+) -> sa.Select[Any]:
     """Return the statement of what `row_of` needs."""
     columns = (*before, PLANT.c.id, name, tag, PLANT.c.added_at, PLANT.c.source_id, *source_columns(), VERSION, note)
-    return select(*columns).outerjoin_from(PLANT, SOURCE)
+    return sa.select(*columns).outerjoin_from(PLANT, SOURCE)
 
 
-def _read_rows(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
+def _read_rows(runner: Runner, rows: sa.Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
     found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.is_one_of(PLANT.c.id, ids)))}
     return {plant_id: found[plant_id] for plant_id in ids if plant_id in found}
 
@@ -119,22 +104,22 @@ def stored_source(runner: Runner, source: Source) -> Source:
     """Return a source with the id of its row, which is found or added within the caller's transaction."""
     if source.id:
         return source
-    is_same = and_(SOURCE.c.kind == str(source.kind), SOURCE.c.label == source.label)
-    known = runner.run(select(func.max(SOURCE.c.id)).where(is_same)).scalar_one()
+    is_same = sa.and_(SOURCE.c.kind == str(source.kind), SOURCE.c.label == source.label)
+    known = runner.run(sa.select(sa.func.max(SOURCE.c.id)).where(is_same)).scalar_one()
     return add_source(runner, source.kind, source.label) if known is None else source._replace(id=known)
 
 
 def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
     """Add a source within the caller's transaction."""
     values = {"kind": str(kind), "label": label, "searched_label": searched(label)}
-    source_id = runner.run(insert(SOURCE).values(values).returning(SOURCE.c.id)).scalar_one()
+    source_id = runner.run(sa.insert(SOURCE).values(values).returning(SOURCE.c.id)).scalar_one()
     return Source(source_id, kind, label)
 
 
 _PLANTS = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
-_PLANT = _PLANTS.where(PLANT.c.id == bindparam("plant_id"))
+_PLANT = _PLANTS.where(PLANT.c.id == sa.bindparam("plant_id"))
 _FIRST_ADDED = rows_in_order().limit(_MAX_LISTED + 1)
-_TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(
+_TOUCHED = sa.select(_ID, *_PLANTS.selected_columns).select_from(
     _ID.table.outerjoin(PLANT, PLANT.c.id == _ID).outerjoin(SOURCE)
 )
 
@@ -142,21 +127,23 @@ _TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(
 # --- the next id: larger than all that its plants ever had, so that none is given twice ---
 
 
-def first_new_id(runner: Runner, count: int = 1, *others: Table) -> int:
+def first_new_id(runner: Runner, count: int = 1, *others: sa.Table) -> int:
     """Return the first of `count` ids that were never those of a plant of the store or a row of the tables `others`.
 
     It follows the largest id in use or, if that leaves no room, begins the first gap that is large enough.
     """
     ids = [table.c.id for table in (PLANT, *others)]
-    used = (select(func.max(each).label("id")).where(each < FIRST_UNCOUNTED_ID) for each in ids)
-    largest = func.max(union_all(runner.database.last_id, *used).subquery("used").c.id)
-    found = runner.run(select(func.coalesce(largest, 0))).scalar_one()
+    used = (sa.select(sa.func.max(each).label("id")).where(each < FIRST_UNCOUNTED_ID) for each in ids)
+    largest = sa.func.max(sa.union_all(runner.database.last_id, *used).subquery("used").c.id)
+    found = runner.run(sa.select(sa.func.coalesce(largest, 0))).scalar_one()
     if found + count < FIRST_UNCOUNTED_ID:
         return max(int(found), 0) + 1
     given = [*ids, BEFORE_IMAGE.c.plant_id]
-    known = union(select(literal(0, PLANT.c.id.type).label("id")), *(select(each).where(each > 0) for each in given))
+    known = sa.union(
+        sa.select(sa.literal(0, PLANT.c.id.type).label("id")), *(sa.select(each).where(each > 0) for each in given)
+    )
     number = known.subquery("used").c.id
-    last = func.coalesce(func.lead(number).over(order_by=number) - 1, LARGEST_ID).label("last")
-    gap = select(number.label("id"), last).subquery("gap").c
-    found = runner.run(select(func.min(gap.id)).where(gap.last - gap.id >= count)).scalar_one()
+    last = sa.func.coalesce(sa.func.lead(number).over(order_by=number) - 1, LARGEST_ID).label("last")
+    gap = sa.select(number.label("id"), last).subquery("gap").c
+    found = runner.run(sa.select(sa.func.min(gap.id)).where(gap.last - gap.id >= count)).scalar_one()
     return int(found) + 1

@@ -11,14 +11,14 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError
 from plantdesk.domain.history import parameter
-from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
-from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
+from plantdesk.domain.protocols import TokenEndedError, TokenLookup, TokenStore
+from plantdesk.domain.records import Changes, NewToken, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.domain.validation import token_name
@@ -39,9 +39,11 @@ _TOKEN = TOKEN.c
 _COLUMNS = (_TOKEN.created_at, _TOKEN.expires_at, _TOKEN.last_used_at, _TOKEN.plants_added, _TOKEN.max_plants)
 _SOURCE = (_TOKEN.source_id, _TOKEN.name, _TOKEN.id, _TOKEN.digest)
 _LIST = (
-    select(*_SOURCE, *_COLUMNS).where(_TOKEN.revoked_at.is_(None)).order_by(_TOKEN.created_at.desc(), _TOKEN.id.desc())
+    sa.select(*_SOURCE, *_COLUMNS)
+    .where(_TOKEN.revoked_at.is_(None))
+    .order_by(_TOKEN.created_at.desc(), _TOKEN.id.desc())
 )
-_LOOK_UP = select(*_SOURCE, _TOKEN.expires_at, _TOKEN.revoked_at).where(_TOKEN.digest == bindparam("digest"))
+_LOOK_UP = sa.select(*_SOURCE, _TOKEN.expires_at, _TOKEN.revoked_at).where(_TOKEN.digest == sa.bindparam("digest"))
 
 
 class StoreTokens(TokenStore):
@@ -77,7 +79,7 @@ class StoreTokens(TokenStore):
     @override
     def record_use(self, source: Source) -> Future[None]:
         def action(writer: ChangeWriter) -> None:
-            used = update(TOKEN).values(last_used_at=writer.database.now())
+            used = sa.update(TOKEN).values(last_used_at=writer.database.now())
             writer.runner.run(used.where(_TOKEN.id == source.token_id))
 
         return self._write(action)
@@ -141,7 +143,9 @@ class TokenChecker(TokenLookup):
 def _revoke(runner: Runner, name: str) -> str:
     """Revoke a token and return its name. Raises UnknownTokenError."""
     label, database = name.strip(), runner.database
-    revoked = update(TOKEN).values(revoked_at=database.now()).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
+    revoked = (
+        sa.update(TOKEN).values(revoked_at=database.now()).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
+    )
     if not database.is_storable(label) or not runner.run(revoked).rowcount:
         message = Text("There is no token named “{name}”. `plantdesk token list` shows them all.")
         raise UnknownTokenError(message, name=shortened(name))
@@ -154,14 +158,14 @@ def _digest_of(token: str) -> bytes:
 
 def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
     label = token_name(name)
-    same = select(_TOKEN.id).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
+    same = sa.select(_TOKEN.id).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
     if runner.run(same).first() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
         raise InvalidTokenNameError(message, name=shortened(label))
     token = _PREFIX + secrets.token_urlsafe(32)  # 256 bits
     source_id = add_source(runner, SourceKind.TOKEN, label).id
     values = {"name": label, "digest": _digest_of(token), "source_id": source_id, "plants_added": 0, **limits}
-    new = insert(TOKEN).values(created_at=runner.database.now(), **values).returning(*_SOURCE, *_COLUMNS)
+    new = sa.insert(TOKEN).values(created_at=runner.database.now(), **values).returning(*_SOURCE, *_COLUMNS)
     return NewToken(token, _row(runner.run(new).one()))
 
 

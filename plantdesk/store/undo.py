@@ -1,11 +1,11 @@
-"""Which change is taken back, and how: undo and redo. The functions raise the driver's errors."""
+"""Undo and redo: which change is undone, and how. The functions raise the driver's errors."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, not_, select, update
+import sqlalchemy as sa
 
 from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
@@ -21,7 +21,7 @@ from plantdesk.store.rows import first_new_id
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100
 
-#: Before-images of the change that is taken back, and of the undo.
+#: Before-images of the change that is undone, and of the undo.
 UNDONE = BEFORE_IMAGE.alias("undone")
 UNDO = BEFORE_IMAGE.alias("undo")
 #: The version of a plant that a before-image has.
@@ -31,21 +31,21 @@ _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed
 
 
 def undo(writer: ChangeWriter, change: Change | int | None, source: Source) -> Undone:
-    """Take back a change, or that of this number, by default the latest that is not undone, if it is this desk's.
+    """Undo a change, given itself or by its number; None: the latest that is not undone.
 
-    Raises NothingToUndoError and UndoConflictError.
+    Without a number it must be this desk's. Raises NothingToUndoError and UndoConflictError.
     """
     target = _change_to_undo(writer.runner, change)
     return _revert(writer, target if change is not None else _check_desk(writer, target), source)
 
 
 def redo(writer: ChangeWriter, source: Source) -> Undone:
-    """Take back the latest undo that is in force, if nothing else was changed since. Raises as `undo` does."""
+    """Undo the latest undo that is in force, if nothing else was changed since. Raises as `undo` does."""
     return _revert(writer, _check_desk(writer, _undo_to_redo(writer.runner)), source)
 
 
 def _check_desk(writer: ChangeWriter, latest: Change) -> Change:
-    """Return the latest change. In a shared store this desk must have made it: others are taken back by number."""
+    """Return the latest change. In a shared store this desk must have made it: others are undone by number."""
     if writer.desk and latest.desk not in {"", writer.desk}:
         reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
         raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
@@ -67,10 +67,10 @@ def _change_to_undo(runner: Runner, change: Change | int | None) -> Change:
 def _latest_to_undo(runner: Runner) -> int:
     change = CHANGE.c
     number = _latest_matching(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
-    if runner.run(select(change.size).where(change.number == number)).scalar_one() is not None:
+    if runner.run(sa.select(change.size).where(change.number == number)).scalar_one() is not None:
         return number
     can_be_undone = (change.undone == 0) & change.size.is_not(None)
-    later_ones = select(change.number, change.undoes, can_be_undone).where(
+    later_ones = sa.select(change.number, change.undoes, can_be_undone).where(
         change.number > number, change.undoes.is_not(None)
     )
     is_redo, latest = {number: True}, number
@@ -83,7 +83,7 @@ def _latest_to_undo(runner: Runner) -> int:
 
 def _undo_to_redo(runner: Runner) -> Change:
     undo = _latest_matching(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
-    since = select(func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo)
+    since = sa.select(sa.func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo)
     later = runner.run(since).scalar_one()
     if later is not None:
         reason = Text("There is a later change: {title}. To redo what was before it, type: plantdesk undo {undo}")
@@ -91,8 +91,8 @@ def _undo_to_redo(runner: Runner) -> Change:
     return read_change(runner, undo)
 
 
-def _latest_matching(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
-    number = runner.run(select(func.max(CHANGE.c.number)).where(CHANGE.c.undone == 0, condition)).scalar_one()
+def _latest_matching(runner: Runner, condition: sa.ColumnElement[bool], none: Text) -> int:
+    number = runner.run(sa.select(sa.func.max(CHANGE.c.number)).where(CHANGE.c.undone == 0, condition)).scalar_one()
     if number is None:
         raise NothingToUndoError(none)
     return int(number)
@@ -109,33 +109,37 @@ def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
         writer.allow_long_statements()
     try:
         with writer.bulk_planning(change.plants):
-            outcome = _Undo(writer, change).restore()
+            make_result = _Undo(writer, change).restore()
     except writer.database.integrity_error as error:
         raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=change.title) from error
-    return outcome(writer.record(source, kind, parameters, change.number))
+    return make_result(writer.record(source, kind, parameters, change.number))
 
 
 class _Undo:
     """Reverts one change: restores its before-images, and makes before-images of its own."""
 
     def __init__(self, writer: ChangeWriter, undone: Change) -> None:
-        self._writer, self._undone = writer, undone
-        self._number = literal(writer.number, PLANT.c.change.type)
+        self._writer = writer
+        self._undone = undone
+        self._number = sa.literal(writer.number, PLANT.c.change.type)
         self._is_former = UNDONE.c.change == undone.number
         #: The before-images that the undo brings back.
-        own = and_(UNDO.c.plant_id == UNDONE.c.plant_id, UNDO.c.change == writer.number)
-        self._back = select(UNDONE.c.plant_id).join(UNDO, own).where(self._is_former, UNDONE.c.seq.is_not(None))
+        own = sa.and_(UNDO.c.plant_id == UNDONE.c.plant_id, UNDO.c.change == writer.number)
+        self._back = sa.select(UNDONE.c.plant_id).join(UNDO, own).where(self._is_former, UNDONE.c.seq.is_not(None))
         other = PLANT.alias("other")
-        same = (func.coalesce(other.c[each], "") == func.coalesce(UNDONE.c[each], "") for each in TEXTS[:3])
+        same = (sa.func.coalesce(other.c[each], "") == sa.func.coalesce(UNDONE.c[each], "") for each in TEXTS[:3])
         #: Deleted plants with ids that others have now; not those that are there again with the same texts.
         self._displaced = (
-            select(UNDONE.c.plant_id)
+            sa.select(UNDONE.c.plant_id)
             .join(other, other.c.id == UNDONE.c.plant_id)
-            .where(self._is_former, UNDONE.c.after.is_(None), UNDONE.c.seq.is_not(None), not_(and_(*same)))
+            .where(self._is_former, UNDONE.c.after.is_(None), UNDONE.c.seq.is_not(None), sa.not_(sa.and_(*same)))
         )
 
     def restore(self) -> partial[Undone]:
-        """Return all of the outcome but its change, which is not recorded yet. Raises UndoConflictError."""
+        """Restore what nothing has changed since; return the result without its change, which is not recorded yet.
+
+        Raises UndoConflictError.
+        """
         undone = self._undone
         restored = self._restore()
         first, moved = self._move() if restored < undone.plants else (0, 0)
@@ -150,7 +154,7 @@ class _Undo:
         skipped_ids = self._skipped(moved) if skipped else ()
         return partial(Undone, skipped=skipped, skipped_ids=skipped_ids, ids=ids, moved=moved, moved_ids=moved_ids)
 
-    def _ids(self, statement: Select[tuple[int]]) -> tuple[int, ...]:
+    def _ids(self, statement: sa.Select[tuple[int]]) -> tuple[int, ...]:
         return tuple(self._writer.runner.run(statement).scalars())
 
     def _restore(self) -> int:
@@ -160,22 +164,22 @@ class _Undo:
         """
         plants: int = self._writer.runner.run(self._images()).rowcount
         present = self._writer.runner.run(
-            select(func.count(UNDO.c.seq)).where(UNDO.c.change == self._writer.number)
+            sa.select(sa.func.count(UNDO.c.seq)).where(UNDO.c.change == self._writer.number)
         ).scalar_one()
         is_same = (PLANT.c[each] == UNDONE.c[each] for each in SHARED_COLUMNS[len(TEXTS) :])
-        is_unchanged = and_(PLANT.c.id == UNDONE.c.plant_id, self._is_former, UNDONE.c.after == VERSION)
+        is_unchanged = sa.and_(PLANT.c.id == UNDONE.c.plant_id, self._is_former, UNDONE.c.after == VERSION)
         texts = {each: UNDONE.c[each] for each in TEXTS}
-        give_back = update(PLANT).where(is_unchanged, *is_same).values(**texts, change=UNDONE.c.plant_change)
+        give_back = sa.update(PLANT).where(is_unchanged, *is_same).values(**texts, change=UNDONE.c.plant_change)
         changed = self._writer.runner.run(give_back).rowcount if present else 0
         if changed < present:
-            ids = select(UNDONE.c.plant_id).join(PLANT, PLANT.c.id == UNDONE.c.plant_id)
+            ids = sa.select(UNDONE.c.plant_id).join(PLANT, PLANT.c.id == UNDONE.c.plant_id)
             ids = ids.where(self._is_former, UNDONE.c.after == VERSION)
-            self._writer.runner.run(delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
+            self._writer.runner.run(sa.delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
         if changed < plants:
             self._writer.prepare_restoring(self._undone.number, self._back)
             row = self._back.add_columns(*(UNDONE.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
-            is_gone = not_(exists().where(PLANT.c.id == UNDONE.c.plant_id).correlate(UNDONE))
-            self._writer.runner.run(insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
+            is_gone = sa.not_(sa.exists().where(PLANT.c.id == UNDONE.c.plant_id).correlate(UNDONE))
+            self._writer.runner.run(sa.insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
         return plants
 
     def _images(self) -> Any:  # noqa: ANN401  an insert of any type
@@ -188,28 +192,28 @@ class _Undo:
             PLANT.c.change,
         )
         is_gone = VERSION.is_(None) & UNDONE.c.after.is_(None)
-        images = select(*columns).outerjoin_from(UNDONE, PLANT, PLANT.c.id == UNDONE.c.plant_id)
-        images = images.where(self._is_former, func.coalesce(UNDONE.c.after == VERSION, is_gone))
-        return insert(BEFORE_IMAGE).from_select(IMAGE_COLUMNS, images)
+        images = sa.select(*columns).outerjoin_from(UNDONE, PLANT, PLANT.c.id == UNDONE.c.plant_id)
+        images = images.where(self._is_former, sa.func.coalesce(UNDONE.c.after == VERSION, is_gone))
+        return sa.insert(BEFORE_IMAGE).from_select(IMAGE_COLUMNS, images)
 
     def _skipped(self, moved: int) -> tuple[int, ...]:
-        is_own = exists().where(UNDO.c.change == self._writer.number, UNDO.c.plant_id == UNDONE.c.plant_id)
-        skipped = select(UNDONE.c.plant_id).where(self._is_former, not_(is_own.correlate(UNDONE)))
+        is_own = sa.exists().where(UNDO.c.change == self._writer.number, UNDO.c.plant_id == UNDONE.c.plant_id)
+        skipped = sa.select(UNDONE.c.plant_id).where(self._is_former, sa.not_(is_own.correlate(UNDONE)))
         if moved:
             skipped = skipped.where(UNDONE.c.plant_id.not_in(self._displaced.correlate(None)))
         return self._ids(skipped.limit(_MAX_LISTED))
 
     def _move(self) -> tuple[int, int]:
         """Bring deleted plants back under new ids if theirs are in use; return the first new id and their number."""
-        (count,) = self._ids(self._displaced.with_only_columns(func.count()))
+        (count,) = self._ids(self._displaced.with_only_columns(sa.func.count()))
         if not count:
             return 0, 0
         seq, first = self._writer.next_seq(count), first_new_id(self._writer.runner, count)
-        place = func.row_number().over(order_by=UNDONE.c.plant_id) - 1
+        place = sa.func.row_number().over(order_by=UNDONE.c.plant_id) - 1
         texts, number = (UNDONE.c[each] for each in TEXTS), PLANT.c.id.type
-        columns = (literal(first, number) + place, *texts, literal(seq, number) + place)
+        columns = (sa.literal(first, number) + place, *texts, sa.literal(seq, number) + place)
         rows = self._displaced.with_only_columns(*columns, UNDONE.c.added_at, UNDONE.c.source_id, self._number)
-        self._writer.runner.run(insert(PLANT).from_select(_ROW, rows))
+        self._writer.runner.run(sa.insert(PLANT).from_select(_ROW, rows))
         self._writer.record_new_plants(PLANT.c.id.between(first, first + count - 1))
         return first, count
 
@@ -219,6 +223,6 @@ def _mark_undone(runner: Runner, number: int) -> None:
     undoes: int | None = number
     later, is_undone = number + 1, True
     while undoes is not None and undoes < later:  # else another program wrote it
-        marked = update(CHANGE).where(CHANGE.c.number == undoes).values(undone=int(is_undone))
+        marked = sa.update(CHANGE).where(CHANGE.c.number == undoes).values(undone=int(is_undone))
         later, undoes = undoes, runner.run(marked.returning(CHANGE.c.undoes)).scalar()
         is_undone = not is_undone

@@ -69,7 +69,7 @@ class PollJob:
     """Asks for what other processes have committed."""
 
     def fail(self, error: Exception) -> None:
-        """Nobody waits for it."""
+        """Do nothing: no caller waits for a poll."""
 
 
 Job = AddJob | WriteJob | PollJob

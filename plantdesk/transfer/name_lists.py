@@ -113,7 +113,7 @@ class _NameColumns:
     """The columns that determine the names of a table."""
 
     def __init__(self, layout: Layout, rows: Sequence[Row]) -> None:
-        """Raises NoColumnError."""
+        """Find the columns by their headers. Raises NoColumnError."""
         headers = [*map(normalized_header, layout.names)]
         whole = _first_position(headers, _WHOLE_NAME_HEADERS)
         if whole is not None and whole not in layout.name_parts:

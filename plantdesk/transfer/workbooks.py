@@ -95,7 +95,7 @@ class _Parts:
     """The parts of a workbook. `progress` is called with the number of packed bytes of each read."""
 
     def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
-        """Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
+        """Read the directory of the ZIP archive. Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
         self._name = name
         self._progress = progress
         self._archive = zipfile.ZipFile(stream)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.domain.plant_urls import InvalidAddressError, url_of, id_of_url, split_url
+from plantdesk.domain.plant_urls import InvalidAddressError, id_of_url, split_url, url_of
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import HasId

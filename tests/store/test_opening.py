@@ -210,7 +210,9 @@ def test_a_link_to_an_empty_file_stays_a_link(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert target.stat().st_size > 0
     FileBackups(link).make()
-    assert [backup.path.parent for backup in BackupFolder(target).newest_first()] == [target.with_name("garden.db-backups")]
+    assert [backup.path.parent for backup in BackupFolder(target).newest_first()] == [
+        target.with_name("garden.db-backups")
+    ]
 
 
 @posix

@@ -7,8 +7,8 @@ import contextlib
 
 from plantdesk.cli.stores import open_reader, show_progress
 from plantdesk.cli.terminal import confirm, interruptible, local_time, print_json, print_table
-from plantdesk.domain.locations import StoreLocation, copy_store, update_store
-from plantdesk.domain.protocols import Desk, TablesUpdate
+from plantdesk.domain.locations import StoreLocation, TablesUpdate, copy_store, update_store
+from plantdesk.domain.records import Desk
 from plantdesk.domain.texts import Text
 from plantdesk.platform import output, paths, settings
 from plantdesk.store import location_of

@@ -15,8 +15,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import sqlalchemy as sa
 from psycopg import DataError, errors
-from sqlalchemy import TEXT, BigInteger, LargeBinary, Table
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
@@ -52,7 +52,7 @@ _COUNTS = """SELECT plants + last_change + (SELECT count(*) FROM before_image) F
 _STATE = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
 _IS_USED = "SELECT last_seq > 0 OR last_change > 0 OR EXISTS (SELECT FROM token) FROM state"
 _NEXT_ID = "SELECT setval(pg_get_serial_sequence('plantdesk.{0}', 'id'), max(id)) FROM {0} HAVING max(id) > 0"
-_TYPES = {BigInteger: "int8", LargeBinary: "bytea", TEXT: "text"}
+_TYPES = {sa.BigInteger: "int8", sa.LargeBinary: "bytea", sa.TEXT: "text"}
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
 
@@ -117,7 +117,7 @@ def _count(connection: Connection) -> int:
     return int(count)
 
 
-def _rows(connection: Connection, table: Table) -> Iterator[Row]:
+def _rows(connection: Connection, table: sa.Table) -> Iterator[Row]:
     sql = f"COPY ({rows_of(table)}) TO STDOUT (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
         copy.set_types([_TYPES[type(column.type)] for column in table.columns])

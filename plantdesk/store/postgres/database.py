@@ -1,4 +1,4 @@
-"""What PostgreSQL writes differently in statements."""
+"""PostgreSQL's dialect: its forms of the statements that both databases run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import psycopg
+import sqlalchemy as sa
 from psycopg import errors
-from sqlalchemy import ColumnElement, Delete, Executable, Insert, Update, any_, bindparam, func, literal_column, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -36,7 +36,7 @@ class PostgresDatabase(Database):
     integrity_error = errors.IntegrityError
     insert = staticmethod(postgresql.insert)
     temporary = "pg_temp"
-    last_id = select(literal_column(LAST_ID, STATE.c.last_id.type).label("id")).select_from(STATE)
+    last_id = sa.select(sa.literal_column(LAST_ID, STATE.c.last_id.type).label("id")).select_from(STATE)
 
     @override
     def is_storable(self, *texts: str | None) -> bool:
@@ -44,41 +44,41 @@ class PostgresDatabase(Database):
         return all("\0" not in text and is_unicode(text) for text in filter(None, texts))
 
     @override
-    def is_one_of(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
-        return column == any_(bindparam(None, [*values], type_=ARRAY(column.type)))
+    def is_one_of(self, column: sa.ColumnElement[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
+        return column == sa.any_(sa.bindparam(None, [*values], type_=ARRAY(column.type)))
 
     @override
-    def contains(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
-        return func.strpos(column, text) > 0
+    def contains(self, column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
+        return sa.func.strpos(column, text) > 0
 
     @override
-    def contains_searched(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
+    def contains_searched(self, column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
         """Compare with a pattern, as the index of trigrams can."""
         pattern = text.replace("/", "//").replace("%", "/%").replace("_", "/_")
         return column.like(f"%{pattern}%", escape="/")
 
     @override
-    def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
+    def alike_key(self, *, by_tag: bool) -> sa.ColumnElement[str]:
         text = "(searched_name || E'\\x1f' || coalesce(searched_tag, ''))" if by_tag else "searched_name"
         spare = " OR ".join(f"{text} LIKE E'{each}'" for each in ("%  %", " %", "% ", "% \\x1f%", "%\\x1f %"))
         squeezed = f"regexp_replace({text}, E'^ +| +$| +(?=[ \\x1f])|(?<=\\x1f) +', '', 'g')"
-        return literal_column(f"CASE WHEN {spare} THEN {squeezed} ELSE {text} END")
+        return sa.literal_column(f"CASE WHEN {spare} THEN {squeezed} ELSE {text} END")
 
     @override
-    def bytes_of(self, column: ColumnElement[Any]) -> ColumnElement[int]:
-        return func.octet_length(column)
+    def bytes_of(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+        return sa.func.octet_length(column)
 
     @override
-    def now(self) -> ColumnElement[int]:
-        return literal_column(NOW_MS, PLANT.c.added_at.type)
+    def now(self) -> sa.ColumnElement[int]:
+        return sa.literal_column(NOW_MS, PLANT.c.added_at.type)
 
     @override
-    def source_key(self) -> ColumnElement[Any]:
-        return literal_column(_SOURCE_KEY)
+    def source_key(self) -> sa.ColumnElement[Any]:
+        return sa.literal_column(_SOURCE_KEY)
 
     @override
     def state(self, runner: Runner) -> StoreState:
-        return StoreState(*runner.run(select(STATE.c.identity, STATE.c.last_seq, STATE.c.last_change)).one())
+        return StoreState(*runner.run(sa.select(STATE.c.identity, STATE.c.last_seq, STATE.c.last_change)).one())
 
     @override
     def prepare_table(self, runner: Runner, table: Table) -> None:
@@ -103,7 +103,9 @@ class PostgresDatabase(Database):
             raise NulRefusedError
 
     @override
-    def combined(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[Executable]:
+    def combined(
+        self, first: sa.Insert | sa.Update, second: sa.Delete | sa.Insert | sa.Update
+    ) -> Sequence[sa.Executable]:
         """Return one statement: they take one round trip."""
         return (second.add_cte(first.cte("first")),)
 

@@ -16,7 +16,8 @@ import psycopg
 
 from plantdesk import __version__
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.protocols import Desk, TablesUpdate
+from plantdesk.domain.locations import TablesUpdate
+from plantdesk.domain.records import Desk
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG_TIMEOUT, NOW_MS, Connection, connect, execute
 from plantdesk.store.postgres.errors import ServerUnreachableError, translate_errors

@@ -12,11 +12,12 @@ from functools import partial
 from typing import TypeVar
 
 import psycopg
-from sqlalchemy import ColumnElement, func, literal_column, select
+import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreClosedError, StoreError
-from plantdesk.domain.protocols import Desk, HistorySummary
+from plantdesk.domain.history import HistorySummary
+from plantdesk.domain.records import Desk
 from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.database import Runner
@@ -161,7 +162,7 @@ class PostgresReader(StoreReader):
             yield from _chunks(_without(rest, first))
 
     def _page(
-        self, view: View, key: ColumnElement[int], limit: int | None, *more: ColumnElement[bool]
+        self, view: View, key: sa.ColumnElement[int], limit: int | None, *more: sa.ColumnElement[bool]
     ) -> tuple[array[int], int, int]:
         """Return ids in the order of a view, and the smallest and largest key.
 
@@ -169,14 +170,14 @@ class PostgresReader(StoreReader):
         """
         order = ordering(view, self.database, by_index=limit is not None)
         found = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
-        ids = func.string_agg(func.int8send(found.c.id), literal_column("''::bytea"))
-        sql, values = self.database.compiled(select(ids, func.min(found.c.key), func.max(found.c.key)))
+        ids = sa.func.string_agg(sa.func.int8send(found.c.id), sa.literal_column("''::bytea"))
+        sql, values = self.database.compiled(sa.select(ids, sa.func.min(found.c.key), sa.func.max(found.c.key)))
         ((data, smallest, largest),) = self.ask(lambda runner: runner.driver.cursor(binary=True).execute(sql, values))
         return _unpacked(data), smallest or 0, largest or 0
 
     @override
     def count(self) -> int:
-        return int(self.ask(lambda runner: runner.run(select(STATE.c.plants)).scalar_one()))
+        return int(self.ask(lambda runner: runner.run(sa.select(STATE.c.plants)).scalar_one()))
 
     @override
     def active_desks(self) -> list[Desk]:
@@ -197,7 +198,7 @@ class PostgresReader(StoreReader):
 
     @override
     def close(self) -> None:
-        """Nothing of its own is open."""
+        """Do nothing: the shared connection is closed by its owner."""
 
     @override
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
-from sqlalchemy import ColumnElement, ScalarSelect, Update, func, select, update
+import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, TokenRefusedError, TokenUsedUpError
@@ -26,10 +26,10 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import Changes, PlantRow, Source
 from plantdesk.domain.texts import Text
 from plantdesk.store.base import AddResult, outcome_of_taken
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, ChangeSize
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeSize, ChangeWriter
 from plantdesk.store.database import VERSION_SQL, TablesChangedError
 from plantdesk.store.history import prune, prune_commits
-from plantdesk.store.models import PLANT, STATE
+from plantdesk.store.models import STATE
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.connections import LOCK_STATE, LONG_TIMEOUT, NOW_MS, Connection, connect, execute
@@ -87,14 +87,20 @@ class ServerCounters(NamedTuple):
 
 
 class PostgresChangeWriter(ChangeWriter):
-    """A change on a server, and what its transaction, which holds the lock on `state`, will have changed."""
+    """Writes one change on a server, in a transaction that holds the lock on `state`.
+
+    `plants`, `tokens` and `has_changed` count what its commit will change.
+    """
 
     def __init__(self, connection: Connection, last_seq: int, last_change: int, desk: str) -> None:
         super().__init__(runner_of(connection), last_change + 1)
-        self.connection, self.desk = connection, desk
-        self.seq, self.last_change = last_seq, last_change
+        self.connection = connection
+        self.desk = desk
+        self.seq = last_seq
+        self.last_change = last_change
         #: By how many plants the store grows, and how often tokens were changed.
-        self.plants = self.tokens = 0
+        self.plants = 0
+        self.tokens = 0
         self.has_changed = False
 
     @property
@@ -108,15 +114,10 @@ class PostgresChangeWriter(ChangeWriter):
         return self.seq - count + 1
 
     @override
-    def complete(self, extent: ChangeSize, largest_id: ScalarSelect[int]) -> Update:
+    def finish_statement(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
         self.last_change = self.number
-        self.add_to_plant_count(extent.growth)
-        return update(STATE).values(last_id=func.greatest(STATE.c.last_id, largest_id))
-
-    @override
-    def materialized(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
-        """Join a part of the statement itself, which takes no round trip of its own."""
-        return PLANT.c.id == select(PLANT.c.id).where(condition).cte("chosen").c.id
+        self.add_to_plant_count(size.growth)
+        return sa.update(STATE).values(last_id=sa.func.greatest(STATE.c.last_id, largest_id))
 
     @override
     def add_to_plant_count(self, plants: int) -> None:
@@ -147,7 +148,8 @@ class PostgresTransactions:
         `is_large`: for one large change; each of its statements may take an hour. It does not continue on another
         connection, which would lack its temporary tables.
         """
-        self._address, self._is_large = address, is_large
+        self._address = address
+        self._is_large = is_large
         self._connection: Connection | None = None
         self._is_abandoned = False
         #: Why the tables must only be read, as of the last connection or `poll`.

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Table
+import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, Restored, RestorePreview
@@ -136,7 +136,7 @@ def _with_nul(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
     return [number for (number,) in plants], [number for (number,) in changes]
 
 
-def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
+def _rows(connection: sqlite3.Connection, table: sa.Table) -> Iterator[Row]:
     return connection.execute(rows_of(table))
 
 

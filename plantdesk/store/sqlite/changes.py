@@ -1,4 +1,4 @@
-"""What adding, changing and importing plants in a file does differently.
+"""Adding, changing and importing plants in a file.
 
 A group of plants is added by one statement as a rule, however many these are: Python's sqlite3 releases the GIL at
 every step of a statement and then waits to have it back (`executemany` steps once per row as well). The rows of an
@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, Update, delete, exists, func, select, update
+import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
@@ -26,7 +26,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.platform.atomic_files import temporary_file
 from plantdesk.store.base import AddResult, WriterThread, outcome_of_taken
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, ChangeSize
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeSize, ChangeWriter
 from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.rows import FIRST_UNCOUNTED_ID, rows_by_id
@@ -41,9 +41,9 @@ _AT_ONCE = 500
 #: Characters of a row on average, above which each is inserted by a statement of its own.
 _MAX_TEXT = 1000
 _TABLE, _COLUMNS = "plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)", 8
-_LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
-_COUNT = select(func.count()).select_from(PLANT)
-_KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
+_LARGEST_SEQ = sa.select(sa.func.coalesce(sa.func.max(PLANT.c.seq), 0)).scalar_subquery()
+_COUNT = sa.select(sa.func.count()).select_from(PLANT)
+_KEEP_SEQ = sa.update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
 
 
 def add_group(
@@ -148,29 +148,29 @@ class SqliteChangeWriter(ChangeWriter):
         return self.last_seq + 1
 
     @override
-    def complete(self, extent: ChangeSize, largest_id: ScalarSelect[int]) -> Update:
-        last = func.min(func.max(STORE.c.last_id, func.coalesce(largest_id, 0)), FIRST_UNCOUNTED_ID - 1)
-        return update(STORE).values(last_id=last)
+    def finish_statement(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
+        last = sa.func.min(sa.func.max(STORE.c.last_id, sa.func.coalesce(largest_id, 0)), FIRST_UNCOUNTED_ID - 1)
+        return sa.update(STORE).values(last_id=last)
 
     @override
-    def delete(self, condition: ColumnElement[bool]) -> None:
+    def delete(self, condition: sa.ColumnElement[bool]) -> None:
         """Delete the plants of a condition. If these are all, omit the condition: SQLite then frees whole pages."""
         count = self.runner.run(self.images(condition, deletes=True)).rowcount
         is_all = count > LARGE_CHANGE and count == self.runner.run(_COUNT).scalar_one()
-        self.runner.run(delete(PLANT) if is_all else delete(PLANT).where(condition))
+        self.runner.run(sa.delete(PLANT) if is_all else sa.delete(PLANT).where(condition))
 
     @override
-    def prepare_restoring(self, undone: int, back: Select[Any]) -> None:
+    def prepare_restoring(self, undone: int, back: sa.Select[Any]) -> None:
         """Give plants a new sequence number if theirs is taken, which a restored backup may cause."""
-        taken = back.where(exists().where(PLANT.c.seq == UNDONE.c.seq, PLANT.c.id != UNDONE.c.plant_id))
-        if not self.runner.run(select(taken.exists())).scalar_one():
+        taken = back.where(sa.exists().where(PLANT.c.seq == UNDONE.c.seq, PLANT.c.id != UNDONE.c.plant_id))
+        if not self.runner.run(sa.select(taken.exists())).scalar_one():
             return
-        place = func.row_number().over(order_by=UNDONE.c.seq).label("place")
+        place = sa.func.row_number().over(order_by=UNDONE.c.seq).label("place")
         moved = taken.with_only_columns(UNDONE.c.plant_id, place).subquery()
-        image, at_end = BEFORE_IMAGE.c, update(BEFORE_IMAGE).values(seq=moved.c.place + self.last_seq)
+        image, at_end = BEFORE_IMAGE.c, sa.update(BEFORE_IMAGE).values(seq=moved.c.place + self.last_seq)
         self.runner.run(at_end.where(image.change == undone, image.plant_id == moved.c.plant_id))
         is_own = (image.change == self.number) & (image.plant_id == UNDONE.c.plant_id)
-        self.runner.run(update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, UNDONE.c.change == undone))
+        self.runner.run(sa.update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, UNDONE.c.change == undone))
 
 
 class SqliteImport(StoreImport):

@@ -1,4 +1,4 @@
-"""What SQLite writes differently in statements."""
+"""SQLite's dialect: its forms of the statements that both databases run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, Table, cast, delete, func, literal_column, select
+import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.schema import CreateTable
@@ -22,7 +22,7 @@ from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.counters import read_counters
 
 #: The days of SQLite are a real number, of which a millisecond is no exact part.
-_NOW = cast(func.round((func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)
+_NOW = sa.cast(sa.func.round((sa.func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)
 #: Rows that a statement inserts: Python takes as long to step through one as to bind several rows.
 _AT_ONCE = 100
 
@@ -34,39 +34,39 @@ class SqliteDatabase(Database):
     integrity_error = sqlite3.IntegrityError
     insert = staticmethod(sqlite.insert)
     temporary = "other"  # the file of an import
-    last_id = select(STORE.c.last_id.label("id"))
+    last_id = sa.select(STORE.c.last_id.label("id"))
 
     @override
     def is_storable(self, *texts: str | None) -> bool:
         return all(text is None or is_unicode(text) for text in texts)
 
     @override
-    def is_one_of(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
-        return column.in_(select(func.json_each(json.dumps([*values])).table_valued("value").c.value))
+    def is_one_of(self, column: sa.ColumnElement[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
+        return column.in_(sa.select(sa.func.json_each(json.dumps([*values])).table_valued("value").c.value))
 
     @override
-    def contains(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
-        return func.instr(column, text) > 0
+    def contains(self, column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
+        return sa.func.instr(column, text) > 0
 
     @override
-    def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
+    def alike_key(self, *, by_tag: bool) -> sa.ColumnElement[str]:
         """Call Python only for texts with spare blanks, which are few."""
         columns = ["searched_name", "searched_tag"] if by_tag else ["searched_name"]
         spare = " OR ".join(f"instr({each}, '  ') OR {each} GLOB ' *' OR {each} GLOB '* '" for each in columns)
         plain = f"searched_name || '{SEPARATOR}' || coalesce(searched_tag, '')" if by_tag else "searched_name"
-        return literal_column(f"CASE WHEN {spare} THEN alike_key(name, tag, {int(by_tag)}) ELSE {plain} END")
+        return sa.literal_column(f"CASE WHEN {spare} THEN alike_key(name, tag, {int(by_tag)}) ELSE {plain} END")
 
     @override
-    def bytes_of(self, column: ColumnElement[Any]) -> ColumnElement[int]:
-        return func.length(cast(column, LargeBinary))
+    def bytes_of(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+        return sa.func.length(sa.cast(column, sa.LargeBinary))
 
     @override
-    def now(self) -> ColumnElement[int]:
+    def now(self) -> sa.ColumnElement[int]:
         return _NOW
 
     @override
-    def source_key(self) -> ColumnElement[Any]:
-        key = select(SOURCE.c.kind + SEPARATOR + SOURCE.c.label).where(SOURCE.c.id == PLANT.c.source_id)
+    def source_key(self) -> sa.ColumnElement[Any]:
+        key = sa.select(SOURCE.c.kind + SEPARATOR + SOURCE.c.label).where(SOURCE.c.id == PLANT.c.source_id)
         return key.correlate(PLANT).scalar_subquery()
 
     @override
@@ -75,12 +75,12 @@ class SqliteDatabase(Database):
         return StoreState(identity, *read_counters(runner.driver)[:2])
 
     @override
-    def prepare_table(self, runner: Runner, table: Table) -> None:
+    def prepare_table(self, runner: Runner, table: sa.Table) -> None:
         runner.run(CreateTable(table, if_not_exists=True))
-        runner.run(delete(table))
+        runner.run(sa.delete(table))
 
     @override
-    def insert_rows(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
+    def insert_rows(self, runner: Runner, table: sa.Table, rows: Iterable[Sequence[object]]) -> None:
         rows, name, columns = iter(rows), self.qualified_name(table), len(table.c)
         while values := [*chain.from_iterable(islice(rows, _AT_ONCE))]:
             runner.driver.execute(insert_of(name, columns, len(values) // columns), values)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreDamagedError
-from plantdesk.domain.protocols import Desk
+from plantdesk.domain.records import Desk
 from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.database import Runner
@@ -39,7 +39,7 @@ _NEWEST = 20_000
 
 
 class SqliteReader(StoreReader):
-    """A read connection. One thread at a time may use it, but any thread may interrupt it."""
+    """A reader with a connection of its own."""
 
     database = DATABASE
 

@@ -1,7 +1,7 @@
 """Durable transactions in the file that is at the store's path, checkpoints, and what other processes commit to it.
 
-`SqliteTransactions` exchanges its `WriteConnection` when another file has replaced the one that it was opened to. Both belong
-to the writer thread, as does the health of the store: whether the last attempt to write succeeded.
+`SqliteTransactions` exchanges its `WriteConnection` when another file has replaced the one that it was opened to. Both
+belong to the writer thread, as does the health of the store: whether the last attempt to write succeeded.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class WriteConnection:
 
     Invariants, which tests/store/test_tracker_model.py checks beside other writers and failing commits:
 
-    1. `position` is the state after the last commit that this connection has read or made, even if that commit counts
+    1. `counters` is the state after the last commit that this connection has read or made, even if that commit counts
        as failed because its file was moved. Nothing of an open or failed transaction is in it.
     2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
        (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit. It misses only a
@@ -80,20 +80,24 @@ class WriteConnection:
 
     def __init__(self, file: StoreFile) -> None:
         """Open the connection and read the present state. Raises StoreMovedError and sqlite3.Error."""
-        self._file, self._max_log = file, max_log_size(file.path.parent)
+        self._file = file
+        self._max_log = max_log_size(file.path.parent)
         self.sqlite = file.connect()
         self.sqlite.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
         self.sqlite.execute(f"PRAGMA journal_size_limit = {self._max_log}")
         #: Commits in the log, and rows that had been written before them.
-        self._commits, self._rows = 0, self.sqlite.total_changes
+        self._commits = 0
+        self._rows = self.sqlite.total_changes
         #: Whether the next commit may begin a log, as after a checkpoint.
         self._begins_log = True
         #: Time and size of the file when it was checked last, and when another content was found in it.
-        self._checked_stamp = self._foreign_stamp = (0, 0)
+        self._checked_stamp = (0, 0)
+        self._foreign_stamp = (0, 0)
         #: The state of the file without its log at the last check.
         self._checked_state: FileState | None = None
         try:
-            self._version, self._schema = self._data_version(), self._schema_version()
+            self._version = self._data_version()
+            self._schema = self._schema_version()
             #: The state after the last commit that was read or made.
             self.counters = read_counters(self.sqlite)
         except BaseException:
@@ -170,7 +174,9 @@ class WriteConnection:
         base = state_without_log(self._file.path)
         if (base is None and has_store_header(self._file.path)) or self._data_version() != self._version:
             return False  # a checkpoint runs, or others have committed
-        if base is not None and (self._checked_state is None or base.follows(self._checked_state, self.counters.commits)):
+        if base is not None and (
+            self._checked_state is None or base.follows(self._checked_state, self.counters.commits)
+        ):
             self._checked_stamp, self._checked_state = written, base
             return False
         self._foreign_stamp = written

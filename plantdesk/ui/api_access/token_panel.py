@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.protocols import NewToken, TokenStore
-from plantdesk.domain.records import FORM, TokenRow, now_ms
+from plantdesk.domain.protocols import TokenStore
+from plantdesk.domain.records import FORM, NewToken, TokenRow, now_ms
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.transfer.files import open_target
 from plantdesk.ui.background import Task

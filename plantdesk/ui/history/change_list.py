@@ -25,8 +25,8 @@ from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
 from typing_extensions import override
 
-from plantdesk.domain.history import Change, ChangeKind, HistoryEntry
-from plantdesk.domain.protocols import HistorySummary, PlantReader
+from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, HistorySummary
+from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.texts import Text, plants_text, shortened
 from plantdesk.ui.background import StoreQueries, Task

@@ -10,8 +10,7 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.edits import Undone
-from plantdesk.domain.history import Change
-from plantdesk.domain.protocols import HistorySummary
+from plantdesk.domain.history import Change, HistorySummary
 from plantdesk.domain.records import Changes, Source
 from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext

@@ -9,7 +9,7 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreError, StoreReadOnlyError, prevents_changes
-from plantdesk.domain.plant_urls import InvalidAddressError, url_of, id_of_url
+from plantdesk.domain.plant_urls import InvalidAddressError, id_of_url, url_of
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.selections import Counts
 from plantdesk.domain.texts import Text

@@ -154,7 +154,7 @@ class SettingRows(QObject):
         entry = self._entry()
         api = self._api()
         start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
-        self._followers.append(start.follow)
+        self._followers.append(start.show_settings)
         self.sections = [
             SettingsSection(self.tr("Appearance"), appearance),
             SettingsSection(self.tr("Entry"), entry),
@@ -163,16 +163,16 @@ class SettingRows(QObject):
             SettingsSection(self.tr("Backups"), self.backups.rows),
             SettingsSection(self.tr("Updates"), self._updates()),
         ]
-        self._preferences.changed.connect(self._follow)
-        context.theme.changed.connect(self._follow)
+        self._preferences.changed.connect(self._show_settings)
+        context.theme.changed.connect(self._show_settings)
         context.bridge.server_changed.connect(self._show_server)
-        self._follow()
+        self._show_settings()
         self._show_server(server.state)
 
     @Slot()
-    def _follow(self) -> None:
-        for follow in self._followers:
-            show_settings()
+    def _show_settings(self) -> None:
+        for show in self._followers:
+            show()
 
     def _appearance(self) -> list[SettingRow]:
         theme = self._context.theme
@@ -190,7 +190,7 @@ class SettingRows(QObject):
         rows = self._choice(
             heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
         )
-        compact.toggled.connect(self._follow)
+        compact.toggled.connect(self._show_settings)
         themed = SettingRow(theme, self.tr("Theme"), mode, hint=" ", words=self.tr("colors dark night"))
 
         def show_theme() -> None:
@@ -230,7 +230,7 @@ class SettingRows(QObject):
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._followers.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))
-        command.toggled.connect(self._follow)
+        command.toggled.connect(self._show_settings)
         offers = self._offers()
         enter = self._choice(
             [(self.tr("Adds the plant"), ""), (self.tr("Goes to Tag"), "tag")],

@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from plantdesk.domain.backups import Backup
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
-from plantdesk.domain.locations import StoreLocation, update_store
-from plantdesk.domain.protocols import Desk, TablesUpdate
+from plantdesk.domain.locations import StoreLocation, TablesUpdate, update_store
+from plantdesk.domain.records import Desk
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.store import location_of
 from plantdesk.ui.background import StoreQueries

@@ -24,10 +24,12 @@ QLineEdit, QPlainTextEdit {
 }
 QLineEdit { padding: 0 11px; min-height: ${inner}px; max-height: ${inner}px; }
 QPlainTextEdit { padding: 7px; border-radius: 8px; }
-QLineEdit:focus { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_focused}px; max-height: ${inner_focused}px; }
+QLineEdit:focus {
+  border: 2px solid $focus; padding: 0 10px; min-height: ${focused_inner}px; max-height: ${focused_inner}px;
+}
 QPlainTextEdit:focus { border: 2px solid $focus; padding: 6px; }
 QLineEdit[invalid="true"], QLineEdit[invalid="true"]:focus {
-  border: 2px solid $error; padding: 0 10px; min-height: ${inner_focused}px; max-height: ${inner_focused}px;
+  border: 2px solid $error; padding: 0 10px; min-height: ${focused_inner}px; max-height: ${focused_inner}px;
 }
 QLineEdit[cell="true"], QLineEdit[cell="true"]:focus {
   border: 2px solid $focus; border-radius: 4px; padding: 0 10px; min-height: 0; max-height: 2000px;
@@ -45,19 +47,19 @@ QPushButton {
 }
 QPushButton:hover { background: $hover; }
 QPushButton:pressed, QPushButton:checked { background: $selection; }
-QPushButton:focus { border: 2px solid $focus; padding: 0 12px; min-height: ${inner_focused}px; }
+QPushButton:focus { border: 2px solid $focus; padding: 0 12px; min-height: ${focused_inner}px; }
 QPushButton:disabled { color: $disabled; border-color: $line; }
 QPushButton[small="true"] { padding: 0 9px; min-height: ${small}px; }
-QPushButton[small="true"]:focus { padding: 0 8px; min-height: ${small_focused}px; }
+QPushButton[small="true"]:focus { padding: 0 8px; min-height: ${focused_small}px; }
 
 QComboBox {
   background: $surface; color: $text; border: 1px solid $border; border-radius: 6px; padding: 0 11px;
   min-height: ${inner}px;
 }
 QComboBox:hover { background: $hover; }
-QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_focused}px; }
+QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${focused_inner}px; }
 QComboBox[small="true"] { min-height: ${compact}px; }
-QComboBox[small="true"]:focus, QComboBox[small="true"]:on { min-height: ${compact_focused}px; }
+QComboBox[small="true"]:focus, QComboBox[small="true"]:on { min-height: ${focused_compact}px; }
 QComboBox::drop-down { border: none; width: ${icon_button}px; }
 QComboBox::down-arrow { image: url("$combo_arrow"); width: ${icon}px; height: ${icon}px; }
 QComboBox QAbstractItemView { border: 1px solid $border; padding: 3px; outline: 0; }
@@ -66,7 +68,9 @@ QAbstractSpinBox {
   background: $surface; color: $text; border: 1px solid $border; border-radius: 6px; padding: 0 2px;
   min-height: ${inner}px; max-height: ${inner}px; selection-background-color: $selection; selection-color: $text;
 }
-QAbstractSpinBox:focus { border: 2px solid $focus; padding: 0 1px; min-height: ${inner_focused}px; max-height: ${inner_focused}px; }
+QAbstractSpinBox:focus {
+  border: 2px solid $focus; padding: 0 1px; min-height: ${focused_inner}px; max-height: ${focused_inner}px;
+}
 QAbstractSpinBox:disabled { color: $disabled; border-color: $line; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; border-radius: 3px; width: 22px; }
 QAbstractSpinBox::up-button { subcontrol-position: top right; margin: 2px 2px 0 2px; }
@@ -129,7 +133,7 @@ QToolButton[variant="chip"] {
 QToolButton[variant="chip"]:hover { background: $hover; }
 QToolButton[variant="chip"]:focus { border: 2px solid $focus; padding: 0 8px; min-height: ${chip}px; }
 QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
-QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_focused}px; }
+QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${focused_pill}px; }
 
 QCheckBox { spacing: 8px; min-height: 24px; padding-right: 4px; }
 QCheckBox:focus { outline: 0; }
@@ -138,7 +142,7 @@ QCheckBox::indicator, QMenu::indicator, PlainTable::indicator {
 }
 QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
-QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_focused}px; height: ${box_focused}px; }
+QCheckBox::indicator:focus { border: 2px solid $focus; width: ${focused_box}px; height: ${focused_box}px; }
 QCheckBox::indicator:checked, PlainTable::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
 }
@@ -313,21 +317,21 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
     pill = metrics.compact_row + metrics.compact_row % 2
     return {
         "inner": str(metrics.control - 2),
-        "inner_focused": str(metrics.control - 4),
+        "focused_inner": str(metrics.control - 4),
         "small": str(max(24, metrics.compact_row - 4)),
-        "small_focused": str(max(24, metrics.compact_row - 4) - 2),
+        "focused_small": str(max(24, metrics.compact_row - 4) - 2),
         "compact": str(metrics.compact_row - 2),
-        "compact_focused": str(metrics.compact_row - 4),
+        "focused_compact": str(metrics.compact_row - 4),
         "chip": str(metrics.scaled(22)),
         "chip_radius": str((metrics.scaled(22) + 4) // 2),
         "pill": str(pill - 2),
-        "pill_focused": str(pill - 4),
+        "focused_pill": str(pill - 4),
         "pill_radius": str(pill // 2),
         "icon": str(metrics.scaled(ICON)),
         "icon_button": str(metrics.scaled(ICON_BUTTON)),
         "small_icon": str(metrics.scaled(12)),
         "box": str(metrics.scaled(18)),
-        "box_focused": str(metrics.scaled(18) - 2),
+        "focused_box": str(metrics.scaled(18) - 2),
         "menu_item": str(metrics.line + 14),
         "link": str(max(20, metrics.line + 2)),
         "row": str(metrics.row),

@@ -15,8 +15,8 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import StoreError, StoreNewerError, StoreOutdatedError, StoreTooNewError
 from plantdesk.domain.locations import copy_store
-from plantdesk.domain.protocols import Desk, PlantStore
-from plantdesk.domain.records import FORM
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import FORM, Desk
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.domain.validation import new_plant

@@ -280,7 +280,7 @@ def _log_continues(path: Path, base: FileState | None, known: str) -> bool | Non
 
 
 def _read_state(path: Path, *, immutable: bool = False) -> FileState:
-    """Raises one of `_UNREADABLE`."""
+    """Return the state that a file has on its connection. Raises one of `_UNREADABLE`."""
     with contextlib.closing(connect(path, read_only=True, immutable=immutable)) as connection:
         connection.execute("PRAGMA writable_schema = ON")  # the page count may be that of an unfinished checkpoint
         check_schema(connection, *connection.execute("PRAGMA user_version").fetchone())
