@@ -8,23 +8,22 @@ import re
 import time
 from collections.abc import Mapping
 
-from starlette.routing import Match, Route, Router
+from starlette.responses import Response
+from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
-from typing_extensions import override
 
 from plantdesk.api.access_control import PUBLIC_PATH, Client, authorize
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, ServerIdentity, proof_for
 from plantdesk.api.errors import (
     ClientDisconnectedError,
-    ErrorResponse,
     MethodNotAllowedError,
     PathNotFoundError,
-    error_response,
-    json_headers,
+    Refusal,
+    refusal_of,
 )
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.openapi import openapi_document
-from plantdesk.api.plants import BatchInserter, PlantsEndpoint, RequestBodies, send_response
+from plantdesk.api.plants import BatchInserter, PlantsEndpoint, RequestBodies
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import ServedStore, TokenEndedError, TokenLookup
@@ -55,7 +54,7 @@ class Application:
         self._used_at: dict[int, float] = {}
         plants = PlantsEndpoint(inserter, RequestBodies(limits), activity)
         self._routes = Router(
-            [_ExactRoute("/plants", plants), _ExactRoute(PUBLIC_PATH, OpenApiEndpoint(identity))],
+            [Route("/plants", plants), Route(PUBLIC_PATH, OpenApiEndpoint(identity))],
             redirect_slashes=False,
             default=_not_found,
         )
@@ -70,16 +69,15 @@ class Application:
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
             client: Client | None = scope.get("client_access")
             source = None if client is None else client.source
-            refusal = self._refusal(error, source, scope.get("sent"))
-            await send_response(send, refusal.status, refusal.headers, refusal.body)
+            await self._refuse(error, source, scope.get("sent")).response(scope, receive, send)
 
-    def _refusal(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
+    def _refuse(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> Refusal:
         """Record a refused request, and return its response; `source` and `sent` are None if they are not known."""
         if source is not None and not isinstance(error, StoreError):
             self._record_use(source)
         if isinstance(error, TokenEndedError):
             source = error.source
-        refusal = error_response(error)
+        refusal = refusal_of(error)
         self._activity.record_refused(refusal.number, refusal.message, source, sent)
         return refusal
 
@@ -89,15 +87,6 @@ class Application:
         if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
             self._used_at[source.id] = now
             self._tokens.record_use(source)
-
-
-class _ExactRoute(Route):
-    """A route with an exact path: Starlette's own pattern also matches a trailing line break, and is slower."""
-
-    @override
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        match = Match.FULL if scope["path"] == self.path else Match.NONE
-        return match, {}
 
 
 async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
@@ -111,14 +100,13 @@ class OpenApiEndpoint:
         self._identity = identity
         self._body = json.dumps(openapi_document(identity.port), indent=2, ensure_ascii=False).encode()
 
-    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the document."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
         client: Client = scope["client_access"]
-        proof_header = self._proof_header(client.headers.get(NONCE_HEADER.lower().encode(), b""))
-        await send_response(send, 200, [*json_headers(self._body), *proof_header], self._body)
-
-    def _proof_header(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
-        is_valid = _NONCE.fullmatch(nonce) is not None
-        return [(PROOF_HEADER.lower().encode(), proof_for(self._identity, nonce))] if is_valid else []
+        nonce = client.headers.get(NONCE_HEADER.lower().encode(), b"")
+        response = Response(self._body, media_type="application/json")
+        if _NONCE.fullmatch(nonce):
+            response.headers[PROOF_HEADER] = proof_for(self._identity, nonce).decode()
+        await response(scope, receive, send)

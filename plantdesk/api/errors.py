@@ -9,6 +9,8 @@ import logging
 import re
 from typing import NamedTuple
 
+from starlette.responses import Response
+
 from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError
 from plantdesk.domain.models import Error
 from plantdesk.domain.texts import Text
@@ -16,8 +18,8 @@ from plantdesk.domain.texts import Text
 _log = logging.getLogger(__name__)
 #: Values of WWW-Authenticate. They need a parameter, and have an error code only if a token was sent (RFC 6750, 3).
 _CHALLENGES = {
-    ErrorNumber.TOKEN_MISSING: b'Bearer realm="plantdesk"',
-    ErrorNumber.TOKEN_REFUSED: b'Bearer realm="plantdesk", error="invalid_token"',
+    ErrorNumber.TOKEN_MISSING: 'Bearer realm="plantdesk"',
+    ErrorNumber.TOKEN_REFUSED: 'Bearer realm="plantdesk", error="invalid_token"',
 }
 #: A token, or the start of one, that a client sent as a field and a message would quote.
 _TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
@@ -106,47 +108,36 @@ class ClientDisconnectedError(Exception):
     """The client disconnected before its request was complete; there is nobody to answer."""
 
 
-class ErrorResponse(NamedTuple):
-    """The parts of an error response."""
+class Refusal(NamedTuple):
+    """An error response, with the number and the message that are in its body."""
 
     number: ErrorNumber
     message: str
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
-
-    @property
-    def status(self) -> int:
-        """The HTTP status."""
-        return self.number.status
+    response: Response
 
 
-def error_response(error: Exception) -> ErrorResponse:
+def refusal_of(error: Exception) -> Refusal:
     """Return the response to an error. An unforeseen one is logged, and sent without its cause."""
     if isinstance(error, MemoryError):
         error = OutOfMemoryError()
     if isinstance(error, PlantDeskError) and error.number is not ErrorNumber.DEFECT:
-        return _response(error.number, error.text, _extra_headers(error))
+        return _refusal(error.number, error.text, _extra_headers(error))
     _log.error("A request could not be answered because of a defect.", exc_info=error)
-    return _response(ErrorNumber.DEFECT, _DEFECT, [])
+    return _refusal(ErrorNumber.DEFECT, _DEFECT, {})
 
 
-def _response(number: ErrorNumber, text: Text, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
+def _refusal(number: ErrorNumber, text: Text, headers: dict[str, str]) -> Refusal:
     message = _TOKEN.sub("plantdesk_…", str(text)).encode(errors="replace").decode()
-    body = Error(error=int(number), message=message).model_dump_json().encode()
-    return ErrorResponse(number, message, [*json_headers(body), *extra], body)
+    body = Error(error=int(number), message=message).model_dump_json()
+    return Refusal(number, message, Response(body, number.status, headers, media_type="application/json"))
 
 
-def json_headers(body: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a response in JSON."""
-    return [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-
-
-def _extra_headers(error: PlantDeskError) -> list[tuple[bytes, bytes]]:
-    headers = []
+def _extra_headers(error: PlantDeskError) -> dict[str, str]:
+    headers = {}
     if error.number in _CHALLENGES:
-        headers.append((b"www-authenticate", _CHALLENGES[error.number]))
+        headers["www-authenticate"] = _CHALLENGES[error.number]
     if error.retry_after is not None:
-        headers.append((b"retry-after", b"%d" % error.retry_after))
+        headers["retry-after"] = str(error.retry_after)
     if isinstance(error, MethodNotAllowedError):
-        headers.append((b"allow", error.allow.encode()))
+        headers["allow"] = error.allow
     return headers

@@ -23,7 +23,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response
+from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, refusal_of
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.transport import LingeringTransport
 from plantdesk.domain.activity import Activity
@@ -191,7 +191,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._parse(self._without_upgrade(data[pause.args[0] :]))
         except httptools.HttpParserError as error:
             if not self._ignores_input:
-                self._refuse(_refusal_of(error))
+                self._refuse(_cause_of(error))
         except (MalformedHttpError, MemoryError) as error:
             self._refuse(error)
 
@@ -217,10 +217,10 @@ class HttpProtocol(HttpToolsProtocol):
         if self._is_responding:  # the application waits for its body
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        refusal = error_response(error)
-        self._activity.record_refused(refusal.number, refusal.message)
-        headers = [*_default_headers(int(time.time())), *refusal.headers, (b"connection", b"close")]
-        self.transport.write(STATUS_LINE[refusal.status] + _lines(headers) + b"\r\n" + refusal.body)
+        number, message, response = refusal_of(error)
+        self._activity.record_refused(number, message)
+        headers = [*_default_headers(int(time.time())), *response.raw_headers, (b"connection", b"close")]
+        self.transport.write(STATUS_LINE[number.status] + _lines(headers) + b"\r\n" + bytes(response.body))
         self.transport.close()
 
     @override
@@ -288,7 +288,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._restart_timer()
 
 
-def _refusal_of(error: httptools.HttpParserError) -> Exception:
+def _cause_of(error: httptools.HttpParserError) -> Exception:
     """Return the error to answer with: a foreseen one that a callback raised, otherwise the parser's."""
     cause = error.__context__
     if isinstance(cause, PlantDeskError | MemoryError):

@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 
 from plantdesk.api import plants
-from plantdesk.api.errors import error_response
+from plantdesk.api.errors import refusal_of
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain import errors
 from plantdesk.domain.errors import ErrorNumber
@@ -81,9 +81,9 @@ def test_a_failing_store_is_a_503_with_retry_after_where_a_retry_helps(
     status: int,
     waits: bool,  # noqa: FBT001
 ) -> None:
-    answer = error_response(error)
-    assert answer.status == status
-    assert (b"retry-after" in dict(answer.headers)) is waits
+    response = refusal_of(error).response
+    assert response.status_code == status
+    assert ("retry-after" in response.headers) is waits
 
 
 def test_errors_of_clients_are_not_logged(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
