@@ -39,7 +39,7 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.reader import all_ids
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.store.test_backups import until
-from tests.support.adding import plant
+from tests.support.adding import plant, write_connection
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 
@@ -105,8 +105,8 @@ def test_opening_the_file_once_more_leaves_the_first_its_locks(store: SqliteStor
 
 def test_a_full_disk_is_reported_and_nothing_is_half_written(store: SqliteStore, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    pages = store._writer._transactions.connection().sqlite.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
-    store._writer._transactions.connection().sqlite.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
+    pages = write_connection(store).execute("PRAGMA page_count").fetchone()[0]  # SQLite's own limit is a full disk
+    write_connection(store).execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(StoreFullError):
         store.add(plant(2, "x" * 100_000), FORM).result(SECONDS)
     assert len(stored(path)) == 1
@@ -165,7 +165,7 @@ def test_a_lock_of_another_program_is_reported_until_it_is_gone(
     store: SqliteStore, path: Path, health: SimpleQueue[StoreError | None]
 ) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    write_connection(store).execute("PRAGMA busy_timeout = 10")  # else the test waits for 5 s
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError) as busy:

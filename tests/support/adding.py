@@ -1,5 +1,6 @@
 """Adds several plants and waits for them, or adds plants all the time."""
 
+import sqlite3
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,6 +16,11 @@ from plantdesk.domain.records import COMMAND, PlantRow, Source
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.waiting import SECONDS
+
+
+def write_connection(store: SqliteStore) -> sqlite3.Connection:
+    """Return the connection that the writer of a store uses, to limit its waiting and its file."""
+    return store._writer._transactions.connection().sqlite  # noqa: SLF001
 
 
 def plant(plant_id: int, name: str = "Aloe vera", tag: str | None = None) -> NewPlant:

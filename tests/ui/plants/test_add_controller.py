@@ -27,6 +27,7 @@ from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine, Tone
+from tests.support.adding import write_connection
 from tests.support.waiting import SECONDS
 from tests.support.window_driver import WindowDriver
 
@@ -331,7 +332,7 @@ def locked(desk: FormDriver, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) ->
     unsubscribe = desk.store.subscribe_health(bridge.notify_health)
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(SECONDS)
     monkeypatch.setattr(connections, "LOCK_SECONDS", 0.01)
-    desk.store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    write_connection(desk.store).execute("PRAGMA busy_timeout = 10")  # else the test waits for 5 s
     with closing(sqlite3.connect(desk.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield other
@@ -353,7 +354,7 @@ def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
 ) -> None:
     desk.adds("Patience")
     desk.lists(Patience="Another program")
-    desk.store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
+    write_connection(desk.store).execute("PRAGMA busy_timeout = 5000")  # it waits
     desk.adds("Fern")
     entry.add_copies([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
     desk.adds("Basil")
@@ -405,7 +406,7 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(
 
 
 def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDriver, locked: sqlite3.Connection) -> None:
-    desk.store._writer._transactions.connection().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
+    write_connection(desk.store).execute("PRAGMA busy_timeout = 5000")  # it waits
     desk.adds("Fern")
     desk.qtbot.keyClicks(desk.name, "Basil")
     desk.qtbot.waitUntil(lambda: desk.next_id == "3")  # the one that is being saved gets the ID before
