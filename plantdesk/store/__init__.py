@@ -14,14 +14,11 @@ from plantdesk.store.locations import location_of as location_of
 from plantdesk.store.locations import remembered_location as remembered_location
 
 if TYPE_CHECKING:
-    from plantdesk.store.known_names import KnownNames as KnownNames
-    from plantdesk.store.known_names import NamesList as NamesList
     from plantdesk.store.sqlite.files.open_checks import is_database as is_database
     from plantdesk.store.sqlite.restore_source import plants_of_file as plants_of_file
 else:
     #: The modules of names that are imported at their first use: the window needs a location before its first paint.
-    _LAZY = {"KnownNames": "known_names", "NamesList": "known_names"}
-    _LAZY |= {"is_database": "sqlite.files.open_checks", "plants_of_file": "sqlite.restore_source"}
+    _LAZY = {"is_database": "sqlite.files.open_checks", "plants_of_file": "sqlite.restore_source"}
 
     def __getattr__(name: str) -> object:
         if name in _LAZY:

@@ -23,7 +23,8 @@ def begin_backups(
     Returns what ends that, and waits for a backup that is being made. A failure is logged and tried again an hour
     later: no backup may prevent plants from being added.
     """
-    ended, report = threading.Event(), on_outcome or (lambda _error: None)
+    ended = threading.Event()
+    report = on_outcome or (lambda _error: None)
 
     def run() -> None:
         wait = first

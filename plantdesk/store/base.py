@@ -63,7 +63,8 @@ class Health:
 
     def record(self, error: StoreError | None) -> None:
         """Record the outcome of an attempt to write."""
-        known, self.error = self.error, error
+        known = self.error
+        self.error = error
         if type(known) is not type(error) or str(known) != str(error):
             self._notify(error)
 

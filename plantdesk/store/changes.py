@@ -76,7 +76,8 @@ def make_change(
 def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
     """Add a plant under the next free id, without a change. Raises NulRefusedError and TablesChangedError."""
     writer.database.check_storable(fields.name, fields.tag)
-    plant_id, seq = first_new_id(writer.runner), writer.next_seq()
+    plant_id = first_new_id(writer.runner)
+    seq = writer.next_seq()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
     added = sa.insert(PLANT).values(**values, **_texts(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
     rows = writer.runner.run(added).all()
@@ -169,7 +170,8 @@ def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
 
 def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     """Give each plant the new tag for its present one, in one pass, so that two tags can be exchanged."""
-    tag, database = PLANT.c.tag, writer.database
+    tag = PLANT.c.tag
+    database = writer.database
     known = sa.select(tag).where(tag.is_not(None)).distinct()
     tags = edit.mapping(lambda: writer.runner.run(known).scalars().all())
     tags = {each: new for each, new in tags.items() if database.is_storable(each)}
@@ -211,7 +213,8 @@ def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
 
 def _pages(writer: ChangeWriter, table: sa.Table) -> Iterator[Sequence[Any]]:
     """Yield id, name, tag and note of the plants that have their ids in a table."""
-    columns, chosen = PLANT.c, table.c.id
+    columns = PLANT.c
+    chosen = table.c.id
     plants = sa.select(columns.id, columns.name, columns.tag, columns.note).join(table, chosen == columns.id)
     plants = plants.order_by(chosen).limit(LARGE_CHANGE)
     page = writer.runner.run(plants).all()
@@ -228,7 +231,8 @@ def _add(writer: ChangeWriter, found: Sequence[PlantContent]) -> None:
 
 def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
     """Leave the plants that others have added or changed since a position; return those that were changed."""
-    image, ids = BEFORE_IMAGE.c, _REWRITTEN.c.id
+    image = BEFORE_IMAGE.c
+    ids = _REWRITTEN.c.id
     is_changed = ids.in_(sa.select(image.plant_id).where(image.change > since.change, image.change != writer.number))
     changed = {*writer.runner.run(sa.select(ids).where(is_changed)).scalars()}
     is_added = ids.in_(sa.select(PLANT.c.id).where(PLANT.c.seq > since.seq))

@@ -106,16 +106,19 @@ def _id_begins(word: str) -> Iterator[sa.ColumnElement[bool]]:
         yield PLANT.c.id.between(low, high)
         if number == 0:
             return
-        first, last = first * 10, last * 10 + 9
+        first *= 10
+        last = last * 10 + 9
 
 
 def _has_tag(term: HasTag) -> sa.ColumnElement[bool]:
     """Compare the searched texts; a tag without letters, such as an accent alone, is compared as it is."""
     if term.tag is None:
         return PLANT.c.tag.is_(None)
-    column, text = PLANT.c.searched_tag, searched(term.tag)
+    column = PLANT.c.searched_tag
+    text = searched(term.tag)
     if term.is_exact or not text.strip():
-        column, text = PLANT.c.tag, term.tag
+        column = PLANT.c.tag
+        text = term.tag
     return column == text if term.branch is None else sa.or_(column == term.branch, _begins(column, text))
 
 

@@ -50,7 +50,9 @@ def transfer(
 
 class _Report:
     def __init__(self, rows: int, progress: Progress | None) -> None:
-        self._rows, self._progress, self._done = max(rows, 1), progress, 0
+        self._rows = max(rows, 1)
+        self._progress = progress
+        self._done = 0
 
     def add(self, rows: int) -> None:
         self._done += rows

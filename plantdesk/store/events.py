@@ -118,7 +118,9 @@ class _Page:
     """Reads the events of one page, and the position after them."""
 
     def __init__(self, runner: Runner, state: StoreState, position: EventPosition, limit: int) -> None:
-        self._runner, self._state, self._limit = runner, state, limit
+        self._runner = runner
+        self._state = state
+        self._limit = limit
         self._position = position
         #: Changes with before-images that may have the texts of plants that were added since.
         self._since = position.change if position.plant == LARGEST_ID else position.change - 1
@@ -202,9 +204,12 @@ class _ChangeRow(NamedTuple):
 
 def _seqs_before(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
     """Yield the `seq` up to which plants were added before each change, as far as that is known."""
-    mark, number, stored = 0, 0, 0
+    mark = 0
+    number = 0
+    stored = 0
     for row in changed:
         if row.change != number:
-            number, stored = row.change, last_seq_of(row.parameters)
+            number = row.change
+            stored = last_seq_of(row.parameters)
         mark = max(mark, stored, row.seq or 0)
         yield mark

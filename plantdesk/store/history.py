@@ -40,7 +40,8 @@ _CHANGES = sa.select(
     CHANGE.c.size.is_not(None),
 ).outerjoin_from(CHANGE, SOURCE)
 #: Milliseconds for which before-images and keys are stored.
-_MAX_AGE, _KEY_AGE = 90 * 86_400_000, 30 * 86_400_000
+_MAX_AGE = 90 * 86_400_000
+_KEY_AGE = 30 * 86_400_000
 #: Newest changes that stay whatever their age: a clock that was wrong once must not remove them all.
 _MIN_CHANGES = 20
 #: Bytes of before-images that stay.
@@ -179,7 +180,8 @@ def _undo_chains(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
     """Return the original change of each undo or redo, and the latest undo or redo of each original change."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
-    number, undoes = CHANGE.c.number, CHANGE.c.undoes
+    number = CHANGE.c.number
+    undoes = CHANGE.c.undoes
     for later, earlier in runner.run(sa.select(number, undoes).where(undoes.is_not(None)).order_by(number)):
         first[later] = first.get(earlier, earlier)
         last[first[later]] = later
@@ -195,7 +197,8 @@ def _changes_with_name(runner: Runner, text: str) -> list[int]:
     """Return the changes with a plant that had `text` in its name before, or has it now if the change added it."""
     if not runner.database.is_storable(text):
         return []
-    image, contains = BEFORE_IMAGE.c, runner.database.contains
+    image = BEFORE_IMAGE.c
+    contains = runner.database.contains
     was = sa.select(image.change).where(contains(image.searched_name, text))
     added = sa.select(image.change).join(PLANT, PLANT.c.id == image.plant_id)
     added = added.where(image.seq.is_(None), contains(PLANT.c.searched_name, text))
@@ -204,7 +207,8 @@ def _changes_with_name(runner: Runner, text: str) -> list[int]:
 
 def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, PlantLabel]:
     """Return id, name and tag of one plant of each change: as it was before, or as it is now if it was added."""
-    image, others = BEFORE_IMAGE.c, BEFORE_IMAGE.alias().c
+    image = BEFORE_IMAGE.c
+    others = BEFORE_IMAGE.alias().c
     first = sa.select(sa.func.min(others.plant_id)).where(others.change == CHANGE.c.number).scalar_subquery()
     name = sa.func.coalesce(image.name, PLANT.c.name)
     statement = (
@@ -226,7 +230,8 @@ def _changes_by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
 
 def prune(runner: Runner) -> bool:
     """Remove some outdated before-images, none of the newest change; return whether there may be more."""
-    change, image = CHANGE.c, BEFORE_IMAGE.c
+    change = CHANGE.c
+    image = BEFORE_IMAGE.c
     is_outdated = sa.and_(change.number <= _newest_outdated(runner), change.size.is_not(None))
     runner.run(sa.update(CHANGE).where(is_outdated).values(size=None))
     step = sa.select(image.change, image.plant_id).where(image.change < _oldest_stored(runner)).limit(_STEP)
@@ -262,7 +267,8 @@ def _oldest_stored(runner: Runner) -> int:
 
 def _newest_outdated(runner: Runner) -> int:
     """Return the number up to which before-images are to be removed, 0 for none."""
-    change, newest_first = CHANGE.c, CHANGE.c.number.desc()
+    change = CHANGE.c
+    newest_first = CHANGE.c.number.desc()
     place = sa.func.row_number().over(order_by=newest_first).label("place")
     # As floats: sizes that another program wrote may be too large together.
     total = sa.func.sum(sa.cast(change.size, sa.Float)).over(order_by=newest_first).label("total")

@@ -43,7 +43,8 @@ Progress = Callable[[int, int], None]
 #: The most comparisons of one import: it is compared again if another writer has changed its plants meanwhile.
 _MAX_TRIES = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
-_PART_SIZE, _PAGE = 50_000, 5_000
+_PART_SIZE = 50_000
+_PAGE = 5_000
 
 _POSITION_COLUMNS = {"place": NUMBER, "file": NUMBER, "line": NUMBER, "id": NUMBER}
 #: All rows of the import.
@@ -56,7 +57,8 @@ _FRESH = temporary_table("fresh", TEMPORARY, place=NUMBER, nth=NUMBER)
 _REPLACING = temporary_table("replacing", TEMPORARY, id=NUMBER, place=NUMBER)
 _COMPARED = (_KNOWN, _FRESH, _REPLACING)
 
-_ROW, _KNOWN_ROW = _GIVEN.c, _KNOWN.c
+_ROW = _GIVEN.c
+_KNOWN_ROW = _KNOWN.c
 _EARLIER = _GIVEN.alias("earlier_row")
 _IS_KNOWN = sa.exists().where(_KNOWN_ROW.place == _ROW.place)
 
@@ -144,7 +146,8 @@ class StoreImport(PlantImport, ABC):
             for table in _COMPARED:
                 runner.database.analyze(runner, table)
             known, *counts = runner.run(_COUNTS).one()
-        self._state, self._counts = state, ImportCounts(self._rows - known, *counts)
+        self._state = state
+        self._counts = ImportCounts(self._rows - known, *counts)
         return self._counts
 
     @override

@@ -34,7 +34,8 @@ _MISTAKEN = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|serv
 #: Milliseconds for which the completion of a shell waits for a lock.
 _QUICK_TIMEOUT = 500
 #: Files that name a shared store, and the bytes of one that are read.
-DESK_FILE_SUFFIX, _MAX_SIZE = ".plantdesk-store", 10_000
+DESK_FILE_SUFFIX = ".plantdesk-store"
+_MAX_SIZE = 10_000
 _NO_DESK_FILE = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 

@@ -40,7 +40,8 @@ from plantdesk.store.rows import (
 _Result = TypeVar("_Result")
 
 #: Ids in the first chunk of a view, a few screens, and in later ones: the window repaints its rows after each.
-FIRST_CHUNK, CHUNK = 512, 200_000
+FIRST_CHUNK = 512
+CHUNK = 200_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
 
@@ -113,7 +114,8 @@ class StoreReader(PlantReader, ABC):
             .limit(_MAX_COUNTED)
             .subquery()
         )
-        plants, newest = sa.func.count(), sa.func.max(found.c.seq)
+        plants = sa.func.count()
+        newest = sa.func.max(found.c.seq)
         names = sa.select(found.c.name, plants, newest).group_by(found.c.name)
         names = names.order_by(plants.desc(), newest.desc()).limit(limit)
 
@@ -139,7 +141,8 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def counts(self) -> Counts:
-        columns, day = (PLANT.c.tag, PLANT.c.source_id), AddedOn(0, 0).milliseconds()
+        columns = (PLANT.c.tag, PLANT.c.source_id)
+        day = AddedOn(0, 0).milliseconds()
         is_of_today = PLANT.c.added_at.between(day.start, day.stop - 1)
         counted = sa.select(*columns, sa.func.count(), sa.func.sum(sa.case((is_of_today, 1), else_=0))).group_by(
             *columns
@@ -147,7 +150,9 @@ class StoreReader(PlantReader, ABC):
 
         def read(runner: Runner) -> Counts:
             known = {source.id: source for source in read_sources(runner)}
-            tags, sources, today = Counter[str | None](), Counter[Source](), 0
+            tags = Counter[str | None]()
+            sources = Counter[Source]()
+            today = 0
             for tag, source_id, count, count_today in runner.run(counted):
                 tags[tag] += count
                 sources[known.get(source_id, Source(source_id, SourceKind.OTHER))] += count
@@ -188,7 +193,8 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        statement, last = rows_in_order(self._condition(selection)).limit(PAGE), 0
+        statement = rows_in_order(self._condition(selection)).limit(PAGE)
+        last = 0
         while found := self._all(statement, after=last):
             yield [row_of(row[1:]) for row in found]
             last = found[-1][0]

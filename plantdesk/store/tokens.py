@@ -54,7 +54,8 @@ class StoreTokens(TokenStore):
     ) -> None:
         """`write` is the method `submit` of the writer; the others are methods of the store."""
         self._write = partial(write, changes_tokens=True)
-        self._reader, self._subscribe = reader, subscribe
+        self._reader = reader
+        self._subscribe = subscribe
 
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
@@ -142,7 +143,8 @@ class TokenChecker(TokenLookup):
 
 def _revoke(runner: Runner, name: str) -> str:
     """Revoke a token and return its name. Raises UnknownTokenError."""
-    label, database = name.strip(), runner.database
+    label = name.strip()
+    database = runner.database
     revoked = (
         sa.update(TOKEN).values(revoked_at=database.now()).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
     )

@@ -73,7 +73,8 @@ def _latest_to_undo(runner: Runner) -> int:
     later_ones = sa.select(change.number, change.undoes, can_be_undone).where(
         change.number > number, change.undoes.is_not(None)
     )
-    is_redo, latest = {number: True}, number
+    is_redo = {number: True}
+    latest = number
     for later, undoes, can_undo in runner.run(later_ones.order_by(change.number)):
         if undoes in is_redo:
             is_redo[later] = not is_redo[undoes]
@@ -208,9 +209,11 @@ class _Undo:
         (count,) = self._ids(self._displaced.with_only_columns(sa.func.count()))
         if not count:
             return 0, 0
-        seq, first = self._writer.next_seq(count), first_new_id(self._writer.runner, count)
+        seq = self._writer.next_seq(count)
+        first = first_new_id(self._writer.runner, count)
         place = sa.func.row_number().over(order_by=UNDONE.c.plant_id) - 1
-        texts, number = (UNDONE.c[each] for each in TEXTS), PLANT.c.id.type
+        texts = (UNDONE.c[each] for each in TEXTS)
+        number = PLANT.c.id.type
         columns = (sa.literal(first, number) + place, *texts, sa.literal(seq, number) + place)
         rows = self._displaced.with_only_columns(*columns, UNDONE.c.added_at, UNDONE.c.source_id, self._number)
         self._writer.runner.run(sa.insert(PLANT).from_select(_ROW, rows))
@@ -221,8 +224,10 @@ class _Undo:
 def _mark_undone(runner: Runner, number: int) -> None:
     """Mark a change as undone; what it undoes itself is in force again, and so on."""
     undoes: int | None = number
-    later, is_undone = number + 1, True
+    later = number + 1
+    is_undone = True
     while undoes is not None and undoes < later:  # else another program wrote it
         marked = sa.update(CHANGE).where(CHANGE.c.number == undoes).values(undone=int(is_undone))
-        later, undoes = undoes, runner.run(marked.returning(CHANGE.c.undoes)).scalar()
+        later = undoes
+        undoes = runner.run(marked.returning(CHANGE.c.undoes)).scalar()
         is_undone = not is_undone

@@ -111,7 +111,8 @@ class WriteQueue:
 
     def group(self, first: AddJob) -> list[AddJob]:
         """Return `first` and the adds that are queued after it, up to another kind of job."""
-        group, size = [first], len(first.entries)
+        group = [first]
+        size = len(first.entries)
         with self._changed:
             while size < _GROUP_LIMIT and self._jobs and isinstance(job := self._jobs[0], AddJob):
                 group.append(job)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from plantdesk.domain.errors import BackupUnusableError
 from plantdesk.domain.texts import Text
-from plantdesk.store import KnownNames, NamesList
 from plantdesk.transfer.columns import Columns, Layout, NoColumnError
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import STANDARD_STREAM, Format
 from plantdesk.transfer.inputs import ReadOptions, open_input
+from plantdesk.transfer.known_names import KnownNames, NamesList
 from plantdesk.transfer.name_parts import normalized_header
 from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError

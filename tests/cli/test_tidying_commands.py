@@ -13,7 +13,8 @@ import pytest
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import FORM, now_ms
-from plantdesk.store import KnownNames, location_of
+from plantdesk.store import location_of
+from plantdesk.transfer.known_names import KnownNames
 from tests.conftest import Run
 from tests.support.adding import plant
 from tests.support.postgres_server import PostgresServer

@@ -42,7 +42,7 @@ FILE_OPERATIONS = {
     "plantdesk.api.sockets": {"chmod"},
     "plantdesk.api.announcement": {"open", "unlink", "rmdir"},
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
-    "plantdesk.store.known_names": {"unlink"},  # the name itself; what it opens is checked before
+    "plantdesk.transfer.known_names": {"unlink"},  # the name itself; what it opens is checked before
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
     "plantdesk.transfer.files": {"open"},
     "plantdesk.cli.commands.tokens": {"open"},

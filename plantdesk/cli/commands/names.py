@@ -11,8 +11,8 @@ from plantdesk.domain.errors import NoStoreError, PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
-from plantdesk.store import KnownNames, NamesList
 from plantdesk.transfer.files import input_file
+from plantdesk.transfer.known_names import KnownNames, NamesList
 from plantdesk.transfer.name_lists import replace_list
 
 _MAX_SOURCE = 100

@@ -174,7 +174,8 @@ class Address:
 
     def _hosts(self) -> dict[str, str]:
         """Return the lists of hosts and ports; the name of a Unix domain socket's folder begins with a slash."""
-        hosts, ports = [], []
+        hosts = []
+        ports = []
         for each in self.hosts.split(","):
             host, colon, port = each.rpartition(":")
             is_port = bool(colon) and not port.endswith("]")

@@ -15,8 +15,8 @@ import ssl
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -197,6 +197,14 @@ def _connect_to_first(choices: Iterable[dict[str, Any]]) -> Connection:
         except UnicodeError:  # a name that cannot be one of a computer
             failure = psycopg.OperationalError("failed to resolve host")
     raise failure
+
+
+@contextmanager
+def snapshot(connection: Connection) -> Iterator[None]:
+    """Let a block read one snapshot of the store. Raises psycopg.Error."""
+    with connection.transaction(force_rollback=True):
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
 
 
 def execute(

@@ -102,7 +102,9 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, writer
     for table in ("source", "token"):
         execute(connection, _NEXT_ID.format(table))
     execute(connection, "UPDATE state SET last_id = %s", (source.last_id,))
-    writer.seq, writer.last_change, writer.tokens = source.last_seq, source.last_change, copied.rows["token"]
+    writer.seq = source.last_seq
+    writer.last_change = source.last_change
+    writer.tokens = copied.rows["token"]
     writer.add_to_plant_count(copied.rows["plant"])
     return copied
 

@@ -39,7 +39,8 @@ _LISTED = f"""SELECT DISTINCT ON (name) name, version, tables, last_seen
               FROM ({{found}}) AS found WHERE last_seen > {NOW_MS} - %(lately)s ORDER BY name, tables DESC"""
 _NOTED = "SELECT name, version, tables, last_seen FROM desk"
 #: Seconds after which the store is read without a notification, and between two attempts to connect.
-_POLL_INTERVAL, _RETRY_DELAY = 30, 1
+_POLL_INTERVAL = 30
+_RETRY_DELAY = 1
 #: Seconds after a notification, in which further ones are collected: each of many desks has one for each commit.
 _PAUSE = 0.05
 
@@ -100,7 +101,9 @@ class CommitListener:
 
     def __init__(self, address: Address, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
         """Start the thread. `own_backend` is the server process of this desk's writer: its commits are known."""
-        self._address, self._poll, self._own_backend = address, poll, own_backend
+        self._address = address
+        self._poll = poll
+        self._own_backend = own_backend
         self._closing = threading.Event()
         self._connection: Connection | None = None
         self._has_listened = False
@@ -130,7 +133,8 @@ class CommitListener:
 
     def _listen(self) -> None:
         with connect(self._address, "listener") as connection:
-            self._connection, self._has_listened = connection, True  # from now on `end` ends any wait
+            self._connection = connection
+            self._has_listened = True  # from now on `end` ends any wait
             try:
                 if not self._closing.is_set():
                     connection.execute("LISTEN plantdesk")

@@ -7,7 +7,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from plantdesk.store.database import Runner
 from plantdesk.store.history import DESK, history_summary
 from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import READER, Connection, connect, execute
+from plantdesk.store.postgres.connections import READER, Connection, connect, execute, snapshot
 from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.desks import ACTIVE_MS, desks
 from plantdesk.store.postgres.errors import translate_errors
@@ -65,10 +65,10 @@ class ReadConnection:
         self._failure: StoreError | None = None
         self._retry_at = 0.0
 
-    def ask(self, user: object, query: Callable[[Connection], _Result], *, snapshot: bool = False) -> _Result:
+    def ask(self, user: object, query: Callable[[Connection], _Result], *, in_snapshot: bool = False) -> _Result:
         """Run a query; repeat it on a new connection if the old one turns out to be lost. Raises StoreError.
 
-        `snapshot`: several statements read one state of the store.
+        `in_snapshot`: several statements read one state of the store.
         """
         with self._using:
             while True:
@@ -77,7 +77,8 @@ class ReadConnection:
                 try:
                     with translate_errors(self.address):
                         self._user = user
-                        return _in_snapshot(connection, query) if snapshot else query(connection)
+                        with snapshot(connection) if in_snapshot else nullcontext():
+                            return query(connection)
                 except Exception:
                     if is_new or not connection.closed:
                         raise
@@ -118,7 +119,8 @@ class ReadConnection:
             try:
                 self._connection = connect(self.address, READER)
             except StoreError as error:
-                self._failure, self._retry_at = error, time.monotonic() + _RETRY_DELAY
+                self._failure = error
+                self._retry_at = time.monotonic() + _RETRY_DELAY
                 raise
         return self._connection
 
@@ -127,12 +129,6 @@ class ReadConnection:
             if self._user is user and self._connection is not None:
                 with suppress(psycopg.Error):
                     self._connection.cancel_safe(timeout=2)
-
-
-def _in_snapshot(connection: Connection, query: Callable[[Connection], _Result]) -> _Result:
-    with connection.transaction(force_rollback=True):
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        return query(connection)
 
 
 class PostgresReader(StoreReader):
@@ -204,7 +200,7 @@ class PostgresReader(StoreReader):
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         self._is_interrupted = False
         try:
-            return self._shared.ask(self, partial(self._uninterrupted, query), snapshot=snapshot)
+            return self._shared.ask(self, partial(self._uninterrupted, query), in_snapshot=snapshot)
         except Exception:
             if self._is_interrupted:
                 raise InterruptedError from None
@@ -262,7 +258,9 @@ def _without(ids: array[int], first: array[int]) -> array[int]:
 
 def _chunks(ids: array[int], first: int = CHUNK) -> Iterator[array[int]]:
     """Divide ids into chunks; the first one may be small."""
-    start, size = 0, first
+    start = 0
+    size = first
     while start < len(ids):
         yield ids[start : start + size]
-        start, size = start + size, CHUNK
+        start = start + size
+        size = CHUNK

@@ -30,7 +30,8 @@ _LOCK = 0x504C4E54
 
 #: The beginnings of what names and tags are sorted by, which indexes have: a whole text may be larger than an entry.
 LONGEST_TAG = 100
-NAME_START, TAG_START = "left(plant.searched_name, 200)", f"left(plant.searched_tag, {LONGEST_TAG})"
+NAME_START = "left(plant.searched_name, 200)"
+TAG_START = f"left(plant.searched_tag, {LONGEST_TAG})"
 
 #: The expression of the generated column `searched` in tables before version 4.
 _PLAIN = """replace(lower({} COLLATE "C"), E'\\x1f', ' ')"""

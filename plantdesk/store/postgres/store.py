@@ -62,7 +62,9 @@ class PostgresWriter(WriterThread):
         `may_wait`: whether a write with an unknown outcome waits until the server can be asked, instead of failing.
         """
         super().__init__(report_health)
-        self._transactions, self._publish, self._may_wait = transactions, publish, may_wait
+        self._transactions = transactions
+        self._publish = publish
+        self._may_wait = may_wait
         #: Writes with an unknown outcome, each with the key of its commit and its result.
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
         self._is_poll_queued = False
@@ -270,7 +272,8 @@ class PostgresImport(StoreImport):
 
     def __init__(self, transactions: PostgresTransactions, writer: PostgresWriter) -> None:
         """Begin; `transactions` have a connection for this import alone. Raises StoreError."""
-        self._transactions, self._writer = transactions, writer
+        self._transactions = transactions
+        self._writer = writer
         with translate_errors():
             super().__init__(runner_of(transactions.open()))
 

@@ -32,7 +32,15 @@ from plantdesk.store.history import prune, prune_commits
 from plantdesk.store.models import STATE
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
-from plantdesk.store.postgres.connections import LOCK_STATE, LONG_TIMEOUT, NOW_MS, Connection, connect, execute
+from plantdesk.store.postgres.connections import (
+    LOCK_STATE,
+    LONG_TIMEOUT,
+    NOW_MS,
+    Connection,
+    connect,
+    execute,
+    snapshot,
+)
 from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.errors import (
     NulRefusedError,
@@ -49,7 +57,8 @@ Entry = tuple[NewPlant, Source]
 _Known = dict[int, PlantRow | PlantDeskError]
 
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
-_SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
+_SETTLE_TIMEOUT = 2.0
+_SETTLE_DELAY = 0.1
 _FINISH = f"""
     WITH next AS (
         UPDATE state SET position = position + 1, last_seq = %(seq)s, last_change = %(change)s,
@@ -182,7 +191,8 @@ class PostgresTransactions:
             except BaseException:
                 connection.close()
                 raise
-            self._connection, self.refusal = connection, write_refusal(found)
+            self._connection = connection
+            self.refusal = write_refusal(found)
             self.missing_rights = rights
         # The last write may have left another one.
         self._connection.statement_timeout = LONG_TIMEOUT if self._is_large else _QUICK_TIMEOUT
@@ -213,7 +223,8 @@ class PostgresTransactions:
             for index, (plant, _) in enumerate(entries)
             if not DATABASE.is_storable(plant.name, plant.tag)
         }
-        added, last = list[PlantRow](), None
+        added = list[PlantRow]()
+        last = None
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         was_lost = False
         while pending := [index for index in range(len(entries)) if index not in outcomes]:
@@ -241,7 +252,8 @@ class PostgresTransactions:
 
         Those that a lost connection has not added have no outcome yet.
         """
-        key, connection = uuid4(), self._open_to_write()
+        key = uuid4()
+        connection = self._open_to_write()
         try:
             with translate_errors(self._address):
                 found = _add_group(connection, entries, key, self._address.desk)
@@ -290,7 +302,8 @@ class PostgresTransactions:
             return step()
 
     def _write(self, action: Callable[[PostgresChangeWriter], _Result], *, changes_tokens: bool) -> _Result:
-        key, connection = uuid4(), self._open_to_write()
+        key = uuid4()
+        connection = self._open_to_write()
         try:
             with translate_errors(self._address):
                 with connection.pipeline():
@@ -300,7 +313,8 @@ class PostgresTransactions:
                 writer = PostgresChangeWriter(connection, seq, change, self._address.desk)
                 result = action(writer)
                 if changes_tokens:
-                    writer.tokens, writer.has_changed = 1, True
+                    writer.tokens = 1
+                    writer.has_changed = True
                 if not writer.has_changed:
                     connection.rollback()
                     return result
@@ -399,19 +413,13 @@ class PostgresTransactions:
         return self._retry_once(self._poll)
 
     def _poll(self) -> Changes:
-        known, connection = self.known, self.open()
-        try:
-            with translate_errors(self._address):
-                with connection.pipeline():
-                    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                    state = execute(connection, _STATE)
-                changes = changes_since(runner_of(connection), known.seq, known.change)
-                connection.rollback()  # only writes commit, also for a reader of logs
-        except BaseException:
-            _roll_back(connection)
-            raise
-        *position, version, reads_from = state.fetchone() or (*known, 0, 0)
-        self.known = now = ServerCounters(*position)
+        known = self.known
+        connection = self.open()
+        with translate_errors(self._address), snapshot(connection):
+            ((*counters, version, reads_from),) = execute(connection, _STATE)
+            changes = changes_since(runner_of(connection), known.seq, known.change)
+        now = ServerCounters(*counters)
+        self.known = now
         self.refusal = write_refusal(TablesVersion(version, reads_from))
         return changes._replace(history_changed=now.change > known.change, tokens_changed=now.tokens > known.tokens)
 

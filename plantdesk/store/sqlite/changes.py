@@ -40,7 +40,8 @@ from plantdesk.store.undo import UNDONE, VERSION_BEFORE
 _AT_ONCE = 500
 #: Characters of a row on average, above which each is inserted by a statement of its own.
 _MAX_TEXT = 1000
-_TABLE, _COLUMNS = "plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)", 8
+_TABLE = "plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)"
+_COLUMNS = 8
 _LARGEST_SEQ = sa.select(sa.func.coalesce(sa.func.max(PLANT.c.seq), 0)).scalar_subquery()
 _COUNT = sa.select(sa.func.count()).select_from(PLANT)
 _KEEP_SEQ = sa.update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
@@ -167,7 +168,8 @@ class SqliteChangeWriter(ChangeWriter):
             return
         place = sa.func.row_number().over(order_by=UNDONE.c.seq).label("place")
         moved = taken.with_only_columns(UNDONE.c.plant_id, place).subquery()
-        image, at_end = BEFORE_IMAGE.c, sa.update(BEFORE_IMAGE).values(seq=moved.c.place + self.last_seq)
+        image = BEFORE_IMAGE.c
+        at_end = sa.update(BEFORE_IMAGE).values(seq=moved.c.place + self.last_seq)
         self.runner.run(at_end.where(image.change == undone, image.plant_id == moved.c.plant_id))
         is_own = (image.change == self.number) & (image.plant_id == UNDONE.c.plant_id)
         self.runner.run(sa.update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, UNDONE.c.change == undone))

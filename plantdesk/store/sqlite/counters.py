@@ -17,7 +17,9 @@ _POSITION = f"""{_LAST_SEQ}, max(0, (SELECT coalesce(max(number), 0) FROM change
                                     (SELECT coalesce(max(change), 0) FROM before_image)), other_commits"""
 #: The bits of `other_commits`, from the lowest: a count of commits, random bits of the log, and a digest of the state
 #: of the file that the log was begun for.
-_COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
+_COUNT_BITS = 24
+_RANDOM_BITS = 19
+_DIGEST_BITS = 20
 
 
 class FileCounters(NamedTuple):

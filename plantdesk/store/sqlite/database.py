@@ -81,7 +81,9 @@ class SqliteDatabase(Database):
 
     @override
     def insert_rows(self, runner: Runner, table: sa.Table, rows: Iterable[Sequence[object]]) -> None:
-        rows, name, columns = iter(rows), self.qualified_name(table), len(table.c)
+        rows = iter(rows)
+        name = self.qualified_name(table)
+        columns = len(table.c)
         while values := [*chain.from_iterable(islice(rows, _AT_ONCE))]:
             runner.driver.execute(insert_of(name, columns, len(values) // columns), values)
 

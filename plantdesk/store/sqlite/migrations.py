@@ -316,10 +316,7 @@ _FIRST_STATE = """INSERT INTO store (id, identity, last_seq, other_commits, coun
 SCHEMA_VERSION = len(MIGRATIONS)
 
 #: Tables that ANALYZE makes. Their contents only guide the query planner.
-_STATISTICS = {
-    "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
-    "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
-}
+_STATISTICS = {"CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"}
 #: An index that the user has added: not UNIQUE (it could refuse plants), over columns only, for all rows. SQLite keeps
 #: what follows CREATE INDEX as it was typed.
 _PLAIN_INDEX = r'CREATE INDEX "?\w+"? ON "?\w+"? ?\((?:"?\w+"?(?: COLLATE \w+)?(?: ASC| DESC)?(?:, ?|(?=\))))+\)'

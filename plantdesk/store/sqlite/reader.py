@@ -57,7 +57,8 @@ class SqliteReader(StoreReader):
             by_index = view.plants.is_everything or view.order is Order.ID
             in_order = self._ids(view.plants).order_by(*ordering(view, self.database, by_index=by_index))
             if not by_index and view.order is Order.ADDED and view.descending:
-                first, is_all = self._newest_ids(runner, view.plants), False
+                first = self._newest_ids(runner, view.plants)
+                is_all = False
             else:  # with LIMIT SQLite sorts no more rows than it returns
                 first = [*runner.run(in_order.limit(FIRST_CHUNK)).scalars()]
                 is_all = len(first) < FIRST_CHUNK

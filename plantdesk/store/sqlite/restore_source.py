@@ -221,7 +221,8 @@ def _readable_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...
     """Yield the rows that can be read: a range of ids that meets a damaged page is halved until it does not."""
     columns = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE}"
     sql = columns.format(note=_note(reading, "main"))
-    ranges, errors = [(SMALLEST_ID, LARGEST_ID)], 0
+    ranges = [(SMALLEST_ID, LARGEST_ID)]
+    errors = 0
     while ranges and errors < _MAX_ERRORS:
         low, high = ranges.pop()
         try:

@@ -36,7 +36,8 @@ class SqliteWriter(WriterThread):
     ) -> None:
         """`publish` and `report_health` are called on the thread. Raises StoreError."""
         super().__init__(report_health)
-        self._file, self._publish = file, publish
+        self._file = file
+        self._publish = publish
         self._transactions = SqliteTransactions(file, publish, self._health)
         self._unsaved: StoreError | None = None
 

@@ -54,7 +54,8 @@ _RELEASE_POLLS = 125
 _RETRY_POLLS = 25
 #: Bytes of the log for a small commit, more than it takes as a rule, so that the log is seldom cut; and the number of
 #: rows that write about as much.
-_COMMIT_SIZE, _COMMIT_ROWS = 32_000, 20
+_COMMIT_SIZE = 32_000
+_COMMIT_ROWS = 20
 
 
 class WriteConnection:
@@ -115,7 +116,8 @@ class WriteConnection:
             yield
             base = state_without_log(self._file.path) if self._begins_log else None  # the lock excludes checkpoints
             now = count_commit(self.sqlite) if base is None else begin_log(self.sqlite, base)
-        self.counters, self._begins_log = now, False
+        self.counters = now
+        self._begins_log = False
         self._checked_state = base or self._checked_state
         self._commits += 1
 
@@ -141,9 +143,11 @@ class WriteConnection:
         if (schema := self._schema_version()) != self._schema:  # a trigger of another program would be executed
             check_schema(self.sqlite, *self.sqlite.execute("PRAGMA user_version").fetchone())
             self._schema = schema
-        known, now = self.counters, read_counters(self.sqlite)
+        known = self.counters
+        now = read_counters(self.sqlite)
         changes = changes_since(runner_of(self.sqlite), known.seq, known.change)
-        self._version, self.counters = version, now
+        self._version = version
+        self.counters = now
         self._commits += 1  # whoever wrote it may be gone before its log is due
         # Else by a program that does not count its commits, such as sqlite3, or not yet.
         is_recorded = now.seq > known.seq or now.change > known.change or now.commits != known.commits
@@ -177,7 +181,8 @@ class WriteConnection:
         if base is not None and (
             self._checked_state is None or base.follows(self._checked_state, self.counters.commits)
         ):
-            self._checked_stamp, self._checked_state = written, base
+            self._checked_stamp = written
+            self._checked_state = base
             return False
         self._foreign_stamp = written
         return True
@@ -261,7 +266,8 @@ class SqliteTransactions:
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
-        connection, self._open = self._open, None
+        connection = self._open
+        self._open = None
         if connection is None:
             return
         try:
@@ -303,7 +309,9 @@ class SqliteTransactions:
         except StoreError as error:
             self._failure = error, identity(self._file.path), time.monotonic() + _REOPEN_DELAY
             raise
-        self._failure, self._is_saved, self._is_new = None, False, True
+        self._failure = None
+        self._is_saved = False
+        self._is_new = True
         return connection
 
     def _reopen(self) -> WriteConnection:

@@ -13,7 +13,7 @@ from plantdesk.domain.errors import IdTakenError, InvalidField, InvalidPlantErro
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow, parse_id
 from plantdesk.domain.texts import Text
-from plantdesk.store import KnownNames
+from plantdesk.transfer.known_names import KnownNames
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.add_queue import AddQueue

@@ -13,7 +13,7 @@ from typing_extensions import override
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.selections import KnownName
 from plantdesk.domain.texts import Text
-from plantdesk.store import KnownNames
+from plantdesk.transfer.known_names import KnownNames
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.add_queue import AddQueue

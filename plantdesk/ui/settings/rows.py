@@ -20,7 +20,7 @@ from plantdesk.domain.server_state import Failed, Off, On, ServerState
 from plantdesk.domain.texts import Text
 from plantdesk.platform import languages, login
 from plantdesk.platform.settings import MAX_BACKUPS, ThemeMode
-from plantdesk.store import KnownNames, NamesList
+from plantdesk.transfer.known_names import KnownNames, NamesList
 from plantdesk.ui import translation
 from plantdesk.ui.background import Task, ignore
 from plantdesk.ui.feature import WindowContext

@@ -9,7 +9,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from plantdesk.domain.texts import Text
-from plantdesk.store import KnownNames, NamesList
+from plantdesk.transfer.known_names import KnownNames, NamesList
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section

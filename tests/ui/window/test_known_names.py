@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import KnownNames
 from plantdesk.store.sqlite.store import SqliteStore
+from plantdesk.transfer.known_names import KnownNames
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.known_names import NamesDialog

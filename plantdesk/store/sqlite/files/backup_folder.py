@@ -46,7 +46,8 @@ class BackupFolder:
         self._beside = _folder(path)
         self.folder = _chosen_folder(self._beside) or self._beside
         names = {path.name, path.stem} if path.suffix == _LEGACY_SUFFIX else {path.name}
-        prefixes, kinds = "|".join(map(re.escape, names)), "|".join(BackupKind)
+        prefixes = "|".join(map(re.escape, names))
+        kinds = "|".join(BackupKind)
         self._name = re.compile(
             rf"(?:{prefixes})-(?P<time>\d{{8}}-\d{{6}})-(?P<ms>\d{{3}})(?:-(?P<number>\d+))?-(?P<kind>{kinds})\.db"
         )
@@ -194,7 +195,8 @@ def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: boo
 
 def _folder(path: Path) -> Path:
     """Return the folder of backups, named after the whole file name; PlantDesk 0.1.0 left out the ending."""
-    folder, legacy = path.with_name(f"{path.name}-backups"), path.with_name(f"{path.stem}-backups")
+    folder = path.with_name(f"{path.name}-backups")
+    legacy = path.with_name(f"{path.stem}-backups")
     is_legacy = path.suffix == _LEGACY_SUFFIX and legacy.is_dir() and not folder.exists()
     return legacy if is_legacy and not path.with_suffix("").exists() else folder
 

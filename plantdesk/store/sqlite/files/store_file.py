@@ -76,7 +76,8 @@ _RETRY_DELAY = 0.02
 #: Seconds for which a process that has a file with a deleted log open may take to save it.
 _HOLDER_TIMEOUT = 1.0
 #: Seconds without a write after which another program has finished, and how often they are waited for.
-_SETTLED, _MAX_SETTLING = 0.5, 60
+_SETTLED = 0.5
+_MAX_SETTLING = 60
 
 
 class StoreFile:
@@ -86,7 +87,8 @@ class StoreFile:
         """Open the store at `path` as `SqliteStore` does, and raise the same errors."""
         with file_errors(path):
             self.path = resolved(path)
-            self._opened, self.generation = _open_file(self.path, create=create), 0
+            self._opened = _open_file(self.path, create=create)
+            self.generation = 0
 
     @property
     def read_only(self) -> bool:
@@ -213,7 +215,8 @@ class StoreFile:
         this process is open. Does nothing if the file was replaced. Raises OSError and StoreError.
         """
         with locked(self.path) as lock:
-            now, known = identity(self.path), self._opened.identity
+            now = identity(self.path)
+            known = self._opened.identity
             is_ours = lock.noted.used in {known, FileIdentity()} and now.database == known.database
             if is_ours and not (now.wal == known.wal and self.has_index):
                 # Commits by the same index wait, and are refused if the file is replaced.
@@ -234,9 +237,11 @@ class StoreFile:
 
     def _close_and_note(self) -> None:
         """Note the last commit, and whether SQLite has deleted the log: else the log would count as lost."""
-        opened, commits = self._opened, None
+        opened = self._opened
+        commits = None
         with locked(self.path) as lock:
-            noted, is_whole = lock.noted, lock.noted.used == opened.identity == identity(self.path)
+            noted = lock.noted
+            is_whole = lock.noted.used == opened.identity == identity(self.path)
             with contextlib.suppress(StoreError, sqlite3.Error):
                 commits = read_counters(opened.connection).commits if is_whole else None
             opened.connection.close()
@@ -295,7 +300,8 @@ def _ensure_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
     If the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file: commits
     by another index would be lost. With `wait`, raises StoreMovedError until that is done.
     """
-    found, used = identity(path), noted.used
+    found = identity(path)
+    used = noted.used
     is_index_missing = found == used and found.wal is not None and file_id(f"{path}-shm") is None
     if wait and is_index_missing:
         raise StoreMovedError
@@ -515,7 +521,8 @@ def _complete_sources(connection: sqlite3.Connection) -> None:
 def _make_private(path: Path) -> None:
     """Take the rights of others from a file of ours; a copy or another program may have given them (POSIX)."""
     if sys.platform != "win32":
-        status, folder = path.stat(), path.parent.stat()
+        status = path.stat()
+        folder = path.parent.stat()
         if status.st_uid == os.geteuid():
             for ending in ("", *SIDE_FILES):
                 with contextlib.suppress(FileNotFoundError):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.store import KnownNames
+from plantdesk.transfer.known_names import KnownNames
 
 NAMES = [
     "Salvia nemorosa",

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from plantdesk.domain.errors import PlantDeskError, StoreError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import atomic_writer
 from plantdesk.platform.paths import create_folder
-from plantdesk.store.sqlite.connections import configure, connect
-from plantdesk.store.sqlite.files.open_checks import is_absent
 
 _TABLES = (
     "CREATE TABLE list (source TEXT NOT NULL, made_at INTEGER NOT NULL, names INTEGER NOT NULL) STRICT",
@@ -27,7 +26,8 @@ _TABLES = (
 )
 _BEGINNING = "SELECT name FROM name WHERE folded >= :start AND folded < :end ORDER BY folded, name LIMIT :limit"
 #: Characters of a name, and names of a list.
-_LONGEST, _MOST = 500, 2_000_000
+_LONGEST = 500
+_MOST = 2_000_000
 _Result = TypeVar("_Result")
 _LAST = "\U0010ffff"
 
@@ -47,7 +47,7 @@ class KnownNames:
         self._file = file
 
     def about(self) -> NamesList | None:
-        """Return the facts of the list; None if there is no usable one."""
+        """Return what the list was made of; None if there is no usable one."""
         sql = "SELECT source, made_at, names FROM list"
         return self._ask(lambda connection: NamesList(*connection.execute(sql).fetchone()), None)
 
@@ -89,13 +89,13 @@ class KnownNames:
         try:
             with contextlib.closing(self._connected()) as connection:
                 return query(connection)
-        except (OSError, StoreError, sqlite3.Error):
+        except (OSError, sqlite3.Error):
             return default
 
     def _connected(self) -> sqlite3.Connection:
-        if is_absent(self._file):
+        if not stat.S_ISREG(self._file.lstat().st_mode):  # a pipe would be waited for
             raise FileNotFoundError(self._file)
-        connection = configure(connect(self._file, immutable=True))
+        connection = sqlite3.connect(f"{self._file.absolute().as_uri()}?immutable=1", uri=True)
         found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema")}
         if found != {*_TABLES}:
             connection.close()
