@@ -307,7 +307,7 @@ class StoreDamagedError(StoreError):
 
     number = ErrorNumber.STORE_DAMAGED
     text = Text(
-        "{what} is damaged. It was left as it is. Restore a backup (File > Restore, or: plantdesk restore), "
+        "{what} is damaged. It was left as it is. Restore a backup (File > Restore, or: plantdesk backup --list), "
         "or choose another file.",
         what=_THE_STORE,
     )
@@ -350,7 +350,8 @@ class StoreGoneError(StoreError):
 
     text = Text(
         "The file “{file}” is gone, but PlantDesk has kept plants there before. Put it back, or restore a backup "
-        "(File > Restore, or: plantdesk restore). To start without plants, move “{backups}” and “{file}-wal” away."
+        "(File > Restore, or: plantdesk backup --list). To start without plants, move “{backups}” and “{file}-wal” "
+        "away."
     )
 
     def __init__(self, file: str, backups: str) -> None:

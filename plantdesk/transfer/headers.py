@@ -4,7 +4,7 @@
 #: Norwegian, Finnish, Polish, Czech, Hungarian, Russian, Japanese and Chinese, without case and accents (タク is タグ).
 HEADERS = {
     "id": "id|ids|plant id|plant ids|number|numbers|no|nr|nummer|nummern|kennung|pflanzen id|identifiant|numero|n°"
-    "|identificador|inventarnr|inventarnummer"
+    "|identificador|inventarnr|inventarnummer|lfd nr|laufende nummer"
     "|identificativo|numer|identyfikator|cislo|identifikator|szam|sorszam|azonosito|tunnus|номер|番号|编号",
     "name": "name|names|plant|plants|plant name|plant names|pflanze|pflanzen|pflanzenname|pflanzennamen|sorte|sorten"
     "|bezeichnung|nom|noms|plante|plantes|nom de la plante|nombre|nombres|planta|plantas|nomes|nomi|piante|planten"
@@ -19,7 +19,7 @@ HEADERS = {
     "|nome da planta|nome comum|svenskt namn|vetenskapligt namn|latinskt namn|plantens navn|dansk navn|norsk navn"
     "|latinsk navn|videnskabeligt navn|vitenskapelig navn|nazwa rosliny|nazwa polska|nazwa łacinska|nazwa naukowa"
     "|gatunek|nazev rostliny|jmeno|cesky nazev|latinsky nazev|vedecky nazev|nev|noveny|noveny neve|novenynev"
-    "|megnevezes|magyar nev|latin nev|tudomanyos nev|faj|nimi|kasvi|kasvin nimi|laji|tieteellinen nimi"
+    "|megnevezes|artname|magyar nev|latin nev|tudomanyos nev|faj|nimi|kasvi|kasvin nimi|laji|tieteellinen nimi"
     "|名前|名称|植物名|和名|植物",
     "tag": "tag|tags|type|types|category|group|groups|label|labels|beds|locations|beete|standorte|gruppen|groupes"
     "|grupos|gruppi|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"

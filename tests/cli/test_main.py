@@ -365,7 +365,7 @@ def test_a_damaged_store_is_replaced_and_kept(run: Run, refused: Run) -> None:
     run("add", "--name", "Fern")
     made = run("backup").strip()
     paths.database_file().write_bytes(b"\x5a" * 9000)
-    assert "plantdesk restore" in refused("add", "--name", "Aloe")
+    assert "plantdesk backup --list" in refused("add", "--name", "Aloe")
     errors = run("restore", made, "--yes")
     assert plants() == [(1, "Fern", None)]
     assert Path(re.findall("The state before is in (.+)", errors)[0]).read_bytes() == b"\x5a" * 9000

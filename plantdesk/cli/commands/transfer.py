@@ -169,6 +169,9 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
     for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.name_of(row), 60)
         output.report(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}")
+    unlisted = preview.invalid + clashing - len(preview.invalid_rows) - len(preview.conflict_rows)
+    if unlisted:
+        output.report(f"and {unlisted:,} more; --rejects FILE saves those that are left out")
     handling = f" ({options.on_conflict})" if clashing else ""
     if clashing and options.on_conflict is OnConflict.REPLACE:
         handling = " (replace; of several rows with one ID the last)"

@@ -291,7 +291,7 @@ class ReadingOptions(QWidget):
         self._skipped.setAccessibleName(self.tr("Lines above the table"))
         self._skipped.valueChanged.connect(self._on_skipped_changed)
         self._is_header_chosen = False
-        self._header = QCheckBox(self.tr("First row holds the names"))
+        self._header = QCheckBox(self.tr("First row is the header"))
         self._header.toggled.connect(self._on_header_chosen)
         combos = QGridLayout()
         combos.setHorizontalSpacing(M)
@@ -336,7 +336,7 @@ class ReadingOptions(QWidget):
         """Return a summary of the options."""
         parts = [combo.currentText() for combo in (self._delimiter, self._encoding) if combo.isEnabled()]
         if self._header.isChecked() and self._header.isEnabled():
-            parts.append(self.tr("first row holds the names"))
+            parts.append(self.tr("first row is the header"))
         return " · ".join(parts)
 
     @Slot()

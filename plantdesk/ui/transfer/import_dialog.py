@@ -314,7 +314,7 @@ class ImportDialog(Dialog):
         column = sample.layout.fields.get("name", 0)
         name = first_row[column] if column < len(first_row) else None
         text = self.tr("Each row becomes a plant, also the first one, {name}.").format(name=quoted(name or "", 30))
-        action = self.tr("First row holds the names"), self._options.choose_header
+        action = self.tr("First row is the header"), self._options.choose_header
         self._first_row_warning.show_message(Tone.WARNING, text, action)
 
     @Slot()

@@ -138,7 +138,7 @@ def test_lines_above_the_table_are_skipped(desk: TransferDriver) -> None:
     desk.dialog.button("Change how it is read…").click()
     desk.dialog.pick("Delimiter", "semicolon")
     desk.dialog.the(QSpinBox, "Lines above the table").setValue(2)
-    desk.until_dialog_shows("first row holds the names")
+    desk.until_dialog_shows("first row is the header")
     desk.until_dialog_shows("counted over the whole file")
     desk.run_import("Imported 2 plants")
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Aster", "Blume"), ("Ivy", "Ranke")]
@@ -186,7 +186,7 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDriver) -> None:
     desk.dialog.pick("Encoding", "CP1252")
     desk.until_dialog_shows("CP1252")
     desk.dialog.pick("Field of column 2", "Name")
-    desk.dialog.the(QCheckBox, "First row holds the names").click()
+    desk.dialog.the(QCheckBox, "First row is the header").click()
     desk.until(lambda: "Import 1 plant" in desk.dialog.buttons())
     desk.run_import("Imported 1 plant")
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
