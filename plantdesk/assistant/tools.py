@@ -78,7 +78,7 @@ class FoundPlants(BaseModel):
 
 
 class NewTexts(BaseModel):
-    """What plants get; what is left out stays."""
+    """New values for plants; a field that is left out keeps its value."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -235,7 +235,7 @@ class Tools:
         return self._confirmed(edits, [f"{row.id} {_texts(row)}" for row in rows[:_MAX_SHOWN]], ctx, confirm)
 
     def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = "") -> Changed:
-        """Take back a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
+        """Undo a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
         with self._reader() as reader:
             entry = _entry(reader, number)
         change = entry.change

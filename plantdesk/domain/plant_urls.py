@@ -9,7 +9,7 @@ from plantdesk.domain.errors import InvalidPlantError, PlantDeskError
 from plantdesk.domain.records import parse_id
 from plantdesk.domain.texts import Text, shortened
 
-_ADDRESS = re.compile(rf"{URL_SCHEME}(?P<id>[+-]?\d+)\s*\Z", re.ASCII | re.IGNORECASE)
+_URL = re.compile(rf"{URL_SCHEME}(?P<id>[+-]?\d+)\s*\Z", re.ASCII | re.IGNORECASE)
 
 
 class InvalidAddressError(PlantDeskError):
@@ -22,24 +22,24 @@ class InvalidAddressError(PlantDeskError):
 
 
 def url_of(plant_id: int) -> str:
-    """Return the address of a plant."""
+    """Return the URL of a plant."""
     return f"{URL_SCHEME}{plant_id}"
 
 
-def id_of_url(address: str) -> int:
-    """Return the id in an address. Raises InvalidAddressError."""
-    before, plant_id = split_url(address)
+def id_of_url(url: str) -> int:
+    """Return the id in a URL. Raises InvalidAddressError."""
+    before, plant_id = split_url(url)
     if before or plant_id is None:
-        raise InvalidAddressError(address)
+        raise InvalidAddressError(url)
     return plant_id
 
 
 def split_url(text: str) -> tuple[str, int | None]:
-    """Return the text before an address at its end, as a barcode reader types it, and the id.
+    """Return the text before a URL at its end, as a barcode reader types it, and the id.
 
-    Without an address, return the whole text and None.
+    Without a URL, return the whole text and None.
     """
-    found = _ADDRESS.search(text)
+    found = _URL.search(text)
     if found is None:
         return text, None
     try:

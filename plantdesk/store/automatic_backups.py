@@ -20,8 +20,8 @@ def begin_backups(
 ) -> Callable[[], None]:
     """Make a backup if one is due, after `first` seconds and then every `every` seconds; report its error, or None.
 
-    Returns what ends that, and waits for a backup that is being made. A failure is logged and tried again an hour
-    later: no backup may prevent plants from being added.
+    Returns a function that ends this, and waits for a backup that is being made. A failure is logged and tried again
+    an hour later: no backup may prevent plants from being added.
     """
     ended = threading.Event()
     report = on_outcome or (lambda _error: None)

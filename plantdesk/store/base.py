@@ -96,7 +96,7 @@ class WriterThread(ABC):
     def submit(
         self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False, attached: Path | None = None
     ) -> Future[_Result]:
-        """Queue any other write; what `action` raises leaves all as it was. See `WriteJob`."""
+        """Queue any other write; an exception of `action` rolls its transaction back. See `WriteJob`."""
         job = WriteJob(action, changes_tokens, attached)
         self._queue.put(job)
         return job.future

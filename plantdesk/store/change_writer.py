@@ -50,7 +50,7 @@ def is_in(table: sa.Table) -> sa.ColumnElement[bool]:
 
 
 class ChangeWriter(ABC):
-    """One change of the next number, in an open transaction of the caller. The methods raise the driver's errors."""
+    """Writes one change, with the next number, in a transaction of the caller. Raises the driver's errors."""
 
     #: The desk of a shared store.
     desk = ""
@@ -67,7 +67,7 @@ class ChangeWriter(ABC):
 
     @abstractmethod
     def next_seq(self, count: int = 1) -> int:
-        """Return the first of so many new sequence numbers."""
+        """Reserve `count` sequence numbers and return the first."""
 
     @abstractmethod
     def finish_statement(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
@@ -77,7 +77,7 @@ class ChangeWriter(ABC):
         """
 
     def add_to_plant_count(self, plants: int) -> None:  # noqa: B027  a file counts its plants itself
-        """Note by how many plants the store grows."""
+        """Add to the number of plants that the store keeps."""
 
     def allow_long_statements(self) -> None:  # noqa: B027  nothing as a rule
         """Let each of the following statements take long: they may change millions of plants."""
@@ -92,14 +92,14 @@ class ChangeWriter(ABC):
     # --- plants ---
 
     def collect(self, condition: sa.ColumnElement[bool]) -> sa.Table:
-        """Return a table with the ids of the plants of a condition, until the next call."""
+        """Return a table with the ids of the plants that meet a condition; it is valid until the next call."""
         self.database.prepare_table(self.runner, _CHOSEN)
         self.runner.run(sa.insert(_CHOSEN).from_select(["id"], sa.select(PLANT.c.id).where(condition)))
         self.database.analyze(self.runner, _CHOSEN)
         return _CHOSEN
 
     def images(self, condition: sa.ColumnElement[bool], *, deletes: bool = False) -> sa.Insert:
-        """Return the insert of images of the plants that meet a condition; those that the change has already stay."""
+        """Return the INSERT of before-images of the plants that meet a condition; existing ones stay."""
         number = sa.literal(self.number, NUMBER)
         plants = sa.select(
             number, PLANT.c.id, sa.null() if deletes else number, *(PLANT.c[each] for each in SHARED_COLUMNS)

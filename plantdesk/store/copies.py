@@ -61,7 +61,7 @@ class _Report:
 
 
 class _Checked:
-    """Counts rows, and computes their digest, while they pass."""
+    """Counts rows, and computes their digest, as they are iterated."""
 
     def __init__(self, report: _Report) -> None:
         self.rows = 0

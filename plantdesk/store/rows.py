@@ -65,7 +65,7 @@ def changes_since(runner: Runner, seq: int, change: int) -> Changes:
 
 
 def row_of(values: Sequence[Any]) -> PlantRow:
-    """Return a plant of: id, name, tag, time, id, kind and label of the source, version, note."""
+    """Return the plant with these columns: id, name, tag, time, id, kind and label of the source, version, note."""
     plant_id, name, tag, added_at, source_id, kind, label, version, note = values
     return PlantRow(plant_id, name, tag, added_at, source_of(source_id, kind, label), note, version)
 

@@ -132,7 +132,7 @@ class ReadConnection:
 
 
 class PostgresReader(StoreReader):
-    """A reader. One thread at a time may use it, but any thread may interrupt it."""
+    """A reader on the connection that all readers of the desk share."""
 
     database = DATABASE
 

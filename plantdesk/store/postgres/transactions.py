@@ -488,7 +488,7 @@ _ADDED_BY = """
 
 
 class _Added(NamedTuple):
-    """A row of `_ADD`: what became of one plant. `owner` is that of its ID as `row_of` takes it, if one `is_taken`."""
+    """A row of `_ADD`: the result for one plant. If its id `is_taken`, `owner` has the columns of that plant."""
 
     seq: int | None
     added_at: int

@@ -131,7 +131,7 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
 
 
 class SqliteChangeWriter(ChangeWriter):
-    """A change in a file."""
+    """Writes one change in a file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         runner = runner_of(connection)

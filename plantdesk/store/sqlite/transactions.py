@@ -412,10 +412,9 @@ class SqliteTransactions:
                 connection.execute("PRAGMA foreign_keys = ON")
 
     def work_idly(self, polls: int, is_idle: Callable[[], bool]) -> None:
-        """Do what is due at the poll of this number since the last job; `is_idle` returns whether nothing is queued.
+        """Poll for commits of others, move the log, remove old history, and try again a store that cannot be written.
 
-        That is: poll for other processes, move the log, remove old history, and try a store again that cannot be
-        written to.
+        `polls` is the number of polls since the last job; `is_idle` returns whether nothing is queued.
         """
         self.poll()
         if polls % _QUIET_POLLS == 0:
