@@ -111,8 +111,8 @@ def _free_port(taken: int) -> int | None:
     for port in (*range(taken + 1, min(taken + _NEARBY_PORTS, LARGEST_PORT) + 1), 0):
         with contextlib.suppress(OSError):
             sockets = _listen_on_both(port)
-            found: int = sockets[0].getsockname()[1]
+            free_port: int = sockets[0].getsockname()[1]
             for listener in sockets:
                 listener.close()
-            return found
+            return free_port
     return None

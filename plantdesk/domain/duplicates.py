@@ -84,7 +84,7 @@ def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapp
     Groups with a changed or deleted plant are left out.
     """
     rows = _current_rows(groups, read)
-    found = set()
+    numbers = set()
     for group, size in enumerate(groups.sizes):
         names = set()
         additions = set()
@@ -98,8 +98,8 @@ def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapp
                 additions.add(addition_of(row))
                 others.add((row.tag, row.note))
         if is_complete and len(names) == 1 and (were_added_together(additions) or len(others) == 1):
-            found.add(group)
-    return found
+            numbers.add(group)
+    return numbers
 
 
 def addition_of(row: PlantRow) -> tuple[int, bool]:
@@ -183,9 +183,9 @@ def _current_rows(
     for start in range(0, len(groups.ids), _PAGE):
         ids = groups.ids[start : start + _PAGE]
         versions = groups.versions[start : start + _PAGE]
-        found = read(ids)
+        rows_by_id = read(ids)
         for plant_id, version in zip(ids, versions, strict=True):
-            row = found.get(plant_id)
+            row = rows_by_id.get(plant_id)
             yield row if row is not None and row.version == version else None
 
 
@@ -197,14 +197,14 @@ def kinds_of_difference(texts: list[str], without_blanks: Callable[[str], str]) 
         (Text("quotes"), without_confusables),
         (Text("accents"), _without_accents),
     )
-    found = []
+    kinds = []
     for left_out, _ in steps:
         seen = {text[:_MAX_COMPARED] for text in texts}
         for name, step in steps:
             seen = {step(text) for text in seen} if name is not left_out else seen
         if len(seen) > 1:
-            found.append(left_out)
-    return found
+            kinds.append(left_out)
+    return kinds
 
 
 def _without_accents(text: str) -> str:

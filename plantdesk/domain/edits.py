@@ -99,8 +99,8 @@ class RenameTag(NamedTuple):
     def mapping(self, known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
         """Return the new tag of each old tag; `known` returns the tags of the store."""
         tags = known() if self.includes_branch else [self.tag]
-        found = {tag: renamed_with_branch(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
-        return {tag: new for tag, new in found.items() if tag != new}
+        new_tags = {tag: renamed_with_branch(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
+        return {tag: new for tag, new in new_tags.items() if tag != new}
 
 
 class MergeTags(NamedTuple):

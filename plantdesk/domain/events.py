@@ -84,8 +84,8 @@ class EventPosition(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> EventPosition:
         """Parse a text that `str` made of a position. Raises UnknownPositionError."""
-        found = _FORMAT.fullmatch(text)
-        if found is None:
+        match = _FORMAT.fullmatch(text)
+        if match is None:
             raise UnknownPositionError(position=text)
-        identity, *numbers = found.groups()
+        identity, *numbers = match.groups()
         return cls(identity, *(int(number) for number in numbers if number is not None))

@@ -86,8 +86,8 @@ class Change(NamedTuple):
             return title(self.kind, parameters, plants)
         undo = Text("Undo: {change}")
         redo = Text("Redo: {change}")
-        found = {ChangeKind.UNDO: undo, ChangeKind.REDO: redo}.get(self.kind)
-        return self.plain_title if found is None else found.filled(change=self.plain_title)
+        inverse = {ChangeKind.UNDO: undo, ChangeKind.REDO: redo}.get(self.kind)
+        return self.plain_title if inverse is None else inverse.filled(change=self.plain_title)
 
     @property
     def plain_title(self) -> Text:

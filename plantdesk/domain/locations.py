@@ -174,9 +174,9 @@ class NulInStoreError(PlantDeskError):
     """Plants, or changes of the history, have U+0000, and the target cannot store it."""
 
     def __init__(self, plants: Sequence[int], changes: Sequence[int]) -> None:
-        found = []
+        problems = []
         if plants:
-            found.append(
+            problems.append(
                 Text(
                     "Nothing was copied: a shared store cannot keep the character U+0000, which is in the plants with "
                     "these IDs: {numbers}. Remove it there.",
@@ -184,14 +184,14 @@ class NulInStoreError(PlantDeskError):
                 )
             )
         if changes:
-            found.append(
+            problems.append(
                 Text(
                     "The history has the character U+0000 in its changes {numbers}, and a shared store cannot keep it. "
                     "`plantdesk export` and `plantdesk import` take the plants there without the history.",
                     numbers=comma_list(changes, _MAX_NAMED),
                 )
             )
-        super().__init__(joined(found))
+        super().__init__(joined(problems))
 
 
 class Copied(NamedTuple):

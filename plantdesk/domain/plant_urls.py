@@ -39,10 +39,10 @@ def split_url(text: str) -> tuple[str, int | None]:
 
     Without a URL, return the whole text and None.
     """
-    found = _URL.search(text)
-    if found is None:
+    match = _URL.search(text)
+    if match is None:
         return text, None
     try:
-        return text[: found.start()], parse_id(found["id"])
+        return text[: match.start()], parse_id(match["id"])
     except InvalidPlantError:
         return text, None

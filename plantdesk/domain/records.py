@@ -36,10 +36,10 @@ def parse_id(text: str) -> int:
 
     Only ASCII digits are accepted, and they are counted before the conversion: int() takes quadratic time.
     """
-    found = re.fullmatch("([+-]?)0*([0-9]+)", text.strip())
-    if found is None:
+    match = re.fullmatch("([+-]?)0*([0-9]+)", text.strip())
+    if match is None:
         raise InvalidPlantError([InvalidField("id", ID_TYPE)])
-    sign, digits = found.groups()
+    sign, digits = match.groups()
     number = int(sign + digits[:20])  # twenty digits are too many already
     if number > LARGEST_ID:
         raise InvalidPlantError([InvalidField("id", ID_TOO_LARGE)])

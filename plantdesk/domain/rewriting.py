@@ -204,9 +204,9 @@ def _tidy_blanks(blanks: str, single: str, text: str) -> Iterator[Replacement]:
     end = len(text.rstrip())
     if start:
         yield Replacement(0, start, "")
-    for found in re.compile(blanks).finditer(text, start, end):
-        if single == " " or found[0].splitlines() != [found[0]]:  # otherwise, blanks within a line of a note
-            yield Replacement(*found.span(), single)
+    for blank in re.compile(blanks).finditer(text, start, end):
+        if single == " " or blank[0].splitlines() != [blank[0]]:  # otherwise, blanks within a line of a note
+            yield Replacement(*blank.span(), single)
     if start < end < len(text):
         yield Replacement(end, len(text), "")
 

@@ -55,17 +55,17 @@ def search_text(terms: Iterable[Term]) -> str:
 
 
 def _terms(text: str) -> Iterator[Term]:
-    for found in _TERM.finditer(text):
-        negated = found["not"]
-        prefix = found["prefix"].lower()
-        quoted = found["quoted"]
-        plain = found["plain"]
+    for match in _TERM.finditer(text):
+        negated = match["not"]
+        prefix = match["prefix"].lower()
+        quoted = match["quoted"]
+        plain = match["plain"]
         if not prefix and plain is not None:
             yield _word(negated, plain)
         elif prefix or quoted:
             value = plain if quoted is None else quoted.replace('""', '"')
             term = _field(prefix, value, is_quoted=quoted is not None)
-            term = Contains(found[0].removeprefix(negated)) if term is None else term
+            term = Contains(match[0].removeprefix(negated)) if term is None else term
             yield Not(term) if negated else term
 
 
@@ -101,10 +101,10 @@ def _days(value: str) -> AddedOn | None:
     last_days = _LAST_DAYS.fullmatch(value)
     if last_days is not None:
         return AddedOn(int(last_days[1]) - 1, 0)
-    found = _DATE.fullmatch(value)
-    if found is None:
+    match = _DATE.fullmatch(value)
+    if match is None:
         return None
-    year, month, day = map(int, found.groups("0"))
+    year, month, day = map(int, match.groups("0"))
     last_month = month or 12
     try:
         last_day = day or monthrange(year, last_month)[1]

@@ -108,8 +108,8 @@ def scan_value(text: str, at: int) -> tuple[object, int]:
 
 def skip_blanks(text: str, at: int) -> int:
     """Return the position after the blanks at a position."""
-    found = _BLANKS.match(text, at)
-    return at if found is None else found.end()
+    match = _BLANKS.match(text, at)
+    return at if match is None else match.end()
 
 
 def _syntax_message(error: json.JSONDecodeError) -> Text:

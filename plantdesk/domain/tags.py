@@ -166,10 +166,10 @@ def _similar_groups(tags: Mapping[str, int], options: SimilarityOptions) -> list
     taken = set[str]()
     for key in sorted(same, key=lambda key: -sum(map(tags.__getitem__, same[key]))):
         others = {other for part in _keys_without_a_letter(key, options) for other in by_part[part]} - taken - {key}
-        found = [] if key in taken else _group(key, same, others, options)
-        if len(found) > 1:
-            groups.append({tag: tags[tag] for tag in found})
-            taken.update(map(options.key, found))
+        group = [] if key in taken else _group(key, same, others, options)
+        if len(group) > 1:
+            groups.append({tag: tags[tag] for tag in group})
+            taken.update(map(options.key, group))
     return groups
 
 
@@ -177,10 +177,10 @@ def _group(key: str, same: Mapping[str, list[str]], others: set[str], options: S
     """Return the tags of a key and of near keys among `others`; tags that differ only in a number make no group."""
     near = [other for other in same if other in others and options.are_near(key, other)] if others else []
     numbered = [other for other in near if _differ_in_number(key, other)]
-    found = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
-    if len(found) > 1:
-        found += [same[other][0] for other in numbered if len(same[other]) == 1]
-    return found
+    tags = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
+    if len(tags) > 1:
+        tags += [same[other][0] for other in numbered if len(same[other]) == 1]
+    return tags
 
 
 def similar_to(kept: str, group: Mapping[str, int]) -> list[SimilarTag]:

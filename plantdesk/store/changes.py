@@ -58,11 +58,11 @@ def make_change(
     if any(map(_may_be_large, edits)):
         writer.allow_long_statements()
     ids = _ids_of([edit.id for edit in edits if isinstance(edit, Insert)], writer)
-    left = iter(ids)
+    next_ids = iter(ids)
     skipped: set[int] = set()
     for edit in edits:
         if isinstance(edit, Insert):
-            _insert(writer, edit, next(left), source)
+            _insert(writer, edit, next(next_ids), source)
         else:
             skipped |= _make_edit(writer, edit)
     size = writer.measure()
@@ -88,9 +88,9 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
 
 
 def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
-    given = [plant_id for plant_id in requested if plant_id is not None]
-    if len(given) == len(requested):
-        return given
+    requested_ids = [plant_id for plant_id in requested if plant_id is not None]
+    if len(requested_ids) == len(requested):
+        return requested_ids
     return assign_ids(requested, first_new_id(writer.runner, len(requested)))
 
 
@@ -156,9 +156,9 @@ def _texts(name: str, tag: str | None, note: str | None) -> dict[str, str | None
 
 
 def _check_size(writer: ChangeWriter, chosen: sa.ColumnElement[bool], expected: int) -> None:
-    found = writer.runner.run(sa.select(sa.func.count(PLANT.c.id)).where(chosen)).scalar_one()
-    if found != expected:
-        raise SelectionChangedError(expected, found)
+    size = writer.runner.run(sa.select(sa.func.count(PLANT.c.id)).where(chosen)).scalar_one()
+    if size != expected:
+        raise SelectionChangedError(expected, size)
 
 
 def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
@@ -172,8 +172,8 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     """Give each plant the new tag for its present one, in one pass, so that two tags can be exchanged."""
     tag = PLANT.c.tag
     database = writer.database
-    known = sa.select(tag).where(tag.is_not(None)).distinct()
-    tags = edit.mapping(lambda: writer.runner.run(known).scalars().all())
+    tags_in_use = sa.select(tag).where(tag.is_not(None)).distinct()
+    tags = edit.mapping(lambda: writer.runner.run(tags_in_use).scalars().all())
     tags = {each: new for each, new in tags.items() if database.is_storable(each)}
     database.check_storable(*tags.values())
     database.prepare_table(writer.runner, _REPLACED)
@@ -223,9 +223,9 @@ def _pages(writer: ChangeWriter, table: sa.Table) -> Iterator[Sequence[Any]]:
         page = writer.runner.run(plants.where(chosen > page[-1][0])).all()
 
 
-def _add(writer: ChangeWriter, found: Sequence[PlantContent]) -> None:
-    writer.database.check_storable(*(text for _, *texts in found for text in texts))
-    rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
+def _add(writer: ChangeWriter, contents: Sequence[PlantContent]) -> None:
+    writer.database.check_storable(*(text for _, *texts in contents for text in texts))
+    rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in contents)
     writer.database.insert_rows(writer.runner, _REWRITTEN, rows)
 
 

@@ -23,12 +23,12 @@ _KINDS = [str(kind) for kind in SourceKind if kind is not SourceKind.OTHER]
 
 def condition_of(selection: Selection, database: Database) -> sa.ColumnElement[bool]:
     """Return the condition of a set of plants."""
-    found = [sa.or_(*(_condition(term, database) for term in group)) for group in selection.groups]
+    conditions = [sa.or_(*(_condition(term, database) for term in group)) for group in selection.groups]
     if selection.since is not None:
-        found.append(PLANT.c.added_at >= selection.since)
+        conditions.append(PLANT.c.added_at >= selection.since)
     if selection.ids is not None:
-        found.append(database.is_one_of(PLANT.c.id, selection.ids))
-    return sa.and_(sa.true(), *found)
+        conditions.append(database.is_one_of(PLANT.c.id, selection.ids))
+    return sa.and_(sa.true(), *conditions)
 
 
 def name_begins(start: str, database: Database) -> sa.ColumnElement[bool]:
@@ -127,13 +127,13 @@ def _begins(column: sa.ColumnElement[str], start: str) -> sa.ColumnElement[bool]
 
 
 def _is_added_by(term: AddedBy) -> sa.ColumnElement[bool]:
-    found: list[sa.ColumnElement[bool]] = [sa.true()]
+    conditions: list[sa.ColumnElement[bool]] = [sa.true()]
     if term.kind is SourceKind.OTHER:
-        found.append(SOURCE.c.kind.not_in(_KINDS))
+        conditions.append(SOURCE.c.kind.not_in(_KINDS))
     elif term.kind is not None:
-        found.append(SOURCE.c.kind == str(term.kind))
+        conditions.append(SOURCE.c.kind == str(term.kind))
     if term.label is not None and term.kind is not None:
-        found.append(SOURCE.c.label == term.label)
+        conditions.append(SOURCE.c.label == term.label)
     elif term.label is not None:
-        found.append(SOURCE.c.searched_label == searched(term.label))
-    return PLANT.c.source_id.in_(sa.select(SOURCE.c.id).where(sa.and_(*found)))
+        conditions.append(SOURCE.c.searched_label == searched(term.label))
+    return PLANT.c.source_id.in_(sa.select(SOURCE.c.id).where(sa.and_(*conditions)))

@@ -35,17 +35,17 @@ def transfer(
 ) -> Copied:
     """Insert all rows of `source` into empty tables, `read` them again and compare them. Raises CopyDiffersError."""
     report = _Report(2 * source.count_rows(), progress)
-    given = {table.name: _Checked(report) for table in TABLES}
+    checked = {table.name: _Checked(report) for table in TABLES}
     for table in TABLES:
-        insert(table, given[table.name].passed(source.rows(table)))
+        insert(table, checked[table.name].passed(source.rows(table)))
     for table in TABLES:
         written = _Checked(report)
         for _ in written.passed(read(table)):
             pass
-        if written.result != given[table.name].result:
+        if written.result != checked[table.name].result:
             raise CopyDiffersError
-    whole = hashlib.sha256("".join(each.result[1] for each in given.values()).encode())
-    return Copied({name: each.rows for name, each in given.items()}, whole.hexdigest())
+    whole = hashlib.sha256("".join(each.result[1] for each in checked.values()).encode())
+    return Copied({name: each.rows for name, each in checked.items()}, whole.hexdigest())
 
 
 class _Report:

@@ -185,15 +185,15 @@ class _Page:
     def _later(self, changed: list[_ChangedPlant]) -> dict[int, list[Any]]:
         """Return the later before-images of those plants that are not now what they were after their change."""
         ids = sorted({row.plant_id for row in changed if row.after is not None and row.after != row.version})
-        found: dict[int, list[Any]] = {}
+        images: dict[int, list[Any]] = {}
         if ids:
             image = BEFORE_IMAGE.c
             later = sa.select(image.plant_id, image.change, image.name, image.tag, image.note).where(
                 image.change > changed[0].change, self._runner.database.is_one_of(image.plant_id, ids)
             )
             for each in self._runner.run(later.order_by(image.change)):
-                found.setdefault(each[0], []).append(each)
-        return found
+                images.setdefault(each[0], []).append(each)
+        return images
 
 
 class _ChangeRow(NamedTuple):

@@ -52,10 +52,10 @@ _STEP = 10_000
 
 def read_change(runner: Runner, number: int) -> Change:
     """Return the change of this number. Raises NothingToUndoError if there is none."""
-    found = _changes_by_number(runner, [number])
-    if not found:
+    changes = _changes_by_number(runner, [number])
+    if not changes:
         raise NothingToUndoError(Text("There is no change {number}."), number=number)
-    return found[number]
+    return changes[number]
 
 
 def newest_changes(runner: Runner, limit: int) -> list[Change]:
@@ -67,8 +67,8 @@ def history_summary(runner: Runner) -> HistorySummary:
     """Return number, oldest time and sources of all changes but undos and redos."""
     is_first = CHANGE.c.undoes.is_(None)
     changes, since = runner.run(sa.select(sa.func.count(), sa.func.min(CHANGE.c.made_at)).where(is_first)).one()
-    used = SOURCE.c.id.in_(sa.select(CHANGE.c.source_id).where(is_first))
-    return HistorySummary(changes, since, tuple(read_sources(runner, used)))
+    is_source_of_change = SOURCE.c.id.in_(sa.select(CHANGE.c.source_id).where(is_first))
+    return HistorySummary(changes, since, tuple(read_sources(runner, is_source_of_change)))
 
 
 def history_entries(
@@ -261,8 +261,8 @@ def prune_commits(runner: Runner) -> bool:
 def _oldest_stored(runner: Runner) -> int:
     """Return the number of the oldest change with stored before-images; a very large one if there is none."""
     number = sa.func.coalesce(sa.func.min(CHANGE.c.number), FIRST_UNCOUNTED_ID)
-    found = runner.run(sa.select(number).where(CHANGE.c.size.is_not(None))).scalar_one()
-    return int(found)
+    oldest = runner.run(sa.select(number).where(CHANGE.c.size.is_not(None))).scalar_one()
+    return int(oldest)
 
 
 def _newest_outdated(runner: Runner) -> int:

@@ -217,15 +217,15 @@ class PostgresLocation(Address):
             if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
                 raise StoreUnreachableError(_NO_DESK_FILE, file=file.name)
             content = DeskFile.model_validate(json.loads(file.read_bytes()[:_MAX_SIZE]))
-            found = replace(cls.parse(content.address), secrets=())
+            address = replace(cls.parse(content.address), secrets=())
         except FileNotFoundError as error:
             raise StoreUnreachableError(Text("There is no file “{file}”."), file=file.name) from error
         except (OSError, ValueError, RecursionError, AddressSyntaxError) as error:
             raise StoreUnreachableError(_NO_DESK_FILE, file=file.name) from error
-        if found.user or "service" in dict(found.parameters):
-            return found
-        user = of_store(read_saved(), found.key).get("user")
-        return found.with_user(user) if user and isinstance(user, str) else replace(found, needs_user=True)
+        if address.user or "service" in dict(address.parameters):
+            return address
+        user = of_store(read_saved(), address.key).get("user")
+        return address.with_user(user) if user and isinstance(user, str) else replace(address, needs_user=True)
 
     def with_user(self, user: str) -> PostgresLocation:
         """Return the location for this user."""

@@ -107,7 +107,7 @@ class StoreReader(PlantReader, ABC):
 
     def _names(self, condition: sa.ColumnElement[bool], limit: int) -> list[KnownName]:
         """Return the names of plants, the most frequent first, each with the tag of its newest plant."""
-        found = (
+        counted_plants = (
             sa.select(PLANT.c.name, PLANT.c.seq)
             .where(condition)
             .order_by(PLANT.c.id.desc())
@@ -115,8 +115,8 @@ class StoreReader(PlantReader, ABC):
             .subquery()
         )
         plants = sa.func.count()
-        newest = sa.func.max(found.c.seq)
-        names = sa.select(found.c.name, plants, newest).group_by(found.c.name)
+        newest = sa.func.max(counted_plants.c.seq)
+        names = sa.select(counted_plants.c.name, plants, newest).group_by(counted_plants.c.name)
         names = names.order_by(plants.desc(), newest.desc()).limit(limit)
 
         def read(runner: Runner) -> list[KnownName]:
@@ -129,8 +129,8 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def first_with_name(self, view: View, start: str) -> int | None:
-        found = self._ids(view.plants, name_begins(start, self.database))
-        rows = self._all(found.order_by(*ordering(view, self.database)).limit(1))
+        matching = self._ids(view.plants, name_begins(start, self.database))
+        rows = self._all(matching.order_by(*ordering(view, self.database)).limit(1))
         return rows[0][0] if rows else None
 
     @override
@@ -149,13 +149,13 @@ class StoreReader(PlantReader, ABC):
         )
 
         def read(runner: Runner) -> Counts:
-            known = {source.id: source for source in read_sources(runner)}
+            sources_by_id = {source.id: source for source in read_sources(runner)}
             tags = Counter[str | None]()
             sources = Counter[Source]()
             today = 0
             for tag, source_id, count, count_today in runner.run(counted):
                 tags[tag] += count
-                sources[known.get(source_id, Source(source_id, SourceKind.OTHER))] += count
+                sources[sources_by_id.get(source_id, Source(source_id, SourceKind.OTHER))] += count
                 today += int(count_today)
             return Counts(tags, sources, today)
 
@@ -171,14 +171,14 @@ class StoreReader(PlantReader, ABC):
         size = sa.func.count().over(partition_by=alike).label("size")
         plants = sa.select(PLANT.c.id, VERSION.label("version"), alike, size).subquery().c
         groups = sa.select(plants.id, plants.version, plants.alike).where(plants.size > 1)
-        found = PlantGroups(array("q"), array("q"), array("q"))
+        groups_of_plants = PlantGroups(array("q"), array("q"), array("q"))
         for key, rows in groupby(self._all(groups.order_by(plants.alike, plants.id)), itemgetter(2)):
             if key and not key.startswith(SEPARATOR):
                 ids, versions, _ = zip(*rows, strict=True)
-                found.ids.extend(ids)
-                found.versions.extend(versions)
-                found.sizes.append(len(ids))
-        return found
+                groups_of_plants.ids.extend(ids)
+                groups_of_plants.versions.extend(versions)
+                groups_of_plants.sizes.append(len(ids))
+        return groups_of_plants
 
     @override
     def sources(self) -> list[Source]:

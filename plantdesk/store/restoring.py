@@ -70,12 +70,12 @@ def _add_missing(runner: Runner, number: int) -> None:
 
 def _map_sources(runner: Runner) -> None:
     present = {tuple(row) for row in runner.run(sa.select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
-    known = {(kind, label): number for number, kind, label in sorted(present, reverse=True)}
+    numbers = {(kind, label): number for number, kind, label in sorted(present, reverse=True)}
     columns = RESTORED_SOURCE.c
     for number, kind, label in runner.run(sa.select(columns.id, columns.kind, columns.label)).all():
-        ours = number if (number, kind, label) in present else known.get((kind, label))
+        ours = number if (number, kind, label) in present else numbers.get((kind, label))
         if ours is None:
-            ours = known[kind, label] = add_source(runner, SourceKind(kind), label).id
+            ours = numbers[kind, label] = add_source(runner, SourceKind(kind), label).id
         runner.run(sa.insert(_ORIGIN).values(id=number, ours=ours))
 
 

@@ -30,8 +30,8 @@ def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
 
 def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
     """Return a plant, if it exists."""
-    found = runner.run(_PLANT, plant_id=plant_id).first()
-    return None if found is None else row_of(found)
+    row = runner.run(_PLANT, plant_id=plant_id).first()
+    return None if row is None else row_of(row)
 
 
 def shortened_rows(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
@@ -96,8 +96,8 @@ def _rows_statement(
 
 
 def _read_rows(runner: Runner, rows: sa.Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
-    found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.is_one_of(PLANT.c.id, ids)))}
-    return {plant_id: found[plant_id] for plant_id in ids if plant_id in found}
+    plants = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.is_one_of(PLANT.c.id, ids)))}
+    return {plant_id: plants[plant_id] for plant_id in ids if plant_id in plants}
 
 
 def stored_source(runner: Runner, source: Source) -> Source:
@@ -105,8 +105,8 @@ def stored_source(runner: Runner, source: Source) -> Source:
     if source.id:
         return source
     is_same = sa.and_(SOURCE.c.kind == str(source.kind), SOURCE.c.label == source.label)
-    known = runner.run(sa.select(sa.func.max(SOURCE.c.id)).where(is_same)).scalar_one()
-    return add_source(runner, source.kind, source.label) if known is None else source._replace(id=known)
+    source_id = runner.run(sa.select(sa.func.max(SOURCE.c.id)).where(is_same)).scalar_one()
+    return add_source(runner, source.kind, source.label) if source_id is None else source._replace(id=source_id)
 
 
 def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
@@ -133,17 +133,17 @@ def first_new_id(runner: Runner, count: int = 1, *others: sa.Table) -> int:
     It follows the largest id in use or, if that leaves no room, begins the first gap that is large enough.
     """
     ids = [table.c.id for table in (PLANT, *others)]
-    used = (sa.select(sa.func.max(each).label("id")).where(each < FIRST_UNCOUNTED_ID) for each in ids)
-    largest = sa.func.max(sa.union_all(runner.database.last_id, *used).subquery("used").c.id)
-    found = runner.run(sa.select(sa.func.coalesce(largest, 0))).scalar_one()
-    if found + count < FIRST_UNCOUNTED_ID:
-        return max(int(found), 0) + 1
-    given = [*ids, BEFORE_IMAGE.c.plant_id]
-    known = sa.union(
-        sa.select(sa.literal(0, PLANT.c.id.type).label("id")), *(sa.select(each).where(each > 0) for each in given)
+    largest_ids = (sa.select(sa.func.max(each).label("id")).where(each < FIRST_UNCOUNTED_ID) for each in ids)
+    largest = sa.func.max(sa.union_all(runner.database.last_id, *largest_ids).subquery("used").c.id)
+    last_id = runner.run(sa.select(sa.func.coalesce(largest, 0))).scalar_one()
+    if last_id + count < FIRST_UNCOUNTED_ID:
+        return max(int(last_id), 0) + 1
+    id_columns = [*ids, BEFORE_IMAGE.c.plant_id]
+    ids_in_use = sa.union(
+        sa.select(sa.literal(0, PLANT.c.id.type).label("id")), *(sa.select(each).where(each > 0) for each in id_columns)
     )
-    number = known.subquery("used").c.id
+    number = ids_in_use.subquery("used").c.id
     last = sa.func.coalesce(sa.func.lead(number).over(order_by=number) - 1, LARGEST_ID).label("last")
     gap = sa.select(number.label("id"), last).subquery("gap").c
-    found = runner.run(sa.select(sa.func.min(gap.id)).where(gap.last - gap.id >= count)).scalar_one()
-    return int(found) + 1
+    last_id = runner.run(sa.select(sa.func.min(gap.id)).where(gap.last - gap.id >= count)).scalar_one()
+    return int(last_id) + 1

@@ -112,10 +112,10 @@ class TokenChecker(TokenLookup):
     @override
     def source(self, token: str) -> Source:
         digest = _digest_of(token)
-        found = self._found.get(digest) or self._look_up(digest)
-        if found is None:
+        entry = self._found.get(digest) or self._look_up(digest)
+        if entry is None:
             raise TokenRefusedError
-        source, expires_at, revoked_at = found
+        source, expires_at, revoked_at = entry
         if revoked_at is not None or (expires_at is not None and expires_at <= now_ms()):
             raise TokenEndedError(source)
         return source
@@ -135,10 +135,10 @@ class TokenChecker(TokenLookup):
         if not rows:
             return None
         expires_at, revoked_at = rows[0][len(_SOURCE) :]
-        found = _source(rows[0]), expires_at, revoked_at
+        entry = _source(rows[0]), expires_at, revoked_at
         if revoked_at is None:
-            cache[digest] = found
-        return found
+            cache[digest] = entry
+        return entry
 
 
 def _revoke(runner: Runner, name: str) -> str:

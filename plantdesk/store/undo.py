@@ -59,9 +59,9 @@ def _change_to_undo(runner: Runner, change: Change | int | None) -> Change:
     """
     if not isinstance(change, Change):
         return read_change(runner, _latest_to_undo(runner) if change is None else change)
-    found = read_change(runner, change.number)
-    change.check_same(found)
-    return found
+    stored = read_change(runner, change.number)
+    change.check_same(stored)
+    return stored
 
 
 def _latest_to_undo(runner: Runner) -> int:

@@ -63,11 +63,11 @@ class Address:
         if not all(map(_has_port, parts["hosts"].split(","))):
             message = Text("A port is a number from 1 to 65535: postgresql://user@host:5432/database.")
             raise AddressSyntaxError(message)
-        given = parse_qsl(parts["parameters"], keep_blank_values=True)
-        secrets = {name: value for name, value in given if _is_secret(name)}
+        pairs = parse_qsl(parts["parameters"], keep_blank_values=True)
+        secrets = {name: value for name, value in pairs if _is_secret(name)}
         if parts["password"]:
             secrets["password"] = unquote(parts["password"])
-        parameters = tuple((name, value) for name, value in given if not _is_secret(name))
+        parameters = tuple((name, value) for name, value in pairs if not _is_secret(name))
         user, hosts, database = (unquote(parts[each]) for each in ("user", "hosts", "database"))
         return cls(user, hosts, database, parameters, tuple(secrets.items()))
 
@@ -106,8 +106,8 @@ class Address:
 
         from plantdesk.platform.settings import read_saved
 
-        given = dict(self.parameters).get("application_name", "").strip()
-        return (given or read_saved().computer_name.strip() or platform.node() or "PlantDesk")[:_MAX_DESK]
+        application_name = dict(self.parameters).get("application_name", "").strip()
+        return (application_name or read_saved().computer_name.strip() or platform.node() or "PlantDesk")[:_MAX_DESK]
 
     @cached_property
     def refusals(self) -> list[tuple[StoreError, float]]:
@@ -117,17 +117,17 @@ class Address:
     @cached_property
     def key(self) -> str:
         """Server and database, independent of the user and of how to connect."""
-        given = dict(self.parameters)
+        parameters = dict(self.parameters)
         hosts = self.hosts or ",".join(
             f"{host}:{port}" if port else host
             for host, port in zip(
-                given.get("host", "").split(","),
-                (given.get("port", "") + "," * given.get("host", "").count(",")).split(","),
+                parameters.get("host", "").split(","),
+                (parameters.get("port", "") + "," * parameters.get("host", "").count(",")).split(","),
                 strict=False,
             )
         )
         servers = sorted(each.lower().removesuffix(f":{_DEFAULT_PORT}") for each in hosts.split(","))
-        service = f"?service={given['service']}" if "service" in given else ""
+        service = f"?service={parameters['service']}" if "service" in parameters else ""
         return f"postgresql://{','.join(servers)}/{self.name}{service}"
 
     @property
@@ -151,9 +151,9 @@ class Address:
     def conninfo(self) -> dict[str, str]:
         """The parameters for libpq, with the secrets: not to be shown."""
         named = {"user": self.user, "dbname": self.database, **self._hosts()}
-        kept = {"password": self.saved_password} if vars(self).get("saved_password") else {}
-        given = dict((*self.parameters, *self.secrets))
-        return {**{name: value for name, value in {**named, **kept}.items() if value}, **given}
+        from_keyring = {"password": self.saved_password} if vars(self).get("saved_password") else {}
+        parameters = dict((*self.parameters, *self.secrets))
+        return {**{name: value for name, value in {**named, **from_keyring}.items() if value}, **parameters}
 
     def setup_sql(self) -> str:
         """Return the SQL with which an administrator makes user and database; the password is left out."""

@@ -129,30 +129,30 @@ def probe(address: Address) -> ConnectionProbe:
             error = StoreUnreachableError(message, server=address.server, port=port)
         return ConnectionProbe(stage, error, isinstance(error, _OF_ADMINISTRATORS))
     with connection:
-        found = ConnectionProbe(
+        probed = ConnectionProbe(
             server=connection.info.parameter_status("server_version") or "",
             is_encrypted=bool(connection.pgconn.ssl_in_use),
         )
         try:
             with translate_errors(address):
-                return _with_plants(connection, address, found)
+                return _with_plants(connection, address, probed)
         except StoreError as error:
             is_repairable = isinstance(error, _OF_ADMINISTRATORS)
-            return found._replace(failed=ConnectionStage.PLANTS, error=error, needs_administrator=is_repairable)
+            return probed._replace(failed=ConnectionStage.PLANTS, error=error, needs_administrator=is_repairable)
 
 
-def _with_plants(connection: Connection, address: Address, found: ConnectionProbe) -> ConnectionProbe:
+def _with_plants(connection: Connection, address: Address, probed: ConnectionProbe) -> ConnectionProbe:
     """Test the tables of the store. Raises StoreError and psycopg.Error."""
     began = time.monotonic()
     version = version_of(connection)
-    found = found._replace(milliseconds=(time.monotonic() - began) * 1000)
+    probed = probed._replace(milliseconds=(time.monotonic() - began) * 1000)
     if version is None:
         if connection.execute(_MAY_CREATE).fetchone() != (True,):
             raise RightsMissingError
-        return found
+        return probed
     check_readable(version, address.name, address.server)
     ((plants,),) = connection.execute("SELECT plants FROM state")
     desks = tuple(str(name) for (name,) in connection.execute(_DESKS))
-    found = found._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
-    missing = found.refusal or missing_rights(connection)
-    return found._replace(can_add=missing is None or isinstance(missing, OnlyAddsError), can_change=missing is None)
+    probed = probed._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
+    missing = probed.refusal or missing_rights(connection)
+    return probed._replace(can_add=missing is None or isinstance(missing, OnlyAddsError), can_change=missing is None)

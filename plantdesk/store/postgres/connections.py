@@ -162,9 +162,9 @@ def _sign_in(address: Address, role: str, timeout: int) -> Connection:
 
 def _open(address: Address, role: str, timeout: int) -> Connection:
     """Connect to the only server, or to the one that accepts writes; if none does, to any, but only for reading."""
-    given = address.conninfo
-    parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **given, **encryption(given)}
-    attributes = [{"target_session_attrs": "read-write"}] if "," in given.get("host", "") else []
+    options = address.conninfo
+    parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **options, **encryption(options)}
+    attributes = [{"target_session_attrs": "read-write"}] if "," in options.get("host", "") else []
     if not attributes or role == READER:
         attributes.append({})
     connection = _connect_to_first({**each, **parameters} for each in attributes)

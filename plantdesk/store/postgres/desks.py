@@ -57,8 +57,8 @@ def note_desk(connection: Connection, name: str) -> None:
 def desks(connection: Connection, own: str, lately: int = _LISTED_MS) -> list[Desk]:
     """Return the desks of the last milliseconds, also of the first version, which notes none. Raises psycopg.Error."""
     has_table = connection.execute("SELECT to_regclass('plantdesk.desk') IS NOT NULL").fetchone() == (True,)
-    found = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
-    rows = execute(connection, _LISTED.format(found=found), {"lately": lately})
+    listed = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
+    rows = execute(connection, _LISTED.format(found=listed), {"lately": lately})
     return [Desk(name, version, tables, last_seen, name == own) for name, version, tables, last_seen in rows]
 
 
@@ -72,12 +72,12 @@ def create_tables(address: Address) -> None:
 def needed_update(address: Address) -> TablesUpdate | None:
     """Return the update that the tables need; None if they are of this version or newer. Raises StoreError."""
     with translate_errors(address), closing(connect(address, _ROLE)) as connection:
-        found = check_readable(version_of(connection), address.name, address.server)
-        if found.version >= SCHEMA_VERSION:
+        tables = check_readable(version_of(connection), address.name, address.server)
+        if tables.version >= SCHEMA_VERSION:
             return None
         listed = desks(connection, address.desk)
         worst_first = sorted(listed, key=lambda desk: (not desk.is_own, desk.tables, -desk.last_seen))
-        return TablesUpdate(found.version, SCHEMA_VERSION, tuple(worst_first))
+        return TablesUpdate(tables.version, SCHEMA_VERSION, tuple(worst_first))
 
 
 def update_tables(address: Address) -> None:

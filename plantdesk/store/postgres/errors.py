@@ -197,8 +197,8 @@ def translate_errors(address: Address | None = None) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        found = translated(error)
-        if found is None:
+        translation = translated(error)
+        if translation is None:
             raise
         _log.info("the shared store %s: %s", address.url if address else "", error.sqlstate or type(error).__name__)
-        raise found from error
+        raise translation from error

@@ -165,9 +165,9 @@ class PostgresReader(StoreReader):
         The server sends the ids as one value: a row for each takes far longer.
         """
         order = ordering(view, self.database, by_index=limit is not None)
-        found = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
-        ids = sa.func.string_agg(sa.func.int8send(found.c.id), sa.literal_column("''::bytea"))
-        sql, values = self.database.compiled(sa.select(ids, sa.func.min(found.c.key), sa.func.max(found.c.key)))
+        page = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
+        ids = sa.func.string_agg(sa.func.int8send(page.c.id), sa.literal_column("''::bytea"))
+        sql, values = self.database.compiled(sa.select(ids, sa.func.min(page.c.key), sa.func.max(page.c.key)))
         ((data, smallest, largest),) = self.ask(lambda runner: runner.driver.cursor(binary=True).execute(sql, values))
         return _unpacked(data), smallest or 0, largest or 0
 
@@ -182,8 +182,8 @@ class PostgresReader(StoreReader):
     @override
     def history_summary(self) -> HistorySummary:
         def read(runner: Runner) -> HistorySummary:
-            found = execute(runner.driver, _DESKS, {"desk": DESK}).fetchall()
-            return history_summary(runner)._replace(desks=tuple(desk for (desk,) in found))
+            rows = execute(runner.driver, _DESKS, {"desk": DESK}).fetchall()
+            return history_summary(runner)._replace(desks=tuple(desk for (desk,) in rows))
 
         return self.ask(read, snapshot=True)
 

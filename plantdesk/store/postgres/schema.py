@@ -253,37 +253,37 @@ def version_of(connection: Connection[Any]) -> TablesVersion | None:
     return TablesVersion(*(row or (0, 0)))
 
 
-def write_refusal(found: TablesVersion) -> StoreError | None:
+def write_refusal(tables: TablesVersion) -> StoreError | None:
     """Return why this PlantDesk must not write to the tables of a version; None if it may."""
-    if found.reads_from > SCHEMA_VERSION:
+    if tables.reads_from > SCHEMA_VERSION:
         return StoreTooNewError(
             Text("The shared store was updated by a newer PlantDesk. Update PlantDesk on this computer.")
         )
-    if found.version > SCHEMA_VERSION:
+    if tables.version > SCHEMA_VERSION:
         return StoreNewerError()
-    return StoreOutdatedError() if found.version < SCHEMA_VERSION else None
+    return StoreOutdatedError() if tables.version < SCHEMA_VERSION else None
 
 
-def check_readable(found: TablesVersion | None, database: str, server: str) -> TablesVersion:
+def check_readable(tables: TablesVersion | None, database: str, server: str) -> TablesVersion:
     """Raise NoSharedStoreError or StoreTooNewError unless this PlantDesk can read the tables; return their version."""
-    if found is None:
+    if tables is None:
         raise NoSharedStoreError(database=database, server=server)
-    if isinstance(refusal := write_refusal(found), StoreTooNewError):
+    if isinstance(refusal := write_refusal(tables), StoreTooNewError):
         raise refusal
-    return found
+    return tables
 
 
 def migrate(connection: Connection[Any]) -> None:
     """Create the tables, or bring them up to date. Raises psycopg.Error; then nothing has changed."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        found = version_of(connection)
-        if found is None:
+        tables = version_of(connection)
+        if tables is None:
             _create_tables(connection)
         else:
             _become_owner(connection)
-        if found is not None and found.version < SCHEMA_VERSION:
-            apply_steps(connection, found.version, SCHEMA_VERSION)
+        if tables is not None and tables.version < SCHEMA_VERSION:
+            apply_steps(connection, tables.version, SCHEMA_VERSION)
             connection.execute("UPDATE state SET version = %s, reads_from = %s", (SCHEMA_VERSION, _READS_FROM))
             connection.execute("NOTIFY plantdesk")
     add_indexes(connection)

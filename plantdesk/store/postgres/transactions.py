@@ -186,13 +186,13 @@ class PostgresTransactions:
             try:
                 connection.statement_timeout = _QUICK_TIMEOUT
                 with translate_errors(self._address):
-                    found = check_readable(version_of(connection), self._address.name, self._address.server)
+                    tables = check_readable(version_of(connection), self._address.name, self._address.server)
                     rights = missing_rights(connection)
             except BaseException:
                 connection.close()
                 raise
             self._connection = connection
-            self.refusal = write_refusal(found)
+            self.refusal = write_refusal(tables)
             self.missing_rights = rights
         # The last write may have left another one.
         self._connection.statement_timeout = LONG_TIMEOUT if self._is_large else _QUICK_TIMEOUT
@@ -518,11 +518,11 @@ def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk
 
 def _added_by(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:
     """Return which of the entries the commit at a position has added, by their index. Raises psycopg.Error."""
-    found = {row[0]: row[1:] for row in execute(connection, _ADDED_BY, {"position": position})}
+    columns_by_id = {row[0]: row[1:] for row in execute(connection, _ADDED_BY, {"position": position})}
     return {
-        place: _new_row(plant, source, *found[plant.id])
+        place: _new_row(plant, source, *columns_by_id[plant.id])
         for place, (plant, source) in enumerate(entries)
-        if plant.id in found
+        if plant.id in columns_by_id
     }
 
 

@@ -186,16 +186,16 @@ class BackupMaker(BackupFolder, ABC):
         not count. Returns whether one was made. Raises StoreError.
         """
         with self._state() as (state, write):
-            known = [each for each in self.of_store(state.identity) if each.kind is not BackupKind.DAMAGED]
+            backups = [each for each in self.of_store(state.identity) if each.kind is not BackupKind.DAMAGED]
             now = now_ms()
-            if any(now - every * 1000 < each.made_at <= now for each in known):
+            if any(now - every * 1000 < each.made_at <= now for each in backups):
                 return False
-            if known and _position(known[0].path) == (state.seq, state.change):
+            if backups and _position(backups[0].path) == (state.seq, state.change):
                 return False
             if is_low(self._path.parent):
                 raise DiskReserveError
-            made = self.make_by(write, BackupKind.AUTOMATIC)
-        _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
+            backup = self.make_by(write, BackupKind.AUTOMATIC)
+        _log.info("Backed up to %s (%d bytes)", backup.path.name, backup.size)
         self.prune(state.identity, count)
         return True
 

@@ -87,8 +87,8 @@ def add_group(
 def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[int, PlantRow]:
     """Return the plants that have one of the ids: none as a rule, so that no row has to be read."""
     sql = "SELECT id FROM plant WHERE id IN (SELECT value FROM json_each(?))"
-    known = [plant_id for (plant_id,) in connection.execute(sql, (json.dumps([*ids]),))]
-    return rows_by_id(runner_of(connection), known) if known else {}
+    ids_in_use = [plant_id for (plant_id,) in connection.execute(sql, (json.dumps([*ids]),))]
+    return rows_by_id(runner_of(connection), ids_in_use) if ids_in_use else {}
 
 
 class _Token(NamedTuple):
@@ -111,11 +111,11 @@ def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], n
              WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
              AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
              AND source_id IN (SELECT id FROM source)"""
-    found = (
+    rows = (
         (source, connection.execute(sql, (source.token_id, source.id, source.digest, now)).fetchone())
         for source in sources
     )
-    return {source: _Token(*row) for source, row in found if row is not None}
+    return {source: _Token(*row) for source, row in rows if row is not None}
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:

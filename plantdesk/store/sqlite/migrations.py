@@ -349,8 +349,8 @@ def check_schema(connection: sqlite3.Connection, version: int) -> None:
     Raises sqlite3.Error.
     """
     expected = expected_schema(version)
-    found = {row for row in _schema(connection) if not _is_harmless(row, expected)}
-    if found != expected or version < 0:  # which would count from the newest version
+    schema = {row for row in _schema(connection) if not _is_harmless(row, expected)}
+    if schema != expected or version < 0:  # which would count from the newest version
         raise ForeignSchemaError
 
 

@@ -54,14 +54,14 @@ class BackupFolder:
 
     def newest_first(self) -> list[Backup]:
         """Return the backups that are there, and the files that were quarantined. Raises BackupFolderError."""
-        found = [
+        backups = [
             backup
             for folder in (*self._own_folders(), self._path.parent)
             for file in _files(folder)
             if (backup := self._found(file)) is not None
             and (folder != self._path.parent or backup.kind is BackupKind.DAMAGED)
         ]
-        return sorted(found, key=creation_key, reverse=True)
+        return sorted(backups, key=creation_key, reverse=True)
 
     def make_from(self, connection: sqlite3.Connection, kind: BackupKind) -> Backup:
         """Make a backup of what `connection` sees, which must not be in a transaction. No token is valid in it.

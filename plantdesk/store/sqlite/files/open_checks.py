@@ -258,9 +258,9 @@ def is_own_log(path: Path, known: str) -> bool | None:
     """
     for _ in range(_TRIES):
         base = state_without_log(path)
-        found = _log_continues(path, base, known)
+        is_own = _log_continues(path, base, known)
         if state_without_log(path) == base:
-            return found
+            return is_own
     return None
 
 
@@ -275,8 +275,8 @@ def _log_continues(path: Path, base: FileState | None, known: str) -> bool | Non
         return False
     if base.store not in {"", now.store}:  # the update of a file of 0.1.0, which has none, may be in the log
         return False
-    found = now.continues(base)
-    return False if found is None and known not in {"", base.store, now.store} else found
+    continues = now.continues(base)
+    return False if continues is None and known not in {"", base.store, now.store} else continues
 
 
 def _read_state(path: Path, *, immutable: bool = False) -> FileState:
