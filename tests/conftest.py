@@ -93,6 +93,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def environment(home: Path) -> dict[str, str]:
+    """Return the variables of a program of its own with the same folder, without a screen."""
+    return {**os.environ, "PLANTDESK_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
+
+
+@pytest.fixture
 def no_umask() -> Iterator[None]:
     """Let new files have all rights, unless the program gives them others."""
     before = os.umask(0)

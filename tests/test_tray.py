@@ -22,7 +22,7 @@ from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from tests.support.program_driver import ProgramDriver, Show
 from tests.support.waiting import SECONDS
 from tests.support.window_driver import WindowDriver, plain
-from tests.test_desktop import quick_window, started
+from tests.test_second_start import quick_window, started
 
 pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
 
