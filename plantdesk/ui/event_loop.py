@@ -43,18 +43,7 @@ class GarbageCollector(QObject):
         gc.disable()
         self._timer = QTimer(self, interval=_COLLECT_INTERVAL_MS)
         self._timer.timeout.connect(self.collect_if_due)
-
-    @Slot()
-    def start(self) -> None:
-        """Start the timer. Objects that exist now are frozen: to check them would take 20 to 40 ms each time.
-
-        After a switch to another store, the objects of the old one are collected before.
-        """
-        if not self._timer.isActive():
-            if gc.get_freeze_count():
-                gc.collect()
-            gc.freeze()
-            self._timer.start()
+        self._timer.start()
 
     @Slot()
     def collect_if_due(self) -> None:

@@ -6,9 +6,9 @@ The window is painted before this module is imported. The store is opened in the
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
@@ -36,6 +36,8 @@ _FILE_RETRY_MS = 2000
 _SERVER_RETRIES_MS = (1000, 2000, 4000, 8000, 15_000, 30_000)
 #: Milliseconds after which the API starts, although no rows are shown yet.
 _MAX_SERVE_DELAY_MS = 1000
+#: Seconds that an automatic backup under way may keep the program from closing.
+_BACKUP_TIMEOUT = 2.0
 
 
 class StoreOpener(QObject):
@@ -129,14 +131,6 @@ class _UnopenedError(PlantDeskError):
     text = Text("Something unexpected happened. PlantDesk's log has the cause.")
 
 
-class StoreServices(NamedTuple):
-    """Functions that start the services of an open store."""
-
-    make_server: Callable[[ServedStore, StoreLocation], StoreServer]
-    #: Starts automatic backups, which report an error or None; returns a function that stops them.
-    begin_backups: Callable[[PlantStore, Callable[[StoreError | None], object]], Callable[[], None]]
-
-
 class Session(QObject):
     """Fills the window, opens its store, and serves the store. `quit_requested`: the program has to end.
 
@@ -153,7 +147,7 @@ class Session(QObject):
         location: StoreLocation,
         single_window: SingleWindow,
         port: int | None,
-        services: StoreServices,
+        make_server: Callable[[ServedStore, StoreLocation], StoreServer],
     ) -> None:
         """Prepare to open the store at `location`, locked by `single_window`; `port` None: as in the settings.
 
@@ -164,7 +158,6 @@ class Session(QObject):
         self._is_quick_only = False  # only the quick entry is shown
         self._window = window
         self._preferences = preferences
-        self._begin_backups = services.begin_backups
         self.bridge = Bridge()
         self._opener = StoreOpener(self.bridge, location, self)
         self._has_own_port = port is not None
@@ -172,11 +165,10 @@ class Session(QObject):
             self.bridge,
             preferences,
             preferences.settings.port if port is None else port,
-            lambda store: services.make_server(store, self._opener.location),
+            lambda store: make_server(store, self._opener.location),
             self._save_port,
         )
         self._collector = GarbageCollector(self)
-        self.api.creation_ended.connect(self._collector.start)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
@@ -294,7 +286,7 @@ class Session(QObject):
 
     def _serve(self, store: PlantStore) -> None:
         self._unserved_store = None
-        self._unsubscribe.append(self._begin_backups(store, self.bridge.notify_backup))
+        self._unsubscribe.append(partial(_end_backups, store.begin_backups(self.bridge.notify_backup)))
         self.api.serve(store)
 
     def _begin_services(self) -> None:
@@ -314,7 +306,6 @@ class Session(QObject):
 
     @Slot(object)
     def _on_not_opened(self, reason: PlantDeskError) -> None:
-        self._collector.start()
         if self.workspace is not None:
             self.workspace.show_no_store(reason)
         if self._opener.location.server is None or reason.retry_after is None:
@@ -360,3 +351,10 @@ class Session(QObject):
             self.quit_requested.emit()
         elif self.workspace is not None:
             self.workspace.show_no_store(StuckWindowError(location))
+
+
+def _end_backups(end: Callable[[], None]) -> None:
+    """End automatic backups; wait at most two seconds for the one that is being made."""
+    thread = threading.Thread(target=end, name="backups-end", daemon=True)
+    thread.start()
+    thread.join(_BACKUP_TIMEOUT)
