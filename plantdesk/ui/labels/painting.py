@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import segno
 from PySide6.QtCore import (
@@ -149,13 +149,8 @@ class SheetChoice(QWidget):
         self._custom_fields = QWidget()
         papers = [(QPageSize.name(paper), paper.value) for paper in (_A4, _LETTER)]
         self._page_box = ComboBox(self.tr("Page"), papers)
-        self._columns_box = self._make_count_box()
-        self._rows_box = self._make_count_box()
-        self._width_box, self._height_box = (self._make_length_box(_MIN_LABEL_MM) for _ in range(2))
-        self._left_box = self._make_length_box()
-        self._top_box = self._make_length_box()
-        self._column_gap_box = self._make_length_box()
-        self._row_gap_box = self._make_length_box()
+        #: The boxes of the custom size, by the names of the fields of `Sheet`.
+        self._boxes: dict[str, QSpinBox | QDoubleSpinBox] = {}
         self._lay_out()
         self._fill_custom_fields(SHEETS[0])
         self._show_chosen()
@@ -167,18 +162,8 @@ class SheetChoice(QWidget):
         """The chosen sheet."""
         if self.field.currentIndex() < len(SHEETS):
             return SHEETS[self.field.currentIndex()]
-        return Sheet(
-            name="",
-            page=QPageSize.PageSizeId(self._page_box.currentData()),
-            columns=self._columns_box.value(),
-            rows=self._rows_box.value(),
-            width=self._width_box.value(),
-            height=self._height_box.value(),
-            left=self._left_box.value(),
-            top=self._top_box.value(),
-            column_gap=self._column_gap_box.value(),
-            row_gap=self._row_gap_box.value(),
-        )
+        values: dict[str, Any] = {field: box.value() for field, box in self._boxes.items()}
+        return Sheet("", QPageSize.PageSizeId(self._page_box.currentData()), **values)
 
     def choose(self, index: int) -> None:
         """Choose a sheet by its index in the list, the first one if there is none."""
@@ -196,19 +181,9 @@ class SheetChoice(QWidget):
     def _fill_custom_fields(self, sheet: Sheet) -> None:
         """Set the custom sizes to those of a sheet; the user starts from them."""
         self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
-        for count_box, count in ((self._columns_box, sheet.columns), (self._rows_box, sheet.rows)):
-            with QSignalBlocker(count_box):
-                count_box.setValue(count)
-        for length_box, length in (
-            (self._width_box, sheet.width),
-            (self._height_box, sheet.height),
-            (self._left_box, sheet.left),
-            (self._top_box, sheet.top),
-            (self._column_gap_box, sheet.column_gap),
-            (self._row_gap_box, sheet.row_gap),
-        ):
-            with QSignalBlocker(length_box):
-                length_box.setValue(length)
+        for field, box in self._boxes.items():
+            with QSignalBlocker(box):
+                box.setValue(getattr(sheet, field))
 
     def _make_count_box(self) -> QSpinBox:
         box = spin_box(QSpinBox)
@@ -225,21 +200,18 @@ class SheetChoice(QWidget):
         return box
 
     def _lay_out(self) -> None:
-        boxes = (
-            (self.tr("Page"), self._page_box),
-            (self.tr("Columns"), self._columns_box),
-            (self.tr("Rows"), self._rows_box),
-            (self.tr("Width"), self._width_box),
-            (self.tr("Height"), self._height_box),
-            (self.tr("Left margin"), self._left_box),
-            (self.tr("Top margin"), self._top_box),
-            (self.tr("Column gap"), self._column_gap_box),
-            (self.tr("Row gap"), self._row_gap_box),
-        )
+        counts = {"columns": self.tr("Columns"), "rows": self.tr("Rows")}
+        sides = {"width": self.tr("Width"), "height": self.tr("Height")}
+        margins = {"left": self.tr("Left margin"), "top": self.tr("Top margin")}
+        gaps = {"column_gap": self.tr("Column gap"), "row_gap": self.tr("Row gap")}
+        self._boxes |= {field: self._make_count_box() for field in counts}
+        self._boxes |= {field: self._make_length_box(_MIN_LABEL_MM) for field in sides}
+        self._boxes |= {field: self._make_length_box() for field in margins | gaps}
+        texts = (self.tr("Page"), *(counts | sides | margins | gaps).values())
         grid = QGridLayout(self._custom_fields)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(XS)
-        add_labelled(grid, boxes)
+        add_labelled(grid, zip(texts, (self._page_box, *self._boxes.values()), strict=True))
         fill(QVBoxLayout(self), self.field, self._names_label, self._custom_fields, margins=0, spacing=S)
 
 
