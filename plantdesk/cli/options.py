@@ -25,7 +25,6 @@ from plantdesk.cli.parser import (
     add_group,
     add_port,
     bounded_integer,
-    database_location,
     duration,
     seconds,
     time_ago,
@@ -36,6 +35,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.texts import Text
 from plantdesk.platform.manual import PAGES
+from plantdesk.store import location_of
 from plantdesk.transfer.formats import EXPORT_FORMATS, Format
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
         options.parser.refuse_unknown(unknown)
     _apply_global_options(options)
     if "database" in options.takes:
-        options.database = database_location(options)
+        options.database = location_of(options.database)
     module, _, function = options.run.partition(".")
     command: Callable[[argparse.Namespace], int] = getattr(import_module(f"plantdesk.cli.commands.{module}"), function)
     try:

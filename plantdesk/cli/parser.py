@@ -16,10 +16,9 @@ from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.texts import Text, printable
 from plantdesk.platform import output
-from plantdesk.store import location_of
 
 if TYPE_CHECKING:
-    from plantdesk.domain.locations import StoreLocation
+    pass
 
 
 _MAX_WAIT = 86_400
@@ -190,8 +189,3 @@ def add_port(command: Parser, dest: str) -> None:
     text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
     number = partial(bounded_integer, least=0, most=LARGEST_PORT)
     command.add_argument("--port", dest=dest, metavar="N", type=number, help=text)
-
-
-def database_location(options: argparse.Namespace) -> StoreLocation:
-    """Return the location of a command's store."""
-    return location_of("--" if options.database == [] else options.database)  # of `--database=--` argparse makes []

@@ -155,20 +155,22 @@ def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Se
 
 
 def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:
-    """Read the settings. A damaged file is renamed, and the defaults are used: they never prevent a start.
+    """Read the settings. A damaged file is moved to `settings.damaged.json`, and the defaults are used.
 
-    `on_damaged` is called with the new name of a damaged file.
+    `on_damaged` is called with the new name of a damaged file. Settings never prevent a start.
     """
     try:
         return read(file)
     except FileNotFoundError:
         return Settings()
     except (ValueError, RecursionError) as error:
-        candidates = [file.with_name(f"{file.stem}.damaged{number}{file.suffix}") for number in ("", *range(2, 10))]
-        quarantined = next((each for each in candidates if not each.exists()), candidates[-1])
+        quarantined = file.with_stem(f"{file.stem}.damaged")
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
         _log.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, reason)
-        _quarantine(file, quarantined)
+        try:
+            file.replace(quarantined)
+        except OSError as failure:
+            _log.warning("The damaged settings could not be moved: %s", failure)
         if on_damaged is not None:
             on_damaged(quarantined)
     except OSError as error:
@@ -225,10 +227,3 @@ def lock_file(file: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _quarantine(file: Path, quarantined: Path) -> None:
-    try:
-        file.replace(quarantined)
-    except OSError as error:
-        _log.warning("The damaged settings could not be moved: %s", error)

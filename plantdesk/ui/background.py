@@ -22,7 +22,6 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader, PlantStore
-from plantdesk.domain.records import PlantRow
 
 #: `Bridge.post`: calls a function on the GUI thread, soon.
 Post: TypeAlias = Callable[[Callable[[], object]], None]
@@ -314,16 +313,6 @@ class RepeatedQuery(QObject):
     def _start_pause(self, pause_ms: int) -> None:
         self._is_running = False
         self._pause.start(pause_ms)
-
-
-def plant_of(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
-    """Return the plant with this id, or None."""
-    return reader.plant(plant_id)
-
-
-def next_free_id(reader: PlantReader, _task: Task) -> int:
-    """Return the id that the next plant without one gets."""
-    return reader.next_free_id()
 
 
 def ignore(_error: Exception) -> None:

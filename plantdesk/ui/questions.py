@@ -16,7 +16,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.tags import tag_from_input
 from plantdesk.domain.texts import shortened
-from plantdesk.ui.background import StoreQueries, plant_of
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.page import PagePart
 from plantdesk.ui.texts import error_text, one_line, quoted, translate, translated
@@ -219,7 +219,7 @@ class ConflictQuestion(QObject):
             actions = (self.tr("Try again"), again), (self.tr("Discard mine"), self.discarded.emit)
             self._ask(title, row, f"{error_text(error)}\n{self._yours(mine)}", *actions)
 
-        queries.run(self, partial(plant_of, plant_id=row.id), done, ask)
+        queries.run(self, lambda reader, _task: reader.plant(row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
         """Ask which version to keep: `theirs`, of the store, or `mine`; `keep` saves it."""

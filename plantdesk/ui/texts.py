@@ -86,8 +86,7 @@ def long_date(timestamp: int) -> str:
 
 def long_time(timestamp: int) -> str:
     """Return the local date and time of a timestamp, such as “21 November 2026, 12:36”."""
-    clock = QDateTime.fromMSecsSinceEpoch(timestamp).time()
-    return f"{long_date(timestamp)}, {QLocale().toString(clock, QLocale.FormatType.ShortFormat)}"
+    return f"{long_date(timestamp)}, {clock_time(timestamp)}"
 
 
 def translated(text: Text) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from plantdesk.cli.commands.plants import find_plants
 from plantdesk.cli.stores import Filter, build_selection, open_reader, requested_filter
@@ -44,8 +43,7 @@ def labels(options: argparse.Namespace) -> int:
     """
     from plantdesk.platform import display
 
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    display.check_display()
+    display.use_offscreen()
     from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
 
     found = [each for each in SHEETS if options.sheet.casefold() in each.name.casefold()]

@@ -52,8 +52,7 @@ def selfcheck(_options: argparse.Namespace) -> int:
     """Print versions and problems of this installation as JSON; return 1 if there are problems."""
     from plantdesk.platform import display
 
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    display.check_display()
+    display.use_offscreen()
     from plantdesk.ui.qt import qt_diagnostics
     from plantdesk.ui.translation import words_for_cancel
 

@@ -31,7 +31,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.server_state import Failed, On, ServerState, Starting
 from plantdesk.domain.texts import Text
 from plantdesk.ui.api_access.token_panel import TokenPanel
-from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.server_control import ApiControl
@@ -387,7 +387,7 @@ class ApiDialog(Dialog):
         self._query_next_id()
 
     def _query_next_id(self) -> None:
-        self._queries.run(self, next_free_id, self._on_next_id)
+        self._queries.run(self, lambda reader, _task: reader.next_free_id(), self._on_next_id)
 
     def _on_next_id(self, plant_id: int) -> None:
         self._plant_id = plant_id

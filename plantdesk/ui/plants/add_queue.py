@@ -15,7 +15,7 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import FORM, PlantRow, SourceKind
 from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.ui.background import StoreQueries, Task, next_free_id
+from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.outbox import (
@@ -182,7 +182,7 @@ class AddQueue(QObject):
     @Slot()
     def _query_next_id(self) -> None:
         if self.queries is not None:
-            self.queries.run(self, next_free_id, self._on_next_id)
+            self.queries.run(self, lambda reader, _task: reader.next_free_id(), self._on_next_id)
 
     def _on_next_id(self, next_id: int) -> None:
         self._next_id = next_id

@@ -11,7 +11,6 @@ from plantdesk.domain.edits import Applied, Edit, Update, edited
 from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.tags import tag_from_input
-from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -98,9 +97,9 @@ class EditController(QObject):
             self._context.keys.drop()
         else:
             self._context.keys.hold()
-            read = partial(plant_of, plant_id=plant_id)
+            done = partial(self._on_read, Column(column))
             opened.queries.run(
-                self, read, partial(self._on_read, Column(column)), lambda _error: self._context.keys.drop()
+                self, lambda reader, _task: reader.plant(plant_id), done, lambda _error: self._context.keys.drop()
             )
 
     def _on_read(self, column: Column, row: PlantRow | None) -> None:

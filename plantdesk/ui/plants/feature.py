@@ -14,7 +14,6 @@ from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.selections import Counts
 from plantdesk.domain.texts import Text
 from plantdesk.platform.window_requests import WindowRequest
-from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import PagePart
@@ -207,8 +206,8 @@ class Plants(Feature):
             return
         if takes_focus:
             self.context.keys.hold()
-        find = partial(plant_of, plant_id=plant_id)
-        self.opened.queries.run(self, find, partial(self._on_plant_read, plant_id, takes_focus))
+        done = partial(self._on_plant_read, plant_id, takes_focus)
+        self.opened.queries.run(self, lambda reader, _task: reader.plant(plant_id), done)
 
     def _on_plant_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
         if row is not None:

@@ -28,7 +28,7 @@ from plantdesk.ui.qt import set_properties
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, size_text, translated
-from plantdesk.ui.widgets.buttons import CopyButton
+from plantdesk.ui.widgets.buttons import CopyButton, text_button
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -55,7 +55,7 @@ class BackupRows(QObject):
         self._show()
         self.show_last()
         if location.folder is not None:
-            show = self._button(self.tr("Show folder"), partial(self._open, location.folder))
+            show = text_button(self.tr("Show folder"), partial(self._open, location.folder))
             self.rows.append(SettingRow(self._theme, self.tr("Plants"), show, hint=str(location.folder)))
 
     @Slot()
@@ -65,8 +65,8 @@ class BackupRows(QObject):
         self._context.bridge.long_tasks.run(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
     def _rows(self, backups: StoreBackups) -> list[SettingRow]:
-        choose = self._button(self.tr("Change…"), self._choose)
-        show = self._button(self.tr("Show backups"), self._open_folder)
+        choose = text_button(self.tr("Change…"), self._choose)
+        show = text_button(self.tr("Show backups"), self._open_folder)
         self._folder = SettingRow(self._theme, self.tr("Folder"), choose, hint=" ", words=self.tr("drive disk"))
         intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
         if not backups.is_shared:
@@ -80,7 +80,7 @@ class BackupRows(QObject):
         self._count.setKeyboardTracking(False)
         self._count.valueChanged.connect(lambda count: change(backup_count=count))
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
-        make = self._button(self.tr("Back up now"), self._back_up)
+        make = text_button(self.tr("Back up now"), self._back_up)
         self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
         every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
         return [self._folder, every, self._keep, self._last]
@@ -125,11 +125,6 @@ class BackupRows(QObject):
     def _open_folder(self) -> None:
         backups = self._context.location.backups
         self._open(backups.folder if backups.folder.is_dir() else backups.folder.parent)
-
-    def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
-        button.clicked.connect(slot)
-        return button
 
 
 def _check(folder: Path, _task: Task) -> None:

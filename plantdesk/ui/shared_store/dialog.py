@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from plantdesk.ui.shared_store.outcomes import PasswordField, ProbeResults, Setu
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.buttons import OneClickButton
+from plantdesk.ui.widgets.buttons import text_button
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import (
     ENTER_KEYS,
@@ -75,7 +74,7 @@ class SharedStoreDialog(Dialog):
         self._parameters: tuple[tuple[str, str], ...] = ()
         self._is_mode_chosen = False
         self._make_fields(theme)
-        self._test_button = self._make_button(self.tr("&Test"), self._test)
+        self._test_button = text_button(self.tr("&Test"), self._test)
         self._tested_label = PlainLabel(tone="muted")
         self._results = ProbeResults(theme)
         self._setup = SetupPanel(theme)
@@ -358,11 +357,6 @@ class SharedStoreDialog(Dialog):
         self._setup_header.toggled.connect(self._fit)
         self._file_button.clicked.connect(self._save_file)
 
-    def _make_button(self, text: str, slot: Callable[[], object]) -> OneClickButton:
-        button = OneClickButton(text)
-        button.clicked.connect(slot)
-        return button
-
     def _lay_out(self) -> None:
         about = PlainLabel(
             self.tr(
@@ -372,7 +366,7 @@ class SharedStoreDialog(Dialog):
             tone="muted",
             wrapped=True,
         )
-        from_file = self._make_button(self.tr("Open its &file…"), self._open_file)
+        from_file = text_button(self.tr("Open its &file…"), self._open_file)
         test = fill(QHBoxLayout(), self._test_button, self._tested_label, STRETCH, spacing=M)
         content = QWidget()
         intro = fill(QHBoxLayout(), (about, 1), (from_file, Qt.AlignmentFlag.AlignTop), spacing=L)

@@ -32,6 +32,7 @@ from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
 from plantdesk.ui.transfer.import_job import ImportJob, Progress, progress_text
+from plantdesk.ui.widgets.buttons import text_button
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, FileDialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -163,9 +164,8 @@ class OutcomePanel(QFrame):
         self.invalid_choice.setVisible(counts[_INVALID] != 0)
 
     def _make_show_button(self, *, is_invalid: bool) -> QPushButton:
-        button = QPushButton(self.tr("Show"))
+        button = text_button(self.tr("Show"), lambda: self.rows_requested.emit(is_invalid))
         button.setProperty("variant", "link")
-        button.clicked.connect(lambda: self.rows_requested.emit(is_invalid))
         return button
 
     def _make_combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:

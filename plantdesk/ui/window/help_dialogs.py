@@ -282,13 +282,7 @@ def diagnosis_of(theme: Theme) -> str:
     return "\n".join(f"{name}: {value}" for name, value in facts)
 
 
-class _Group(Enum):
-    """The groups of shortcuts, in the order in which they are shown."""
-
-    PLANTS = "plants"
-    FIND = "find"
-    VIEW = "view"
-    PROGRAM = "program"
+_Group = Enum("_Group", "PLANTS FIND VIEW PROGRAM")
 
 
 class ShortcutsDialog(Dialog):
@@ -300,6 +294,8 @@ class ShortcutsDialog(Dialog):
         for section in Section:
             rows[_group_of(section)] += _of_section(menus, section)
         self._rows = rows
+        titles = (self.tr("Plants"), self.tr("Find"), self.tr("View"), self.tr("Program"))
+        self._titles = dict(zip(_Group, titles, strict=True))
         close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self.buttons.setContentsMargins(EDGE, S, EDGE, L)
         content = self._in_columns()
@@ -330,7 +326,7 @@ class ShortcutsDialog(Dialog):
         grid.setHorizontalSpacing(L)
         grid.setVerticalSpacing(S - 2)
         for group in groups:
-            grid.addWidget(PlainLabel(self._title(group), role="strong"), grid.rowCount(), 0, 1, 2)
+            grid.addWidget(PlainLabel(self._titles[group], role="strong"), grid.rowCount(), 0, 1, 2)
             for keys, meaning in self._rows[group]:
                 row = grid.rowCount()
                 grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading)
@@ -339,14 +335,6 @@ class ShortcutsDialog(Dialog):
         grid.setRowStretch(grid.rowCount(), 1)
         grid.setColumnStretch(1, 1)
         return column
-
-    def _title(self, group: _Group) -> str:
-        return {
-            _Group.PLANTS: self.tr("Plants"),
-            _Group.FIND: self.tr("Find"),
-            _Group.VIEW: self.tr("View"),
-            _Group.PROGRAM: self.tr("Program"),
-        }[group]
 
     def _others(self) -> dict[_Group, list[tuple[str, str]]]:
         return {
