@@ -185,12 +185,11 @@ class Desktop(QObject):
 
 
 class DesktopApplication(QApplication):
-    """`plant_url_opened(address)`: macOS has a URL for the program that runs already, or is starting.
+    """The application object of Qt: turns two of its events into signals."""
 
-    `ending`: the program is to end, as by the menu of the Dock; it closes its windows first.
-    """
-
+    #: (url) macOS opens the URL of a plant; the program may be starting.
     plant_url_opened = Signal(str)
+    #: The program is to end, as by the menu of the Dock; it closes its windows first.
     ending = Signal()
 
     @override

@@ -33,15 +33,15 @@ _MAX_LISTED = 1000
 
 
 class Bridge(QObject):
-    """Lives on the GUI thread. `notify_…`, `call` and `post` may be called on any thread.
+    """Passes events of other threads to the GUI thread, its own. `notify_…`, `call` and `post`: any thread."""
 
-    `changed(changes)`: the commits since the last signal. `server_changed(state)`: the state of the API.
-    `health_changed(error)`, `backup_changed(error)`: the error of the last write, or automatic backup, or None.
-    """
-
+    #: (changes) The commits since the last signal.
     changed = Signal(object)
+    #: (state) The state of the API.
     server_changed = Signal(object)
+    #: (error) The error of the last write, or None.
     health_changed = Signal(object)
+    #: (error) The error of the last automatic backup, or None.
     backup_changed = Signal(object)
     _changes_added = Signal()
     _posted = Signal(object)

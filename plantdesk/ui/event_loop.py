@@ -17,8 +17,9 @@ _COLLECT_INTERVAL_MS = 1000
 
 
 class Midnight(QObject):
-    """Emits `passed` at most a minute after the local date has changed."""
+    """Watches the local date."""
 
+    #: The date has changed, at most a minute ago.
     passed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:

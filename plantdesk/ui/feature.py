@@ -107,13 +107,11 @@ class ShownPlants(Protocol):
 
 
 class Feature(QObject):
-    """A part of the window. It is made before the window is shown, so its constructor must be fast.
+    """A part of the window. It is made before the window is shown, so its constructor must be fast."""
 
-    `close_unblocked`: the work in `running_text` has ended, or the last unsaved plant is saved. `view_changed`:
-    `save_view` has something to save.
-    """
-
+    #: The work in `running_text` has ended, or the last unsaved plant is saved.
     close_unblocked = Signal()
+    #: `save_view` has something to save.
     view_changed = Signal()
 
     def __init__(self, context: WindowContext) -> None:

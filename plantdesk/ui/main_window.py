@@ -30,18 +30,19 @@ class _FocusState(NamedTuple):
 
 
 class MainWindow(QMainWindow):
-    """Saves its geometry, and restores it within the screens.
+    """The main window. It saves its geometry, and restores it within the screens."""
 
-    `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
-    `focus_moving`: Tab or Shift+Tab is about to move the focus. `closing`: the window closes, and the program ends.
-    `geometry_changed`: it was moved or resized.
-    """
-
+    #: The first paint is done.
     shown = Signal()
+    #: Escape was pressed, and no widget has handled it.
     escape_pressed = Signal()
+    #: (step) F6, or with -1 Shift+F6, was pressed.
     part_requested = Signal(int)
+    #: Tab or Shift+Tab is about to move the focus.
     focus_moving = Signal()
+    #: The window closes, and the program ends.
     closing = Signal()
+    #: The window was moved or resized.
     geometry_changed = Signal()
 
     def __init__(self, preferences: Preferences) -> None:

@@ -33,8 +33,9 @@ _WIDTH = 420
 
 
 class TagDialog(Dialog):
-    """`chosen(tag)`: the user has entered a valid tag; None: no tag."""
+    """Asks for a tag."""
 
+    #: (tag) The user has entered a valid tag; None: no tag.
     chosen = Signal(object)
 
     def __init__(
@@ -110,9 +111,9 @@ class CloseQuestion(QObject):
 
     While the question is open, the window closes as soon as nothing prevents it, unless a dialog or a persistent toast
     reports a problem of the work that has ended.
-    `confirmed`: close the window, because the user wants it or nothing prevents it any more.
     """
 
+    #: Close the window: the user wants it, or nothing prevents it any more.
     confirmed = Signal()
 
     def __init__(self, window: QWidget, context: WindowContext, features: Sequence[Feature]) -> None:
@@ -189,12 +190,11 @@ class CloseQuestion(QObject):
 
 
 class ConflictQuestion(QObject):
-    """Asks which version of a plant to keep. It has its own bar, so that no message replaces the question.
+    """Asks which version of a plant to keep. It has its own bar, so that no message replaces the question."""
 
-    `discarded`: the user's version is to be dropped. `answered`: a button was pressed, after its action has begun.
-    """
-
+    #: Drop the user's version.
     discarded = Signal()
+    #: A button was clicked, and its action has begun.
     answered = Signal()
 
     def __init__(self, context: WindowContext, changed: str, deleted: str, parent: QObject) -> None:

@@ -41,9 +41,11 @@ _BACKUP_TIMEOUT = 2.0
 
 
 class StoreOpener(QObject):
-    """Opens the store in the background, and owns it. `opened(store)`, `failed(error)`: the result of an attempt."""
+    """Opens the store in the background, and owns it."""
 
+    #: (store) The store is open.
     opened = Signal(object)
+    #: (error) The store could not be opened.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, location: StoreLocation, parent: QObject | None = None) -> None:
@@ -132,12 +134,11 @@ class _UnopenedError(PlantDeskError):
 
 
 class Session(QObject):
-    """Fills the window, opens its store, and serves the store. `quit_requested`: the program has to end.
+    """Fills the window, opens its store, and serves the store."""
 
-    `store_requested(location, create)`: the user wants another store, and so another session, in the window.
-    """
-
+    #: The program has to end.
     quit_requested = Signal()
+    #: (location, create) The user wants another store, and so another session, in the window.
     store_requested = Signal(object, bool)
 
     def __init__(

@@ -48,14 +48,16 @@ Step = Change | AddedPlant | DiscardedPlants
 class UndoStack(QObject):
     """Undoes and redoes in the store, one step after the other. Each is a change of the history. GUI thread only.
 
-    Requests during a step, or while a change of the window is saved, run after it. `changed`: `next_undo` or
-    `next_redo` is another one. `started(is_redo)`: a step runs; it takes seconds for a million plants.
-    `undone(undone)`: the step is done. `failed(error)`: it has failed; only one that can succeed later is kept.
+    Requests during a step, or while a change of the window is saved, run after it.
     """
 
+    #: `next_undo` or `next_redo` is another one.
     changed = Signal()
+    #: (is_redo) A step runs; it takes seconds for a million plants.
     started = Signal(bool)
+    #: (undone) The step is done.
     undone = Signal(object)
+    #: (error) The step has failed; only one that can succeed later is kept.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:

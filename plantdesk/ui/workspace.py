@@ -55,20 +55,21 @@ _SAVE_VIEW_MS = 1000
 
 
 class Workspace(Page):
-    """The page with all features. It accepts typing before `set_store` is called.
+    """The page with all features. It accepts typing before `set_store` is called."""
 
-    `file_chosen(path)`, `try_again_requested`, `new_store_requested`: the user's choice while no store could be opened.
-    `store_requested(location, create)`: show another store. `requested(request)`: handle a `WindowRequest`, like that
-    of a second start. `quick_done`: the quick entry is closed. `plants_shown`: the first rows, or the reason why there
-    are none, are on the screen.
-    """
-
+    #: (path) Open another file: no store could be opened.
     file_chosen = Signal(str)
+    #: Try again to open the store.
     try_again_requested = Signal()
+    #: Create the store, as there is none.
     new_store_requested = Signal()
+    #: (location, create) Show another store.
     store_requested = Signal(object, bool)
+    #: (request) Handle a `WindowRequest`, like that of a second start.
     requested = Signal(object)
+    #: The quick entry is closed.
     quick_done = Signal()
+    #: The first rows, or the reason why there are none, are on the screen.
     plants_shown = Signal()
 
     def __init__(

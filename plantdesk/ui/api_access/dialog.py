@@ -163,13 +163,11 @@ class SnippetPanel(QWidget):
 
 
 class ActivityPanel(QWidget):
-    """Polls the activity of the server while the panel is visible, and lists the last requests.
+    """A list of the last requests, which is polled from the server while it is visible."""
 
-    `plant_requested(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
-    `toggled`: the list was expanded or collapsed.
-    """
-
+    #: (plant) Put id, name and tag of a refused plant, as texts, into the form.
     plant_requested = Signal(object)
+    #: The list was expanded or collapsed.
     toggled = Signal()
 
     def __init__(self, theme: Theme, server: ApiControl) -> None:
@@ -303,13 +301,11 @@ class ActivityPanel(QWidget):
 
 
 class ApiDialog(Dialog):
-    """Server state, tokens and requests. Changes apply at once.
+    """The dialog of the API: server state, tokens and requests. Changes apply at once."""
 
-    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
-    `plants_removed(applied)`: plants were deleted together with their token.
-    """
-
+    #: (plant) Put id, name and tag of a refused plant into the form.
     plant_requested = Signal(object)
+    #: (applied) Plants were deleted together with their token.
     plants_removed = Signal(object)
 
     def __init__(

@@ -35,13 +35,13 @@ class _Series(NamedTuple):
 
 
 class ApiStatus(QWidget):
-    """The state and address of the server, and the last plants of programs. Its buttons only emit signals.
+    """State and address of the server (without tokens only as a tooltip), and the last plants of programs."""
 
-    Until a program has a token, the address is only in the tooltip of the state.
-    """
-
+    #: The button of a server that is off was clicked.
     turn_on_requested = Signal()
+    #: The button of the state was clicked: open the dialog.
     access_requested = Signal()
+    #: The last plants were clicked: open the dialog at the requests.
     activity_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, announce_ms: int = _ANNOUNCE_MS) -> None:

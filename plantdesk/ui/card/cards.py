@@ -242,8 +242,9 @@ def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
 
 
 class PlantCard(CardFrame):
-    """Shows one plant. `undo_requested(line)`: the Undo button of a line of the history was pressed."""
+    """The card of one plant: tag, ID, name, note, how it was added, and its history."""
 
+    #: (line) The Undo button of a line of the history was clicked.
     undo_requested = Signal(object)
 
     def __init__(self, theme: Theme, requests: CardRequests) -> None:

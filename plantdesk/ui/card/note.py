@@ -36,13 +36,13 @@ _CLOSE_TIMEOUT = 10
 
 
 class NoteEdit(QPlainTextEdit):
-    """Edits a note as plain text. Tab and Escape move the focus out of it; the window handles Escape.
+    """Edits a note as plain text. Tab and Escape move the focus out of it; the window handles Escape."""
 
-    `edited`: the user has changed the text. `focus_lost`: not for its context menu. `too_long`: a change was refused.
-    """
-
+    #: The user has changed the text.
     edited = Signal()
+    #: The focus has moved to another widget, not to the context menu.
     focus_lost = Signal()
+    #: A change was refused.
     too_long = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -157,14 +157,13 @@ class NoteEdit(QPlainTextEdit):
 
 
 class NoteDraft(QObject):
-    """The note of one plant while the user edits it. After `finish` it deletes itself when it is saved.
+    """The note of one plant while the user edits it. After `finish` it deletes itself when it is saved."""
 
-    `saving_changed(is_saving)`: a save has begun or ended. `failed`: a save has failed and is retried later.
-    `resolved(row)`: nothing is unsaved any more; `row` is the plant in the store.
-    """
-
+    #: (is_saving) A save has begun or ended.
     saving_changed = Signal(bool)
+    #: A save has failed and is retried later.
     failed = Signal()
+    #: (row) Nothing is unsaved any more; `row` is the plant in the store.
     resolved = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore, row: PlantRow, parent: QObject) -> None:
@@ -344,14 +343,13 @@ def note_from_json(value: object) -> tuple[PlantRow, str] | None:
 
 
 class NoteDrafts(QObject):
-    """The drafts of one store: the edited one (`current`), and those that could not be saved yet.
+    """The drafts of one store: the edited one (`current`), and those that could not be saved yet."""
 
-    `saving_changed(is_saving)`: a save has begun or ended. `resolved`: a draft was saved or discarded.
-    `waiting_changed(is_waiting)`: whether a draft waits until plants can be changed again.
-    """
-
+    #: (is_saving) A save has begun or ended.
     saving_changed = Signal(bool)
+    #: A draft was saved or discarded.
     resolved = Signal()
+    #: (is_waiting) Whether a draft waits until plants can be changed again.
     waiting_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:

@@ -151,8 +151,9 @@ def field_text(field: str) -> str:
 
 
 class ChangedTexts(RowModel[ChangedText]):
-    """The texts of a preview, with check marks. `ticks_changed`: other texts are ticked."""
+    """The model of the texts that a rule changes, with check marks."""
 
+    #: Other texts are ticked.
     ticks_changed = Signal()
 
     def __init__(self, parent: QObject) -> None:
@@ -269,8 +270,9 @@ class ChangedTexts(RowModel[ChangedText]):
 
 
 class ChangedTextTable(PlainTable):
-    """The view of `ChangedTexts`. Space ticks a row. `plant_requested(id)`: F2 or a double click on a row."""
+    """The view of `ChangedTexts`. Space ticks a row."""
 
+    #: (id) F2 was pressed, or a row double-clicked: show its plant.
     plant_requested = Signal(object)
 
     def __init__(self, texts: ChangedTexts, theme: Theme) -> None:

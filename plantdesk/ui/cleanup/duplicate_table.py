@@ -50,11 +50,9 @@ class GroupItem(NamedTuple):
 
 
 class DuplicateModel(RowModel[GroupItem]):
-    """Groups of similar plants, and whether each is merged. Reads them in pages with `queries`.
+    """The model of groups of similar plants, and whether each is merged. Reads them in pages with `queries`."""
 
-    `changed`: other groups, or other plants of them, are to be merged.
-    """
-
+    #: Other groups, or other plants of them, are to be merged.
     changed = Signal()
 
     def __init__(self, queries: StoreQueries, parent: QObject) -> None:

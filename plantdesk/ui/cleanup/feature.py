@@ -38,8 +38,9 @@ class PageNumber(IntEnum):
 
 
 class CleanUp(Feature):
-    """Opens the dialog, or raises the open one. `plants_requested(ids)`: show these plants."""
+    """The commands that open the clean-up dialog at a page, or raise it."""
 
+    #: (ids) Show these plants.
     plants_requested = Signal(object)
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:

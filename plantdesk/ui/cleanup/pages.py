@@ -52,8 +52,9 @@ _MAX_GROUPS = 100
 
 
 class DuplicatesPage(CleanUpPage):
-    """Finds similar plants in the background. `merge_requested(edit, count)`: an edit that removes `count` plants."""
+    """The page that finds similar plants in the background."""
 
+    #: (edit, count) Apply an edit that removes `count` plants.
     merge_requested = Signal(object, int)
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:
@@ -182,8 +183,9 @@ class DuplicatesPage(CleanUpPage):
 
 
 class TagGroup(QFrame):
-    """A group of similar tags. The kept tag replaces the ticked ones. `changed`: by the user."""
+    """A group of similar tags. The kept tag replaces the ticked ones."""
 
+    #: The user has ticked other tags, or keeps another one.
     changed = Signal()
 
     def __init__(self, theme: Theme, group: dict[str, int]) -> None:
@@ -285,8 +287,9 @@ class TagGroup(QFrame):
 
 
 class TagsPage(CleanUpPage):
-    """Finds similar tags. `merge_requested(edits)`: tags are to be merged."""
+    """The page that finds similar tags."""
 
+    #: (edits) Merge these tags.
     merge_requested = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:

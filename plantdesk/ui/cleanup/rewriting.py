@@ -43,12 +43,11 @@ class _Action(IntEnum):
 
 
 class RewritingPage(CleanUpPage):
-    """Rewrites names and notes by a rule.
+    """The page that rewrites names and notes by a rule."""
 
-    `edit_requested(edit, count)`: apply an edit that changes `count` plants. `plant_requested(id)`: show this plant.
-    """
-
+    #: (edit, count) Apply an edit that changes `count` plants.
     edit_requested = Signal(object, int)
+    #: (id) Show this plant.
     plant_requested = Signal(object)
 
     def __init__(

@@ -65,13 +65,13 @@ class HistoryColumn(IntEnum):
 
 
 class HistoryModel(RowModel["HistoryEntry | str"]):
-    """The changes and the headings of their days. Reads them in pages with `queries`.
+    """The changes and the headings of their days. Reads them in pages with `queries`."""
 
-    `loaded(summary)`: the first page was read. `extended`: a further page was read. `failed(error)`: neither was.
-    """
-
+    #: (summary) The first page was read.
     loaded = Signal(object)
+    #: A further page was read.
     extended = Signal()
+    #: (error) A page could not be read.
     failed = Signal(object)
 
     def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
@@ -296,8 +296,9 @@ def _read(
 
 
 class ChangeList(PlainTable):
-    """The view of a `HistoryModel`. `action_requested(change)`: undo or redo this change."""
+    """The view of a `HistoryModel`."""
 
+    #: (change) Undo or redo this change.
     action_requested = Signal(object)
 
     def __init__(self, model: HistoryModel, theme: Theme) -> None:

@@ -31,11 +31,9 @@ _MAX_LENGTH = 300
 
 
 class HistoryDialog(Dialog):
-    """Is not modal, and follows changes of the store.
+    """The dialog of all changes of plants, not modal. It follows the store."""
 
-    `action_requested(change)`: undo or redo this change.
-    """
-
+    #: (change) Undo or redo this change.
     action_requested = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:

@@ -56,8 +56,9 @@ _MAX_COPIES = 999
 
 
 class PagePreview(QFrame):
-    """The preview of a page. `label_clicked(number)`: a label was clicked; its number on the page counts from 0."""
+    """The preview of a page."""
 
+    #: (number) A label was clicked; its number on the page counts from 0.
     label_clicked = Signal(int)
 
     def __init__(self) -> None:
@@ -126,9 +127,11 @@ class PagePreview(QFrame):
 
 
 class LabelDialog(Dialog):
-    """Chooses content and sheet. `print_requested(job)`, `pdf_requested(job)`: print it, or write a PDF file."""
+    """The dialog that chooses content and sheet of labels."""
 
+    #: (job) Print the labels.
     print_requested = Signal(object)
+    #: (job) Write the labels to a PDF file.
     pdf_requested = Signal(object)
 
     def __init__(

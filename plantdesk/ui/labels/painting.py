@@ -130,8 +130,9 @@ SHEETS = (
 
 
 class SheetChoice(QWidget):
-    """Chooses a sheet from a list, or by custom sizes. `changed`: another one was chosen."""
+    """Chooses a sheet from a list, or by custom sizes."""
 
+    #: Another sheet was chosen.
     changed = Signal()
 
     def __init__(self) -> None:

@@ -52,16 +52,17 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
 
 
 class AddPlantController(QObject):
-    """Connects one form with the store by a queue, so that the form is free as soon as a plant is submitted.
+    """Connects one form with the store by a queue, so that the form is free as soon as a plant is submitted."""
 
-    `plant_added(row)`: by the form. `copies_added(ids)`, `copies_refused`: the result of `add_copies`.
-    `plant_requested(id)`: a plant is to be shown. `saving_changed(is_saving)`: the queue has begun or ended saving.
-    """
-
+    #: (row) The plant of the form is stored.
     plant_added = Signal(object)
+    #: (ids) The plants of `add_copies` are stored.
     copies_added = Signal(object)
+    #: The plants of `add_copies` are not stored.
     copies_refused = Signal()
+    #: (id) Show this plant.
     plant_requested = Signal(object)
+    #: (is_saving) The queue has begun or ended saving.
     saving_changed = Signal(bool)
 
     def __init__(

@@ -41,16 +41,15 @@ _CLOSE_TIMEOUT = 60
 
 
 class AddQueue(QObject):
-    """Sends submissions and receives the answers. Lives on the GUI thread.
+    """Sends submissions and receives the answers. Lives on the GUI thread."""
 
-    `added(submission, result)`: it is stored; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not stored. `changed`: the outbox has changed; emitted before a submission is sent, so
-    that it is on disk as sent, and the next start does not add it again. `next_id_changed(next_id)`.
-    """
-
+    #: (submission, result) It is stored; the result is a PlantRow, or Applied for several plants.
     added = Signal(object, object)
+    #: (submission) It is not stored.
     refused = Signal(object)
+    #: The outbox has changed. Emitted before a submission is sent: it is on disk as sent, and not added twice.
     changed = Signal()
+    #: (next_id) The id of the next plant without one has changed.
     next_id_changed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
@@ -222,8 +221,9 @@ def _plant(entry: EnteredPlant) -> NewPlant | Plant:
 
 
 class RememberedPlants(QObject):
-    """Writes the outbox to disk after each change, and the form soon after a key. `saved`: after each attempt."""
+    """Writes the outbox to disk after each change, and the form soon after a key."""
 
+    #: An attempt to write has succeeded or failed.
     saved = Signal()
 
     def __init__(self, preferences: Preferences, form: PlantForm, queue: AddQueue, parent: QObject) -> None:

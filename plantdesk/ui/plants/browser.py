@@ -65,15 +65,13 @@ class WelcomePage(StatePage):
 
 
 class PlantBrowser(QFrame):
-    """Search bar and table. It is shown before `set_store` is called.
+    """Search bar and table. It is shown before `set_store` is called."""
 
-    `added_hidden(row)`: the search does not find the plant of `reveal_added`. `plants_shown`: the first rows, or the
-    reason why there are none, are on the screen. `welcome_shown(is_shown)`: the page of an empty store was shown or
-    hidden; it offers samples if `offers_samples` is true.
-    """
-
+    #: (row) The search does not find the plant of `reveal_added`.
     added_hidden = Signal(object)
+    #: The first rows, or the reason why there are none, are on the screen.
     plants_shown = Signal()
+    #: (is_shown) The page of an empty store was shown or hidden; it may offer samples (`offers_samples`).
     welcome_shown = Signal(bool)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:

@@ -54,11 +54,9 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """The commands for the selected plants. Their texts name the changed plants.
+    """The commands for the selected plants. Their texts name the changed plants."""
 
-    `copies_requested(entries)`: plants like the selected ones shall be added.
-    """
-
+    #: (entries) Add plants like the selected ones.
     copies_requested = Signal(object)
 
     def __init__(self, plants: Feature, browser: PlantBrowser, editing: EditController, tags: QStringListModel) -> None:

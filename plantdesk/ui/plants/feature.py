@@ -32,17 +32,17 @@ from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class Plants(Feature):
-    """Form and table of the plants. The form accepts typing before a store is open.
+    """Form and table of the plants. The form accepts typing before a store is open."""
 
-    `import_requested(text, tag)`: rows were pasted into Name. `plant_opened(id)`: a plant is shown by its address.
-    `quick_done`: the quick entry is closed, and none of its plants is being saved. `requested(request)`: handle a
-    `WindowRequest`. `store_released`: the store is closed next.
-    """
-
+    #: (text, tag) Rows were pasted into Name.
     import_requested = Signal(str, str)
+    #: (id) A plant is shown by its URL.
     plant_opened = Signal(object)
+    #: The quick entry is closed, and none of its plants is being saved.
     quick_done = Signal()
+    #: (request) Handle a `WindowRequest`.
     requested = Signal(object)
+    #: The store is closed next.
     store_released = Signal()
 
     def __init__(self, context: WindowContext) -> None:

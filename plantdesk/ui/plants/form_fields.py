@@ -31,17 +31,17 @@ _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 
 class NameField(LineEdit):
-    """A line edit with inline completion: the rest of a name is appended and selected.
+    """A line edit with inline completion: the rest of a name is appended and selected."""
 
-    `is_offering`: a list of names is shown; Escape closes it. `focus_lost`: not for a popup.
-    `recall_requested(step)`: Up or Down while no list is shown. `fill_taken`, `fill_refused`: Tab and Escape.
-    `rows_pasted(text)`: several lines.
-    """
-
+    #: (step) Up or Down was pressed while no list is shown (`is_offering`).
     recall_requested = Signal(int)
+    #: Tab was pressed with a completion.
     fill_taken = Signal()
+    #: Escape or Ctrl+Z was pressed with a completion.
     fill_refused = Signal()
+    #: (text) Several lines were pasted.
     rows_pasted = Signal(str)
+    #: The focus has moved to another widget, not to a popup.
     focus_lost = Signal()
 
     def __init__(self) -> None:
@@ -218,8 +218,9 @@ def _name_start(text: str) -> int:
 
 
 class TagField(ButtonField):
-    """A line edit with a pin that keeps the tag for the next plant. `pinned(is_pinned)`: the pin was toggled."""
+    """A line edit with a pin that keeps the tag for the next plant."""
 
+    #: (is_pinned) The pin was toggled.
     pinned = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:

@@ -41,8 +41,9 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FilterChips(QToolBar):
-    """A row of filter chips. Left and Right move between them. `removed(term)`: a chip was clicked or deleted."""
+    """A row of filter chips. Left and Right move between them."""
 
+    #: (term) A chip was clicked or deleted.
     removed = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
@@ -118,15 +119,15 @@ class FilterChips(QToolBar):
 
 
 class SearchBar(QWidget):
-    """Search field and filters. Their terms form one search text.
+    """Search field and filters. Their terms form one search text."""
 
-    `changed(text)`: another search. `save_requested`: the Save button. `tags_requested`: the button that replaces the
-    collapsed sidebar. `top_requested`: the button that counts new plants above the visible rows.
-    """
-
+    #: (text) Another search is to be shown.
     changed = Signal(str)
+    #: The Save button was clicked.
     save_requested = Signal()
+    #: The button that replaces the collapsed sidebar was clicked.
     tags_requested = Signal()
+    #: The button that counts new plants above the visible rows was clicked.
     top_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

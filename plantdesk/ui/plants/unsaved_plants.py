@@ -41,12 +41,14 @@ def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
 class UnsavedPlants(QFrame):
     """A line for each unsaved submission, and actions for the selected ones, or for all. Del discards them.
 
-    Keys of commands for the table have no effect here. `edit_requested(submission)`: put it into the form again.
-    `discarded(submissions)`: by the user. `focus_lost`: the list had the focus and is hidden, as it is empty.
+    Keys of commands for the table have no effect here.
     """
 
+    #: (submission) Put it into the form again.
     edit_requested = Signal(object)
+    #: (submissions) The user has discarded them.
     discarded = Signal(object)
+    #: The list had the focus and is hidden, as it is empty.
     focus_lost = Signal()
 
     def __init__(self, theme: Theme, queue: AddQueue) -> None:

@@ -52,8 +52,9 @@ _REASON_LINES = 2
 
 
 class SharedStoreDialog(Dialog):
-    """Asks for an address and tests it. `open_requested(location, create)`: open this store, or create its tables."""
+    """The dialog that asks for the address of a shared store and tests it."""
 
+    #: (location, create) Open this store, or create its tables.
     open_requested = Signal(object, bool)
 
     def __init__(

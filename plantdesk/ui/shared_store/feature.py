@@ -68,12 +68,11 @@ class _ServerState(QWidget):
 
 
 class SharedStore(Feature):
-    """Opens shared stores, and shows in the status bar whether the server is reached.
+    """Opens shared stores, and shows in the status bar whether the server is reached."""
 
-    `store_requested(location, create)`: open or `create` this store. `reached(is_reached)`: the server answers or not.
-    """
-
+    #: (location, create) Open or `create` this store.
     store_requested = Signal(object, bool)
+    #: (is_reached) Whether the server answers.
     reached = Signal(bool)
 
     def __init__(self, context: WindowContext) -> None:

@@ -26,17 +26,17 @@ from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class Sidebar(Feature):
-    """Shows the filters of the store and the saved searches.
+    """The pane of the filters of the store and the saved searches."""
 
-    `filter_chosen(term, add)`: show the plants of a term, or `add` it to the filters; None: show all plants.
-    `search_chosen(text)`: show a saved search. `tagging_requested(tag)`: give the selected plants a tag, or none.
-    `renamed(old, new)`: a tag was renamed, or removed (None). `counted(counts, tags)`: new counts, and sorted tags.
-    """
-
+    #: (term, add) Show the plants of a term, or `add` it to the filters; None: show all plants.
     filter_chosen = Signal(object, bool)
+    #: (text) Show a saved search.
     search_chosen = Signal(str)
+    #: (tag) Give the selected plants a tag, or none.
     tagging_requested = Signal(object)
+    #: (old, new) A tag was renamed, or removed (None).
     renamed = Signal(str, object)
+    #: (counts, tags) New counts, and sorted tags.
     counted = Signal(object, object)
 
     def __init__(self, context: WindowContext) -> None:

@@ -20,8 +20,9 @@ from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 
 class TagCommands(PlantChanges):
-    """Changes tags of all their plants. `renamed(old, new)`: a tag was renamed, or removed (None)."""
+    """Changes tags of all their plants."""
 
+    #: (old, new) A tag was renamed, or removed (None).
     renamed = Signal(str, object)
 
     def __init__(self, context: WindowContext, parent: QObject) -> None:

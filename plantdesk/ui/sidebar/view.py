@@ -224,21 +224,23 @@ class EntryDelegate(QStyledItemDelegate):
 
 
 class SidebarView(QTreeView):
-    """The view of the entries.
+    """The tree view of the entries."""
 
-    `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
-    `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
-    `plants_dropped(tag)`: the selected plants were dropped on a tag, or on “No tag” (None). `moved(tag, new)`: a tag
-    was dropped on another tag or a heading. `renaming_ended`: the editor was closed. `collapsed_tags_changed`.
-    """
-
+    #: (entry, add) An entry was clicked, with Ctrl to add it to the filters.
     chosen = Signal(object, bool)
+    #: (entry, name) A name was edited.
     renamed = Signal(object, str)
+    #: (entry) Delete was pressed.
     removal_requested = Signal(object)
+    #: (entry, position) Right click, Menu key or Shift+F10.
     menu_requested = Signal(object, QPoint)
+    #: (tag) The selected plants were dropped on a tag, or on “No tag” (None).
     plants_dropped = Signal(object)
+    #: (tag, new) A tag was dropped on another tag or a heading.
     moved = Signal(str, str)
+    #: A tag was expanded or collapsed.
     collapsed_tags_changed = Signal()
+    #: The editor was closed.
     renaming_ended = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -160,6 +160,7 @@ def _tinted(pixmap: QPixmap, color: QColor) -> QPixmap:
 class Theme(QObject):
     """The appearance of an application. Create one before the window, so that its first paint has the colours."""
 
+    #: Colours, icons or sizes have changed.
     changed = Signal()
 
     def __init__(

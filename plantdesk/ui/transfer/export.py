@@ -35,8 +35,9 @@ _ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
 
 
 class ExportDialog(Dialog):
-    """Asks what to export. `requested(choice, file_format, file)`: export the plants of a choice to a file."""
+    """The dialog that asks what to export."""
 
+    #: (choice, file_format, file) Export the plants of a choice to a file.
     requested = Signal(str, object, object)
 
     def __init__(
@@ -127,8 +128,9 @@ def _format_of(file: Path, chosen: Format) -> Format | None:
 
 
 class ExportController(QObject):
-    """Writes one file at a time from one store. `ended`: an export is done, has failed or was cancelled."""
+    """Writes one file at a time from one store."""
 
+    #: An export is done, has failed or was cancelled.
     ended = Signal()
 
     def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:

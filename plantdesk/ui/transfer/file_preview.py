@@ -89,11 +89,9 @@ class _PreviewDelegate(CellDelegate):
 
 
 class ColumnTable(QFrame):
-    """A table with a combo box above each column. `fields_changed`: the user has chosen a field.
+    """A table with a combo box above each column. In the header, assistive technologies would not find it."""
 
-    Combo boxes in the header would be invisible to assistive technologies.
-    """
-
+    #: The user has chosen a field.
     fields_changed = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -276,9 +274,11 @@ def _cells(row: Sequence[str | None], count: int) -> list[Cell]:
 
 
 class ReadingOptions(QWidget):
-    """Encoding, delimiter, quotes and header. `changed`, `header_chosen`: by the user."""
+    """The fields for encoding, delimiter, quotes and header."""
 
+    #: The user has chosen another encoding, delimiter or quote.
     changed = Signal()
+    #: The user has chosen whether there is a header.
     header_chosen = Signal()
 
     def __init__(self) -> None:

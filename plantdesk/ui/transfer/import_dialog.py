@@ -61,8 +61,9 @@ _MAX_NAMES = 3
 
 
 class RefusedDialog(Dialog):
-    """Lists rows that cannot be imported. `save_requested(path)`: write all of them to a file."""
+    """The dialog that lists rows that cannot be imported."""
 
+    #: (path) Write all of them to a file.
     save_requested = Signal(object)
 
     def __init__(
@@ -107,12 +108,11 @@ class RefusedDialog(Dialog):
 
 
 class OutcomePanel(QFrame):
-    """The counts of an import, and choices for conflicting and invalid rows. `changed`: by the user.
+    """The counts of an import, and choices for conflicting and invalid rows."""
 
-    `rows_requested(is_invalid)`: show the invalid rows, or the conflicting ones.
-    """
-
+    #: The user has chosen something else.
     changed = Signal()
+    #: (is_invalid) Show the invalid rows, or the conflicting ones.
     rows_requested = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
@@ -197,8 +197,9 @@ class OutcomePanel(QFrame):
 
 
 class ImportDialog(Dialog):
-    """The preview of an import. `started(job)`: the user has started the import; the receiver owns the job."""
+    """The dialog with the preview of an import."""
 
+    #: (job) The user has started the import; the receiver owns the job.
     started = Signal(object)
 
     def __init__(

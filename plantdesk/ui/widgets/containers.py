@@ -93,8 +93,9 @@ class ScrollArea(QScrollArea):
 
 
 class CollapsibleHeader(QWidget):
-    """A heading that expands or collapses `content`. `toggled`: the content was shown or hidden."""
+    """A heading that expands or collapses `content`."""
 
+    #: The content was shown or hidden.
     toggled = Signal()
 
     def __init__(self, theme: Theme, title: str, content: QWidget) -> None:

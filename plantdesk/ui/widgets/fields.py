@@ -60,12 +60,11 @@ class LineEdit(QLineEdit):
     """A line edit that leaves Ctrl+Home, Ctrl+E, Ctrl+D, and undo without typed text, to shortcuts of menus.
 
     A held Enter counts once, and an Enter that chooses a completion does nothing else.
-    `refused(reason)`: a pasted text is too long; Qt would cut it. Without a slot, a tooltip shows the reason.
-    `scanned(id)`: Enter or Tab after the address of a plant, as barcode readers type it. With a slot, the address is
-    removed, and the key has no other effect.
     """
 
+    #: (reason) A pasted text is too long; Qt would cut it. Without a slot, a tooltip shows the reason.
     refused = Signal(str)
+    #: (id) Enter or Tab after a plant's URL, as barcode readers type; with a slot, it only removes the URL.
     scanned = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
@@ -134,14 +133,15 @@ def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
 
 
 class CellEditor(LineEdit):
-    """The editor of a table cell. Item views of Qt close their own editor when a script's plants replace the rows.
+    """The editor of a table cell. Item views of Qt close their own editor when a script's plants replace the rows."""
 
-    `accepted`: Enter. `rejected`: Escape. `focus_lost`: not for a popup. `tab_pressed(forward)`: Tab or Shift+Tab.
-    """
-
+    #: Enter was pressed.
     accepted = Signal()
+    #: Escape was pressed.
     rejected = Signal()
+    #: The focus has moved to another widget, not to a popup.
     focus_lost = Signal()
+    #: (forward) Tab or Shift+Tab was pressed.
     tab_pressed = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:

@@ -186,11 +186,9 @@ class _Model(RowModel[list[Cell]]):
 
 
 class PlainTable(QTableView):
-    """A table whose columns are as wide as their texts, except one that is stretched.
+    """A table whose columns are as wide as their texts, except one that is stretched."""
 
-    `menu_requested(position)`: a context menu for the selected row, at a position on the screen.
-    """
-
+    #: (position) Open a context menu for the selected row, at a position on the screen.
     menu_requested = Signal(QPoint)
 
     def __init__(

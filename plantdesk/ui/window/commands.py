@@ -115,12 +115,13 @@ class EditCommands(Feature):
     """Undo, redo and the clipboard. Commands that cannot act are disabled while the menu is open.
 
     Undo and Redo act on the focused field if it has something to undo, else on the undo stack.
-    `text_pasted(text)`: text was pasted while no field had the focus. `plants_requested(ids)`: show plants that an undo
-    has skipped. `history_requested`: there is nothing to undo in the window; show the history.
     """
 
+    #: (text) Text was pasted while no field had the focus.
     text_pasted = Signal(str)
+    #: (ids) Show plants that an undo has skipped.
     plants_requested = Signal(object)
+    #: There is nothing to undo in the window; show the history.
     history_requested = Signal()
 
     def __init__(self, context: WindowContext) -> None:

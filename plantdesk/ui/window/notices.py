@@ -194,11 +194,9 @@ class StoreNotice(Feature):
 
 
 class VersionNotice(Feature):
-    """Offers the news after an update of PlantDesk, and a newer version, if the settings allow to check for it.
+    """Offers the news after an update, and, if the settings allow it, a newer version: checked at most once a day."""
 
-    The check runs at most once a day.
-    """
-
+    #: Show the page of news.
     news_requested = Signal()
 
     def __init__(self, context: WindowContext, address: str | None = None) -> None:

@@ -31,13 +31,11 @@ _MAX_FOLDER = 60
 
 
 class Stores(Feature):
-    """Opens other stores in windows of their own, and lists the recent ones.
+    """Opens other stores in windows of their own, and lists the recent ones."""
 
-    `import_requested(files)`: import files that are no stores. `file_chosen(path)`: open another file in this window,
-    whose store could not be opened.
-    """
-
+    #: (files) Import files that are no stores.
     import_requested = Signal(object)
+    #: (path) Open another file in this window, whose store could not be opened.
     file_chosen = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:

@@ -66,9 +66,11 @@ _UNCACHED = _CachedRow(-1, None)
 
 
 class PageCache(QObject):
-    """A cache of rows by id. GUI thread only. `loaded`: requested rows were read; `failed(error)`: they were not."""
+    """A cache of rows by id. GUI thread only."""
 
+    #: Requested rows were read.
     loaded = Signal()
+    #: (error) Requested rows were not read.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
@@ -135,15 +137,15 @@ class PageCache(QObject):
 
 
 class PlantModel(QAbstractTableModel):
-    """The plants that a query finds in the store. GUI thread only; errors of the store are signalled, not raised.
+    """The plants that a query finds in the store. GUI thread only; errors of the store are signalled, not raised."""
 
-    `state_changed`: the query or the state of `rows` has changed. `rows_replaced(same_query)`: all rows were replaced.
-    `name_found(plant_id)`: the result of `find_name`. `failed(error)`: a query has failed.
-    """
-
+    #: The query or the state of `rows` has changed.
     state_changed = Signal()
+    #: (same_query) All rows were replaced.
     rows_replaced = Signal(bool)
+    #: (plant_id) The result of `find_name`.
     name_found = Signal(object)
+    #: (error) A query has failed.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:

@@ -25,13 +25,11 @@ class _RowRange(NamedTuple):
 
 
 class SelectionKeeper(QObject):
-    """Watches a table whose vertical scroll bar counts pixels.
+    """Keeps selection and scroll position of a table while its rows change. Its vertical scroll bar counts pixels."""
 
-    `selected(is_found)`: the plants of `select` are selected, or not in the rows. `unseen_changed(count)`: how
-    many rows were inserted above the visible ones.
-    """
-
+    #: (is_found) The plants of `select` are selected, or not in the rows.
     selected = Signal(bool)
+    #: (count) So many rows were inserted above the visible ones.
     unseen_changed = Signal(int)
 
     def __init__(self, table: QTableView, model: PlantModel) -> None:

@@ -47,18 +47,19 @@ _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
 class PlantTableView(QTableView):
-    """The view of a `PlantModel`, with whole rows as items.
+    """The view of a `PlantModel`, with whole rows as items."""
 
-    `selection_count_changed(count)`: another selection. `copy_requested`: Ctrl+C. `edit_requested(column)`: Enter, or a
-    double click on an editable cell. `menu_requested(position)`: a context menu at a position on the screen.
-    `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant.
-    """
-
+    #: (count) Other rows are selected.
     selection_count_changed = Signal(int)
+    #: Ctrl+C was pressed.
     copy_requested = Signal()
+    #: (column) Enter was pressed, or an editable cell double-clicked.
     edit_requested = Signal(int)
+    #: (position) Open a context menu at a position on the screen.
     menu_requested = Signal(QPoint)
+    #: Space was pressed.
     card_requested = Signal()
+    #: (id) A barcode reader has typed the URL of a plant.
     scanned = Signal(object)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
