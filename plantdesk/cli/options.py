@@ -425,7 +425,7 @@ def _add_watch(commands: Commands) -> None:
 
 def _add_format(command: Parser, formats: Sequence[Format]) -> None:
     text = "the format (default: by the file's name)"
-    command.add_argument("--format", choices=[each.value for each in formats], help=text)
+    command.add_argument("--format", choices=[choice.value for choice in formats], help=text)
 
 
 def _add_export(commands: Commands) -> None:

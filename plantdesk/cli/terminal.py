@@ -87,7 +87,7 @@ def cleaned_up_when_terminated() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process after it as they do."""
     received: list[int] = []
     numbers = [getattr(signal, name) for name in _TERMINATING_SIGNALS if hasattr(signal, name)]
-    changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
+    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         if not received:  # a second one must not interrupt the cleaning up

@@ -149,7 +149,7 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
 
 def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:
     """Return the settings with some of the values for one store changed."""
-    others = {each: value for each, value in settings.layouts.items() if each != key}
+    others = {other: value for other, value in settings.layouts.items() if other != key}
     kept = dict(list(others.items())[-_MAX_STORES:])
     return settings.changed(layouts={**kept, key: {**of_store(settings, key), **values}})
 

@@ -195,7 +195,7 @@ def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tup
     parts = find_name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
     if not parts or (name is not None and is_whole_name(names[name])):
         return _with_cultivar(layout, name)
-    whole = [at for at, each in enumerate(names) if field_of_header(each) == "name" and is_whole_name(each)]
+    whole = [at for at, name in enumerate(names) if field_of_header(name) == "name" and is_whole_name(name)]
     return _with_cultivar(layout, whole[0]) if whole and not repeats_genus(rows, parts) else parts
 
 
@@ -315,8 +315,8 @@ def _positions_of(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
     if isinstance(column, int):
         return (column,)
     if isinstance(column, tuple):
-        return tuple(dict.fromkeys(_positions_of(each, columns)[0] for each in column))
-    names = [normalized_header(each) for each in columns]
+        return tuple(dict.fromkeys(_positions_of(name, columns)[0] for name in column))
+    names = [normalized_header(name) for name in columns]
     if column in columns:
         return (columns.index(column),)
     if normalized_header(column) in names:

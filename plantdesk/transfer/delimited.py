@@ -188,9 +188,9 @@ def _reason(error: csv.Error, column: int) -> Text:
 
 def _below_title(lines: list[str]) -> list[str]:
     """Return the lines from the header on; all if no title is above a header with any delimiter."""
-    for each in _DELIMITERS:
+    for delimiter in _DELIMITERS:
         with suppress(csv.Error):
-            if titles := count_title_rows(_reader(lines, Dialect(each, '"'))):
+            if titles := count_title_rows(_reader(lines, Dialect(delimiter, '"'))):
                 return lines[titles:]
     return lines
 
@@ -208,14 +208,14 @@ def _is_list(lines: list[str], dialect: Dialect) -> bool:
 def _detect_dialect(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
     """Detect the dialect of a file by its first lines, at least one."""
     if quote is None:
-        plain = [each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each))]
+        plain = [delimiter for delimiter in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(delimiter))]
         quote = "'" if lines[0].lstrip().startswith("'") else '"'
         if plain:
             delimiter = plain[0]
             quote = ""
     if delimiter is None:
-        possible = [each for each in _DELIMITERS if each in lines[0]]
-        delimiter = max(possible, key=lambda each: _score(lines, Dialect(each, quote)), default=ONE_COLUMN)
+        possible = [delimiter for delimiter in _DELIMITERS if delimiter in lines[0]]
+        delimiter = max(possible, key=lambda candidate: _score(lines, Dialect(candidate, quote)), default=ONE_COLUMN)
     return Dialect(delimiter, quote, bool(quote) and _has_blanks(lines, delimiter, quote))
 
 

@@ -121,7 +121,7 @@ def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tup
     for at, part in enumerate(parts_of(headers)):
         if part is not None and at not in taken:
             found.setdefault(part, at)
-    return tuple(found[each] for each in sorted(found)) if Part.GENUS in found and len(found) > 1 else ()
+    return tuple(found[part] for part in sorted(found)) if Part.GENUS in found and len(found) > 1 else ()
 
 
 def find_cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:

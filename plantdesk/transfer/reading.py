@@ -102,7 +102,7 @@ class RowReader:
             for field, at in layout.fields.items()
             if field == "name"
             or not self.file.has_objects
-            or any(each is not None for each in _column_cells(batch.rows, at))
+            or any(cell is not None for cell in _column_cells(batch.rows, at))
         }
         return layout
 

@@ -100,12 +100,12 @@ class _Parts:
         self._progress = progress
         self._archive = zipfile.ZipFile(stream)
         infos = self._archive.infolist()
-        unpacked = sum(each.file_size for each in infos)
-        packed = sum(each.compress_size for each in infos)
+        unpacked = sum(info.file_size for info in infos)
+        packed = sum(info.compress_size for info in infos)
         is_bomb = unpacked > _MIN_BOMB and unpacked > _MAX_RATIO * max(packed, 1)
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
-        self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
+        self._infos = {info.filename.replace("\\", "/").lower(): info for info in infos}
         self._fraction = size / max(unpacked, 1)
 
     def __contains__(self, part: str) -> bool:
@@ -118,11 +118,11 @@ class _Parts:
         """
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
-        for each in self.elements(f"{folder}/_rels/{name}.rels".lstrip("/"), 2):
-            if each.tag == "Relationship" and each.get("TargetMode") != "External":
-                target = unquote(each.attrib["Target"]).replace("\\", "/")
-                kind = each.attrib["Type"].rpartition("/")[2]
-                found[each.attrib["Id"]] = kind, posixpath.normpath(posixpath.join("/", folder, target))[1:]
+        for element in self.elements(f"{folder}/_rels/{name}.rels".lstrip("/"), 2):
+            if element.tag == "Relationship" and element.get("TargetMode") != "External":
+                target = unquote(element.attrib["Target"]).replace("\\", "/")
+                kind = element.attrib["Type"].rpartition("/")[2]
+                found[element.attrib["Id"]] = kind, posixpath.normpath(posixpath.join("/", folder, target))[1:]
         return found
 
     def elements(self, part: str, depth: int, *, is_table: bool = False) -> Iterator[Element]:
@@ -155,8 +155,8 @@ class _Parts:
                 root = next(iter(top), top)
                 prefix = root.tag[: root.tag.find(":") + 1]
                 for element in _ended(top, depth, is_open=bool(data)):
-                    for each in element.iter() if prefix else ():
-                        each.tag = each.tag.removeprefix(prefix)
+                    for child in element.iter() if prefix else ():
+                        child.tag = child.tag.removeprefix(prefix)
                     yield element
                     size = 0
                 if size > _MAX_ITEM:
@@ -284,7 +284,7 @@ class WorkbookTable:
             main = dict(parts.relations("").values())["officeDocument"]
             relations = parts.relations(main)
             sheets = self._read_book(main)
-            found = (relations[each] for each in sheets if each in relations)
+            found = (relations[sheet] for sheet in sheets if sheet in relations)
             self._sheets = [*dict.fromkeys(target for kind, target in found if kind == "worksheet")]
             if not self._sheets:
                 raise KeyError("worksheet")

@@ -222,7 +222,7 @@ class StoreQueries:
     ) -> Task:
         """Run `query`; without `failed`, store errors are ignored: `health_changed` reports them."""
         task = self._worker.run(receiver, partial(self._run, query), done, failed or ignore, progress=progress)
-        self._tasks = [*(each for each in self._tasks if not each.has_ended), task]
+        self._tasks = [*(other for other in self._tasks if not other.has_ended), task]
         return task
 
     def cancel(self) -> None:

@@ -196,7 +196,7 @@ class MainWindow(QMainWindow):
         window = self._preferences.settings.window
         if window.position:
             x, y = window.position
-            left_screen, right_screen = (QApplication.screenAt(QPoint(each, y)) for each in (x, x + window.width - 1))
+            left_screen, right_screen = (QApplication.screenAt(QPoint(edge, y)) for edge in (x, x + window.width - 1))
             if left_screen is not None and right_screen is not None:
                 self.setScreen(left_screen)
                 self.setGeometry(x, y, 0, 0)  # without the frame, unlike `move`

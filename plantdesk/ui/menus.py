@@ -98,8 +98,8 @@ class Menus(QObject):
         self._section_ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
         self._groups = {section: QActionGroup(self) for section in _STORE_SECTIONS}
-        for each in self._groups.values():
-            each.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        for group in self._groups.values():
+            group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
         for title, groups in _menu_layout():
             self._fill_menu(bar.addMenu(title), groups)
 

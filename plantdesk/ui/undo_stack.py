@@ -144,7 +144,7 @@ class UndoStack(QObject):
     def revert(self, change: Step) -> None:
         """Undo any change of the history, also one of another window; a change that is an undo is redone."""
         for source, target in ((self._undoable, self._redoable), (self._redoable, self._undoable)):
-            step = next((each for each in source if _key_of(each) == _key_of(change)), None)
+            step = next((other for other in source if _key_of(other) == _key_of(change)), None)
             if step is not None:
                 self._start(step, source, target)
                 return

@@ -36,7 +36,7 @@ def _list(backups: StoreBackups, *, as_json: bool) -> int:
     """Print the backups, newest first, as a table or in JSON."""
     found = backups.newest_first()
     if as_json:
-        print_json([_backup_json(each) for each in found])
+        print_json([_backup_json(backup) for backup in found])
         return 0
     if not found:
         output.report("There are no backups yet. Make one with: plantdesk backup")
@@ -80,7 +80,7 @@ def _find_backup(backups: StoreBackups, file: Path) -> Path:
     """Return the path of `file`, which may be a name from `plantdesk backup --list`."""
     if file.exists():
         return file
-    return next((each.path for each in backups.newest_first() if each.path.name == str(file)), file)
+    return next((backup.path for backup in backups.newest_first() if backup.path.name == str(file)), file)
 
 
 def _summary(restored: Restored, database: StoreLocation) -> str:

@@ -69,7 +69,7 @@ def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespa
     """Merge the groups except the `kept` ones."""
     if len(kept) < len(groups.sizes):
         _merge(MergePlants(groups.without(kept), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
-    _report_intentional(sum(groups.sizes[each] for each in kept), len(kept))
+    _report_intentional(sum(groups.sizes[group] for group in kept), len(kept))
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -79,7 +79,7 @@ def merge(options: argparse.Namespace) -> int:
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
     with open_reader(options.database) as reader:
-        rows = [find_plant(reader, each) for each in sorted({*ids, into})]
+        rows = [find_plant(reader, plant_id) for plant_id in sorted({*ids, into})]
     edit = MergePlants(PlantGroups.of([rows]), KeepRule.LOWEST_ID, frozenset({into}))
     if not any(page.deleted for page in merge_pages(*edit, lambda _ids: {row.id: row for row in rows})):
         text = Text("The notes of these plants are too long together. A note may have {bytes:,} bytes.")
@@ -139,10 +139,10 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     ids = iter(first.groups.ids)
     for size in first.groups.sizes:
         group = [*islice(ids, size)]
-        stay = [each for each in group if each not in going] if going & {*group} else []
+        stay = [plant_id for plant_id in group if plant_id not in going] if going & {*group} else []
         for row in reader.rows(stay).values():
             note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
-            others = comma_list([each for each in group if each != row.id], _MAX_IDS)
+            others = comma_list([plant_id for plant_id in group if plant_id != row.id], _MAX_IDS)
             output.write(f"{plant_line(row)}  takes in {others}{note}")
     return _report_preview(sum(len(page.deleted) for page in merge_pages(*edit, reader.rows)))
 
@@ -157,8 +157,8 @@ def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
     numbers = chain.from_iterable(repeat(number, size) for number, size in enumerate(groups.sizes))
     for start in range(0, len(groups.ids), _PAGE):
         ids = groups.ids[start : start + _PAGE].tolist()
-        found = reader.rows(ids)
-        yield from ((number, found[each]) for number, each in zip(numbers, ids, strict=False) if each in found)
+        rows = reader.rows(ids)
+        yield from ((number, rows[key]) for number, key in zip(numbers, ids, strict=False) if key in rows)
 
 
 def _text_lines(members: Iterator[Member]) -> Iterator[str]:

@@ -46,9 +46,9 @@ def labels(options: argparse.Namespace) -> int:
     display.use_offscreen()
     from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
 
-    found = [each for each in SHEETS if options.sheet.casefold() in each.name.casefold()]
+    found = [sheet for sheet in SHEETS if options.sheet.casefold() in sheet.name.casefold()]
     if not found:
-        names = "; ".join(each.name for each in SHEETS)
+        names = "; ".join(sheet.name for sheet in SHEETS)
         options.parser.error(Text("there is no sheet “{sheet}”; known are: {names}", sheet=options.sheet, names=names))
     sheet = found[0]
     content = Content(tag=not options.line, id=not options.line, line=options.line)

@@ -59,7 +59,7 @@ def selfcheck(_options: argparse.Namespace) -> int:
     qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
     words = words_for_cancel()
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
-    problems += [f"the texts of {each} are not complete" for each in words if len({*words[each]}) > 1]
+    problems += [f"the texts of {language} are not complete" for language in words if len({*words[language]}) > 1]
     output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict(), "cancel": words}, indent=2))
     return 1 if problems else 0
 

@@ -76,4 +76,4 @@ def _copy_searches(source: StoreLocation, target: StoreLocation) -> None:
     known = settings.load(file)
     if searches := settings.of_store(known, source.key).get("searches"):
         with contextlib.suppress(OSError):  # the plants are copied
-            settings.update(file, lambda each: settings.with_store(each, target.key, {"searches": searches}), known)
+            settings.update(file, lambda now: settings.with_store(now, target.key, {"searches": searches}), known)

@@ -242,7 +242,7 @@ class ActivityPanel(QWidget):
         refused = [entry for entry in self._entries if entry.number is not None]
         self._listed_entries = refused if self._refused_box.isChecked() else self._entries
         self._table.show_rows(
-            [self._cells(each) for each in self._listed_entries], [each.key for each in self._listed_entries]
+            [self._cells(entry) for entry in self._listed_entries], [entry.key for entry in self._listed_entries]
         )
         self._pages.setCurrentIndex(0 if self._listed_entries else 1)
         none = self.tr("No program has sent a request since PlantDesk was started.")

@@ -195,9 +195,8 @@ class ApiStatus(QWidget):
         """Show the address if the line has room for all of it."""
         is_used = isinstance(self._state, On) and self._has_tokens
         self._copy_button.setVisible(is_used)
-        needed = sum(
-            each.sizeHint().width() + S for each in (self._icon, self._state_button, self._address, self._copy_button)
-        )
+        widgets = (self._icon, self._state_button, self._address, self._copy_button)
+        needed = sum(widget.sizeHint().width() + S for widget in widgets)
         self._address.setVisible(is_used and self.width() >= needed)
 
     @Slot()

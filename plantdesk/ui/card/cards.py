@@ -73,7 +73,7 @@ class _HistoryStep(NamedTuple):
         """The names of the fields that the change has given another value."""
         if self.before is None:
             return []
-        return [each for each in _FIELDS if getattr(self.before, each) != getattr(self.after, each)]
+        return [field for field in _FIELDS if getattr(self.before, field) != getattr(self.after, field)]
 
 
 def history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[HistoryLine]:

@@ -385,7 +385,7 @@ class NoteDrafts(QObject):
             self.current.update_stored(row)
         else:
             self.finish()
-            waiting = [each for each in self._unsaved if each.row.id == row.id and each.is_waiting]
+            waiting = [draft for draft in self._unsaved if draft.row.id == row.id and draft.is_waiting]
             self.current = waiting[0] if waiting else self._make_draft(opened, row)
             self.current.resume()
         self._show_text(row)
@@ -402,11 +402,11 @@ class NoteDrafts(QObject):
         drafts = [] if self._opened is None else self._unsaved
         for draft in drafts:
             draft.save()
-        return {each.row.id: each.text for each in drafts}
+        return {draft.row.id: draft.text for draft in drafts}
 
     def remember_waiting(self) -> int:
         """Write the waiting drafts to disk, to be saved at the next start; return their number."""
-        waiting = [] if self._opened is None else [each for each in self._unsaved if each.is_waiting]
+        waiting = [] if self._opened is None else [draft for draft in self._unsaved if draft.is_waiting]
         if self._opened is not None:
             self._remember(waiting)
         return len(waiting)
@@ -414,7 +414,7 @@ class NoteDrafts(QObject):
     def close(self) -> None:
         """Save the unsaved drafts; for the next start, write drafts to disk that a server does not save in time."""
         drafts = self._unsaved
-        unsaved = [each for each in drafts if each.is_waiting]
+        unsaved = [draft for draft in drafts if draft.is_waiting]
         for draft in drafts:
             draft.save_both()
         if self._context.location.server is not None:
@@ -429,7 +429,7 @@ class NoteDrafts(QObject):
 
     @property
     def _unsaved(self) -> list[NoteDraft]:
-        return [each for each in self.findChildren(NoteDraft) if each.is_dirty]
+        return [draft for draft in self.findChildren(NoteDraft) if draft.is_dirty]
 
     def _make_draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:
         draft = NoteDraft(self._context, opened, row, self)
@@ -447,7 +447,7 @@ class NoteDrafts(QObject):
 
     def _remember(self, drafts: list[NoteDraft]) -> None:
         key = self._context.location.key
-        values = [each.to_json() for each in drafts]
+        values = [draft.to_json() for draft in drafts]
         if values or self._context.preferences.of_store(key).get("notes"):
             self._context.preferences.change_store(key, notes=values)
 

@@ -105,8 +105,8 @@ def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: 
             found = [*_changed_texts(rule, row, is_listed=is_listed)]
             if is_listed:
                 rows += found
-            match_count += sum(each.match_count for each in found if not each.is_blank)
-            if any(not each.is_blank for each in found):
+            match_count += sum(text.match_count for text in found if not text.is_blank)
+            if any(not text.is_blank for text in found):
                 changed_plants += 1
             if time.monotonic() > report_at:
                 task.raise_if_cancelled()
@@ -331,7 +331,7 @@ class _TextDelegate(CellDelegate):
         formats["old"].setFontStrikeOut(True)
         formats["new"] = self._format(font, "ok", "ok_bg")
         formats["new"].setFontWeight(QFont.Weight.DemiBold)
-        return [(shown_text(each), formats[each.kind]) for each in row.segments]
+        return [(shown_text(segment), formats[segment.kind]) for segment in row.segments]
 
     def _format(self, font: QFont, color: str, background: str = "") -> QTextCharFormat:
         text_format = QTextCharFormat()

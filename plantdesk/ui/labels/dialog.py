@@ -212,7 +212,7 @@ class LabelDialog(Dialog):
         set_properties(self._line_edit, invalid=bool(unknown))
         if unknown:
             text = self.tr("{field} is not known. The line may have {name}, {tag}, {id} and {note}.")
-            names = {each: f"{{{each}}}" for each in FIELDS}
+            names = {field: f"{{{field}}}" for field in FIELDS}
             self._message.show_message(Tone.WARNING, text.format(field=unknown, **names))
         if not job.sheet.fits_page:
             self._message.show_message(Tone.WARNING, self.tr("These labels do not fit on the page."))

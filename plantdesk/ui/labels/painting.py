@@ -239,7 +239,7 @@ class Content(NamedTuple):
     @property
     def unknown_field(self) -> str:
         """The first unknown field of the line, with its braces, or an empty text."""
-        return next((each for each in _BRACES.findall(self.line) if not _FIELDS.fullmatch(each)), "")
+        return next((field for field in _BRACES.findall(self.line) if not _FIELDS.fullmatch(field)), "")
 
     def line_of(self, plant: PlantRow) -> str:
         """Return the user's own line, filled in for a plant."""
@@ -343,7 +343,7 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
     """Paint lines at the bottom, below a free height of `reserved` for the name; return the top of the first one."""
     bottom = rect.bottom()
     for lines_above, line in reversed(list(enumerate(lines))):
-        size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
+        size = next((size for size in _LINE_SIZES if size * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
         used = _text_rect(metrics, rect, line)
         room = bottom - rect.top() - reserved - lines_above * metrics.height()

@@ -174,7 +174,7 @@ class AddPlantController(QObject):
         message.show_message(Tone.OK, text, (self.tr("Show it"), show))
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
-        fields = [each.field for each in error.fields]
+        fields = [invalid.field for invalid in error.fields]
         self._form.show_errors(fields, error_text(error), *([self._next_id_action()] if FieldName.ID in fields else []))
         self._form.focus_field(fields[0])
 

@@ -74,7 +74,7 @@ class AddQueue(QObject):
         """The probable ID of the next plant, after the plants that are being saved; None if unknown."""
         if self._next_id is None:
             return None
-        return self._next_id + sum(entry.id is None for each in self.outbox.saving for entry in each.entries)
+        return self._next_id + sum(entry.id is None for item in self.outbox.saving for entry in item.entries)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Use this store, also for submissions from before it was open."""
@@ -83,7 +83,7 @@ class AddQueue(QObject):
         self.outbox.error = None
         self._query_next_id()
         self.outbox.is_disconnected = isinstance(store.write_error, StoreUnreachableError)
-        sent = [each.sent_at for each in self.outbox.sent_by_earlier_window]
+        sent = [submission.sent_at for submission in self.outbox.sent_by_earlier_window]
         if sent and not store.desk:  # the clock of a server may differ
             queries.run(self, partial(_added_since, time=min(sent)), self._drop_stored)
         self._send()
@@ -245,13 +245,13 @@ class RememberedPlants(QObject):
         before, self._store_key = self._store_key, location.key
         remembered = self._preferences.of_store(location.key)
         unsaved = remembered.get("unsaved")
-        found = [submission_from_json(each) for each in (unsaved if isinstance(unsaved, list) else [])]
+        found = [submission_from_json(value) for value in (unsaved if isinstance(unsaved, list) else [])]
         draft = submission_from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
         if draft is not None and self._form.is_empty:
             self._form.fill(draft.texts)
         else:
             found.append(draft)
-        self._queue.submit(*(each for each in found if each is not None))
+        self._queue.submit(*(submission for submission in found if submission is not None))
         if before is not None:
             self._preferences.change_store(before, unsaved=[], draft=[])
 
@@ -261,7 +261,7 @@ class RememberedPlants(QObject):
         if self._store_key is not None:
             outbox, draft = self._queue.outbox, self._form.draft()
             edited = [] if outbox.edited is None or draft else [outbox.edited]
-            submissions = [each.to_json(error_text) for each in [*edited, *outbox.submissions]]
+            submissions = [submission.to_json(error_text) for submission in [*edited, *outbox.submissions]]
             known = self._preferences.of_store(self._store_key)
             if submissions or draft or known.get("unsaved") or known.get("draft"):
                 self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)

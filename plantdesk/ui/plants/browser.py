@@ -141,7 +141,7 @@ class PlantBrowser(QFrame):
 
     def set_order(self, order: str) -> None:
         """Sort by a column, newest and largest ID first, otherwise ascending."""
-        column = next(each for each in Column if each.order == order)
+        column = next(column for column in Column if column.order == order)
         is_descending = column in {Column.ADDED, Column.ID}
         self.table.sortByColumn(column, Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder)
 

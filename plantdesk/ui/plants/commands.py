@@ -203,7 +203,7 @@ class SelectionCommands(QObject):
 
 def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
     rows = sorted(reader.rows(ids).items())
-    return [EnteredPlant(row.name, row.tag, None, notes.get(each, row.note or "") or None) for each, row in rows]
+    return [EnteredPlant(row.name, row.tag, None, notes.get(key, row.note or "") or None) for key, row in rows]
 
 
 class ViewCommands(QObject):

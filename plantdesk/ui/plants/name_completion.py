@@ -229,18 +229,18 @@ def known_names(context: WindowContext) -> KnownNames | None:
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
     """Return names that begin with a text: first the text itself if it is a name, then the names of plants."""
     own, found = reader.known_names(start, MAX_OFFERS), names()
-    taken = {each.name for each in own}
+    taken = {name.name for name in own}
     others = [] if found is None else found.beginning(start, MAX_OFFERS)
     offers = own + [KnownName(name, None, _LISTED) for name in others if name not in taken]
     typed = start.strip()
-    if typed not in {each.name for each in offers} and reader.names_in_use([typed]):  # cut off by more frequent ones
+    if typed not in {offer.name for offer in offers} and reader.names_in_use([typed]):  # cut off by more frequent ones
         offers.append(KnownName(typed, None, _LISTED))
     return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
 def _similar_names(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
     """Return names of plants that are similar to a name, with their tags."""
-    return [KnownName(each.name, each.tag, _SIMILAR) for each in reader.near_names(name, _MAX_SIMILAR)]
+    return [KnownName(near.name, near.tag, _SIMILAR) for near in reader.near_names(name, _MAX_SIMILAR)]
 
 
 class NameDelegate(OfferDelegate):

@@ -121,7 +121,7 @@ class QuickEntry(Dialog):
             self._show_refusal(error)
 
     def _show_refusal(self, error: Exception) -> None:
-        fields = [each.field for each in error.fields] if isinstance(error, InvalidPlantError) else [FieldName.ID]
+        fields = [invalid.field for invalid in error.fields] if isinstance(error, InvalidPlantError) else [FieldName.ID]
         self.form.show_errors(fields, error_text(error))
         self.form.focus_field(fields[0])
 

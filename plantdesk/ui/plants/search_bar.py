@@ -191,7 +191,7 @@ class SearchBar(QWidget):
         elif not add:
             self.set_search(search_text([term]))
         elif term in self.filters:
-            self.set_filters([each for each in self.filters if each != term])
+            self.set_filters([other for other in self.filters if other != term])
         else:
             self.set_filters((*self.filters, term))
 
@@ -204,7 +204,7 @@ class SearchBar(QWidget):
     def replace_tag(self, old: str, new: str | None) -> None:
         """Update the filters after a tag was renamed, or removed (None)."""
         filters = [moved_filter(term, old, new) for term in self.filters]
-        self.set_filters([each for each in filters if each is not None])
+        self.set_filters([term for term in filters if term is not None])
 
     def set_counts(self, counts: Counts) -> None:
         """Offer the counted tags and sources as completions."""
@@ -213,7 +213,7 @@ class SearchBar(QWidget):
     def why_nothing(self) -> str:
         """Return a sentence about why no plant matches."""
         terms = parse_terms(self.text)
-        days = [each.text for each in terms if isinstance(each, Contains) and each.text.startswith("added:")]
+        days = [term.text for term in terms if isinstance(term, Contains) and term.text.startswith("added:")]
         if days:
             text = self.tr("{day} is not a day. Write added:today, added:7d, added:2026-11 or added:2026-11-21.")
             return text.format(day=quoted(days[0].removeprefix("added:")))
@@ -293,7 +293,7 @@ class SearchBar(QWidget):
         scaled = self._theme.metrics.scaled
         width = self.window().width()
         if self._count is not None and self.text and width < scaled(_SHORT):
-            found, total = ("…" if each is None else QLocale().toString(each) for each in self._count)
+            found, total = ("…" if count is None else QLocale().toString(count) for count in self._count)
             text = found
             if width >= scaled(_SHORTEST):
                 text = self.tr("{shown} of {total}").format(shown=found, total=total)
@@ -348,4 +348,4 @@ class SearchBar(QWidget):
     def _on_removed(self, term: Term) -> None:
         if len(self.filters) == 1:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.set_filters([each for each in self.filters if each != term])
+        self.set_filters([other for other in self.filters if other != term])

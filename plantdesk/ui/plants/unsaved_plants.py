@@ -31,7 +31,7 @@ _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 def plants_of(submissions: Sequence[Submission]) -> int:
     """Return the number of plants; a postponed one counts."""
-    return sum(max(len(each.entries), 1) for each in submissions)
+    return sum(max(len(submission.entries), 1) for submission in submissions)
 
 
 def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
@@ -139,16 +139,16 @@ class UnsavedPlants(QFrame):
     def _chosen(self) -> list[Submission]:
         """The submissions of the actions: the selected ones, or all, without unknown outcomes."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
-        return [each for each in chosen if not self._outbox.has_unknown_outcome(each)]
+        return [submission for submission in chosen if not self._outbox.has_unknown_outcome(submission)]
 
     @Slot()
     def _show_actions(self) -> None:
         self._action_row.show_actions(self._actions_for(self._chosen))
 
     def _actions_for(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
-        taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
+        taken = [submission for submission in chosen if isinstance(submission.error, IdTakenError)]
         states = {SubmissionState.REFUSED} | ({SubmissionState.WAITING} if self._outbox.can_retry else set())
-        failed = [each for each in chosen if each.state in states and each not in taken]
+        failed = [submission for submission in chosen if submission.state in states and submission not in taken]
         if taken:
             label = _label(taken, self.tr("Use the next free ID"), Text("Use free IDs for {count:,} plants"))
             yield label, partial(self._queue.retry, taken, with_free_ids=True)

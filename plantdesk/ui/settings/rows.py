@@ -96,7 +96,7 @@ class BackupRows(QObject):
 
     def _on_listed(self, backups: Sequence[Backup]) -> None:
         self._last.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
-        size = next((each.size for each in backups if each.kind is not BackupKind.DAMAGED), None)
+        size = next((backup.size for backup in backups if backup.kind is not BackupKind.DAMAGED), None)
         oldest = self.tr("The oldest goes first. Those that you make stay.")
         each = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
         self._keep.set_hint(oldest + each)
@@ -174,8 +174,8 @@ class SettingRows(QObject):
         change = self._preferences.change
         modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
         mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
-        names = sorted((translation.name_of(each), each) for each in languages.available())
-        in_qt = [(name, each) for name, each in names if name]  # without languages that Qt does not know
+        names = sorted((translation.name_of(code), code) for code in languages.available())
+        in_qt = [(name, code) for name, code in names if name]  # without languages that Qt does not know
         known = [(self.tr("As the system"), ""), *in_qt]
         language = self._choice(
             known, lambda: self._preferences.settings.language, lambda value: change(language=value)

@@ -265,7 +265,7 @@ class OtherComputers(PlainLabel):
         name = shortened(one_line(others[0].name), _MAX_NAME_LENGTH) if len(others) == 1 else translated(count)
         self.setText(name)
         self.setVisible(bool(others))
-        names = [f"{one_line(each.name)} {each.version}" for each in sorted(desks, key=lambda desk: not desk.is_own)]
+        names = [f"{one_line(desk.name)} {desk.version}" for desk in sorted(desks, key=lambda desk: not desk.is_own)]
         set_tool_tip(self, QLocale().createSeparatedList(names))
 
 
@@ -279,7 +279,7 @@ def cloud_of(folder: Path) -> str:
         service = _CLOUDS.get(name) or _CLOUDS.get(name.partition(" - ")[0])  # “OneDrive - Company”
         if service is not None:
             return service
-    return next((_CLOUDS["nextcloud"] for each in (folder, *folder.parents) if _has_journal(each)), "")
+    return next((_CLOUDS["nextcloud"] for parent in (folder, *folder.parents) if _has_journal(parent)), "")
 
 
 def is_remote(folder: Path) -> bool:

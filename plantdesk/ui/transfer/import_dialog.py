@@ -77,7 +77,7 @@ class RefusedDialog(Dialog):
         rows = [
             (row.line, translated(row.reason), row.values.get("id", ""), row.values.get("name", "")) for row in listed
         ]
-        table.show_rows([tuple(one_line(str(each)[:300]) for each in row) for row in rows])
+        table.show_rows([tuple(one_line(str(value)[:300]) for value in row) for row in rows])
         more = count - len(rows)
         text = self.tr("{count} more are in the file that you can save.").format(count=QLocale().toString(more))
         self._message = MessageLine(theme)
@@ -119,13 +119,13 @@ class OutcomePanel(QFrame):
         super().__init__()
         self.setProperty("card", "true")
         self._theme = theme
-        self._icons = [Icon(theme, *each) for each in _ICONS]
+        self._icons = [Icon(theme, *icon) for icon in _ICONS]
         self._counts = [
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._buttons = {each: self._make_show_button(is_invalid=each == _INVALID) for each in (_CONFLICTS, _INVALID)}
-        self._texts = [PlainLabel(wrapped=each in self._buttons) for each in range(len(_ICONS))]
+        self._buttons = {line: self._make_show_button(is_invalid=line == _INVALID) for line in (_CONFLICTS, _INVALID)}
+        self._texts = [PlainLabel(wrapped=number in self._buttons) for number in range(len(_ICONS))]
         self.conflict_choice = self._make_combo(
             self.tr("Rows whose ID is taken"),
             (

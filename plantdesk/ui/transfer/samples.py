@@ -150,5 +150,5 @@ def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tu
     if entry is None or entry.change.plants != plants:  # it may be the import of a file
         return None
     view = View(Selection.of(AddedBy(source.kind, source.label)))
-    ids = [each for chunk in reader.ids(view) for each in chunk]
+    ids = [plant_id for chunk in reader.ids(view) for plant_id in chunk]
     return entry.change, sum(row.version != entry.change.number for row in reader.rows(ids).values())

@@ -80,7 +80,7 @@ class RestoreDialog(Dialog):
     def _on_listed(self, backups: list[Backup]) -> None:
         self._listed = backups
         self._table.show_rows(
-            [(_local_time(each.made_at), self._kind_text(each.kind), size_text(each.size)) for each in backups]
+            [(_local_time(backup.made_at), self._kind_text(backup.kind), size_text(backup.size)) for backup in backups]
         )
         self._card.setVisible(bool(backups))
         self.fit_height(self.width())

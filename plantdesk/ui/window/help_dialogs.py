@@ -74,7 +74,7 @@ class ManualDialog(Dialog):
         self._remark = PlainLabel(tone="muted")
         self._remark.hide()
         self._sources = [self._summary(), *map(manual.page_text, manual.PAGES)]
-        self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
+        self._titles = [source.partition("\n")[0].removeprefix("# ") for source in self._sources]
         self._texts = [_plain_text(source) for source in self._sources]
         #: The search as a regular expression, and the rows of the pages that have it.
         self._pattern = QRegularExpression()
@@ -374,7 +374,7 @@ def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
     """Return the first key, the usual one, and the text of each command."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
-    return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
+    return [(action.shortcut().toString(native), action.iconText().rstrip("…")) for action in actions]
 
 
 def _key_caps(keys: str) -> QWidget:

@@ -49,7 +49,7 @@ class Stores(Feature):
         super().set_store(opened)
         location = self.context.location
         if not location.is_own and _is_text(location.url):
-            others = [each for each in self._recent if each != location.url]
+            others = [url for url in self._recent if url != location.url]
             self.context.preferences.change(recent_stores=[location.url, *others][:_MAX_RECENT])
 
     @property
@@ -68,7 +68,7 @@ class Stores(Feature):
         self.context.preferences.change(recent_stores=[])
 
     def _forget(self, url: str) -> None:
-        self.context.preferences.change(recent_stores=[each for each in self._recent if each != url])
+        self.context.preferences.change(recent_stores=[other for other in self._recent if other != url])
 
     @Slot()
     def choose(self) -> None:
@@ -193,4 +193,4 @@ def _folder_text(location: StoreLocation) -> str:
 
 def _is_text(url: str) -> bool:
     """Return whether a path has no undecodable bytes, so that it can be saved and passed to another process."""
-    return url.isprintable() or not any("\ud800" <= each <= "\udfff" for each in url)
+    return url.isprintable() or not any("\ud800" <= character <= "\udfff" for character in url)

@@ -250,7 +250,7 @@ class PlantModel(QAbstractTableModel):
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
         """Return the row numbers of those plants that are in the table. Takes 70 ms at a million rows."""
         requested = frozenset(plant_ids)
-        return {each: row for row, each in enumerate(self.rows.ids) if each in requested} if requested else {}
+        return {key: row for row, key in enumerate(self.rows.ids) if key in requested} if requested else {}
 
     @override
     def rowCount(self, parent: Index | None = None) -> int:

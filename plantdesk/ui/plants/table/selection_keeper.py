@@ -207,7 +207,7 @@ class SelectionKeeper(QObject):
 
     def _selected_ranges(self) -> list[_RowRange]:
         ranges = self._table.selectionModel().selection().toList()
-        return sorted(_RowRange(each.top(), each.bottom()) for each in ranges if each.left() == 0)
+        return sorted(_RowRange(item.top(), item.bottom()) for item in ranges if item.left() == 0)
 
     def _select_ranges(self, ranges: Iterable[_RowRange]) -> None:
         selection = QItemSelection()

@@ -103,7 +103,7 @@ class PlantTableView(QTableView):
         """Set the layout from `to_json`, with defaults for invalid values."""
         self.columns.restore(values)
         self.set_compact(compact=values.get("compact") is True)
-        column = next((each for each in Column if each.order == values.get("order")), Column.ADDED)
+        column = next((column for column in Column if column.order == values.get("order")), Column.ADDED)
         is_ascending = values.get("descending") is False
         self.sortByColumn(column, Qt.SortOrder.AscendingOrder if is_ascending else Qt.SortOrder.DescendingOrder)
 
