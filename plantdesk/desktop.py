@@ -121,10 +121,10 @@ class Desktop(QObject):
         else:
             self.session.handle(request)
 
-    def report_defect(self, what: str) -> None:
+    def report_defect(self, log_text: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
         if self.session is not None:
-            self.session.show_defect(what)
+            self.session.show_defect(log_text)
 
     @Slot()
     def leave(self) -> None:

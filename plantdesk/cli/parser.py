@@ -104,12 +104,12 @@ def _with_suggestion(text: Text, typed: str, known: Iterable[str]) -> Text:
 
 def duration(text: str) -> timedelta:
     """Parse a duration in hours, days or weeks."""
-    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
-    if found is None:
+    match = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    if match is None:
         raise argparse.ArgumentTypeError(
             Text("“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w", text=text)
         )
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def unicode_text(text: str) -> str:

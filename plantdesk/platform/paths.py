@@ -184,10 +184,10 @@ def _folder_of_kind(name: str, platformdirs_name: str) -> Path:
 
     try:
         # Not cached: it takes microseconds, and tests change the environment.
-        found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), platformdirs_name)
+        folder: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), platformdirs_name)
     except RuntimeError as error:
         raise NoHomeFolderError from error
-    return found
+    return folder
 
 
 def resources_folder() -> Path:

@@ -122,10 +122,10 @@ def is_same_user(descriptor: int) -> bool:
 def _is_private_folder(folder: Path) -> bool:
     """Return whether nobody else can put a socket into `folder`."""
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return False
-    return found.st_uid == _user_id() and not found.st_mode & 0o022
+    return status.st_uid == _user_id() and not status.st_mode & 0o022
 
 
 def _user_id() -> int | None:

@@ -128,12 +128,12 @@ class DelimitedTable:
         at = 0
         end = "begin"
         while end:
-            found = self._cell.match(record, at)
-            if found is None:
+            match = self._cell.match(record, at)
+            if match is None:
                 return cells, len(cells) + 1
-            quoted, plain, end = found.groups()
+            quoted, plain, end = match.groups()
             cells.append(plain or None if quoted is None else quoted.replace(2 * self._quote, self._quote))
-            at = found.end()
+            at = match.end()
         return cells, 0
 
     def _fed(self) -> Iterator[str]:
@@ -234,4 +234,4 @@ def _has_blanks(lines: list[str], delimiter: str, quote: str) -> bool:
     """Return whether blanks are between a delimiter and a text in quotes; the last text may be incomplete."""
     text = rf"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*(?:{quote}|\Z)"
     quoted = re.compile(rf"(?:^ *|{re.escape(delimiter)}( *)){text}", re.MULTILINE)
-    return any(found[1] for found in quoted.finditer("\n".join(lines)))
+    return any(match[1] for match in quoted.finditer("\n".join(lines)))

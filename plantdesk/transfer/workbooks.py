@@ -117,13 +117,13 @@ class _Parts:
         The part `""` is the whole file. Raises the exceptions of `elements`.
         """
         folder, name = posixpath.split(part)
-        found: dict[str, tuple[str, str]] = {}
+        relations: dict[str, tuple[str, str]] = {}
         for element in self.elements(f"{folder}/_rels/{name}.rels".lstrip("/"), 2):
             if element.tag == "Relationship" and element.get("TargetMode") != "External":
                 target = unquote(element.attrib["Target"]).replace("\\", "/")
                 kind = element.attrib["Type"].rpartition("/")[2]
-                found[element.attrib["Id"]] = kind, posixpath.normpath(posixpath.join("/", folder, target))[1:]
-        return found
+                relations[element.attrib["Id"]] = kind, posixpath.normpath(posixpath.join("/", folder, target))[1:]
+        return relations
 
     def elements(self, part: str, depth: int, *, is_table: bool = False) -> Iterator[Element]:
         """Yield the elements down to a depth (1: the root) when they end, without the namespace prefix of the root.
@@ -252,7 +252,7 @@ def _unescaped(text: str) -> str:
         return text
     if text == "_xFEFF_":  # PlantDesk 0.1 wrote this for an empty text
         return ""
-    halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    halves = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -284,8 +284,8 @@ class WorkbookTable:
             main = dict(parts.relations("").values())["officeDocument"]
             relations = parts.relations(main)
             sheets = self._read_book(main)
-            found = (relations[sheet] for sheet in sheets if sheet in relations)
-            self._sheets = [*dict.fromkeys(target for kind, target in found if kind == "worksheet")]
+            targets = (relations[sheet] for sheet in sheets if sheet in relations)
+            self._sheets = [*dict.fromkeys(target for kind, target in targets if kind == "worksheet")]
             if not self._sheets:
                 raise KeyError("worksheet")
             kinds = dict(relations.values())

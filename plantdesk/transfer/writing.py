@@ -175,7 +175,7 @@ def _row(number: int, values: Sequence[int | str | None]) -> str:
         if isinstance(value, int):
             cells.append(f'<c r="{letter}{number}"><v>{value}</v></c>')
         elif value is not None:
-            text = _UNFIT.sub(lambda found: f"_x{ord(found[0]):04X}_", value)
+            text = _UNFIT.sub(lambda match: f"_x{ord(match[0]):04X}_", value)
             if len(text) > _MAX_TEXT:
                 reason = Text(
                     "The {field} of plant {id}, row {row:,}, is longer than the {longest:,} characters "

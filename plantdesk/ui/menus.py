@@ -112,13 +112,13 @@ class Menus(QObject):
         """Return all visible commands and the extra ones, with their present texts."""
         for section in Section:
             self._update_section(section)
-        found = []
+        commands = []
         for action in self.actions:
             title = self._submenu_titles.get(action)
             text = action.text() if title is None else f"{title}: {action.text()}"
             if action.isVisible() and text:
-                found.append(Command(_plain_text(text), action, self._search_words.get(action, "")))
-        return found + self.extra_commands()
+                commands.append(Command(_plain_text(text), action, self._search_words.get(action, "")))
+        return commands + self.extra_commands()
 
     def actions_of(self, section: Section) -> list[QAction]:
         """Return the commands of a section."""

@@ -63,11 +63,11 @@ class Preferences(QObject):
         if self._file is None or not self.are_saved:
             return
         try:
-            found = settings_file.read(self._file, self.settings)
+            saved = settings_file.read(self._file, self.settings)
         except (OSError, ValueError, RecursionError):
             return
-        if found != self.settings:
-            self.settings = found
+        if saved != self.settings:
+            self.settings = saved
             self.changed.emit()
 
     def change(self, **values: object) -> None:

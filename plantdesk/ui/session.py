@@ -231,10 +231,10 @@ class Session(QObject):
         if request.address:
             self.workspace.open_plant_url(request.address)
 
-    def show_defect(self, what: str) -> None:
+    def show_defect(self, log_text: str) -> None:
         """Report a defect in the window; any thread, even after the window was closed."""
         if self.workspace is not None:
-            self.bridge.call(self, self.workspace.show_defect, what)
+            self.bridge.call(self, self.workspace.show_defect, log_text)
 
     def may_close_store(self) -> bool:
         """Return whether the store can be closed now; otherwise explain why not."""

@@ -246,9 +246,9 @@ class Workspace(Page):
         self._api.tokens_listed.connect(self._tray.show_tokens)
         self._window.closing.connect(self._tray.end)
 
-    def show_defect(self, what: str) -> None:
-        """Report an unexpected failure; `what` is the text of the log, masked."""
-        self._defect_notice.show_defect(what)
+    def show_defect(self, log_text: str) -> None:
+        """Report an unexpected failure; `log_text` is the text of the log, masked."""
+        self._defect_notice.show_defect(log_text)
 
     def open_quick(self, token: str) -> None:
         """Raise the quick entry; `token` is the activation token of Wayland."""

@@ -34,14 +34,14 @@ def backup(options: argparse.Namespace) -> int:
 
 def _list(backups: StoreBackups, *, as_json: bool) -> int:
     """Print the backups, newest first, as a table or in JSON."""
-    found = backups.newest_first()
+    listed = backups.newest_first()
     if as_json:
-        print_json([_backup_json(backup) for backup in found])
+        print_json([_backup_json(backup) for backup in listed])
         return 0
-    if not found:
+    if not listed:
         output.report("There are no backups yet. Make one with: plantdesk backup")
         return 0
-    rows = [(local_time(each.made_at), each.kind, f"{ceil(each.size / 1024):,} KiB", each.path.name) for each in found]
+    rows = [(local_time(item.made_at), item.kind, f"{ceil(item.size / 1024):,} KiB", item.path.name) for item in listed]
     print_table(("MADE", "WHY", "SIZE", "FILE"), rows)
     output.write(f"\nThey are in {backups.folder}")
     return 0
@@ -61,8 +61,8 @@ def restore(options: argparse.Namespace) -> int:
         output.write(str(preview_text(preview, file.name)))
         if options.dry_run or preview.changes_nothing:
             return 0
-        which = "Restore this for all computers of the shared store?" if backups.is_shared else "Restore?"
-        confirm(f"{which} The present state is backed up first.", Text("Nothing was restored"))
+        question = "Restore this for all computers of the shared store?" if backups.is_shared else "Restore?"
+        confirm(f"{question} The present state is backed up first.", Text("Nothing was restored"))
     restored = backups.restore(file, COMMAND)
     if options.yes:  # no preview before: checking each row of the backup takes seconds
         output.write(str(preview_text(restored.preview, file.name)))

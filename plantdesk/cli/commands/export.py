@@ -46,11 +46,11 @@ def labels(options: argparse.Namespace) -> int:
     display.use_offscreen()
     from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
 
-    found = [sheet for sheet in SHEETS if options.sheet.casefold() in sheet.name.casefold()]
-    if not found:
+    sheets = [sheet for sheet in SHEETS if options.sheet.casefold() in sheet.name.casefold()]
+    if not sheets:
         names = "; ".join(sheet.name for sheet in SHEETS)
         options.parser.error(Text("there is no sheet “{sheet}”; known are: {names}", sheet=options.sheet, names=names))
-    sheet = found[0]
+    sheet = sheets[0]
     content = Content(tag=not options.line, id=not options.line, line=options.line)
     if content.unknown_field:
         known = Text("{field} is not known in --line; it may have {{name}}, {{tag}}, {{id}} and {{note}}")

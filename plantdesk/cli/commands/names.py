@@ -39,10 +39,10 @@ def info(options: argparse.Namespace) -> int:
     known = _known_names(options.database)
     if options.json:
         about = known.about()
-        found: dict[str, object] = {"names": 0, "source": None, "made_at": None}
+        values: dict[str, object] = {"names": 0, "source": None, "made_at": None}
         if about is not None:
-            found = {"names": about.names, "source": about.source, "made_at": iso_time(about.made_at)}
-        print_json(found)
+            values = {"names": about.names, "source": about.source, "made_at": iso_time(about.made_at)}
+        print_json(values)
     else:
         made = _existing_list(known)
         output.write(f"{_title(made)}, {local_time(made.made_at)}")

@@ -89,12 +89,12 @@ def _import_problems() -> list[str]:
     import plantdesk
 
     problems = []
-    for found in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
+    for module in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
         try:
-            import_module(found.name)
+            import_module(module.name)
         except ImportError as error:  # this module or one of its imports is missing
             if error.name != _EXTRA:
-                problems.append(f"{found.name} cannot be imported: {error}")
+                problems.append(f"{module.name} cannot be imported: {error}")
     return problems
 
 

@@ -83,8 +83,8 @@ class _HealthReporter:
 
 def _event_json(event: PlantEvent) -> str:
     plant = None if event.plant is None else event.plant._asdict()
-    facts = {"position": event.position, "event": str(event.kind), "id": event.id, "plant": plant}
-    return json.dumps({**facts, "change": event.change})
+    values = {"position": event.position, "event": str(event.kind), "id": event.id, "plant": plant}
+    return json.dumps({**values, "change": event.change})
 
 
 def _event_text(event: PlantEvent) -> str:

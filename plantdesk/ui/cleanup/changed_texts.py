@@ -102,11 +102,11 @@ def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: 
         for row in reader.selected(plants):
             searched_plants += 1
             is_listed = len(rows) < MAX_LISTED
-            found = [*_changed_texts(rule, row, is_listed=is_listed)]
+            changed = [*_changed_texts(rule, row, is_listed=is_listed)]
             if is_listed:
-                rows += found
-            match_count += sum(text.match_count for text in found if not text.is_blank)
-            if any(not text.is_blank for text in found):
+                rows += changed
+            match_count += sum(text.match_count for text in changed if not text.is_blank)
+            if any(not text.is_blank for text in changed):
                 changed_plants += 1
             if time.monotonic() > report_at:
                 task.raise_if_cancelled()

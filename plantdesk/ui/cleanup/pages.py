@@ -132,12 +132,12 @@ class DuplicatesPage(CleanUpPage):
     def is_reading(self) -> bool:
         return self._task is not None
 
-    def _on_found(self, found: tuple[PlantGroups, set[int]]) -> None:
+    def _on_found(self, result: tuple[PlantGroups, set[int]]) -> None:
         self._task = None
-        if found == self._found:
+        if result == self._found:
             self._show_counts()
             return
-        self._found = groups, excluded = found
+        self._found = groups, excluded = result
         self._model.set_groups(groups, excluded)
         if not groups.sizes:
             self._show_text(self.tr("No two plants are alike."))
@@ -322,8 +322,8 @@ class TagsPage(CleanUpPage):
         likeness = SimilarityOptions(*(box.isChecked() for box in self._likeness_checks))
         self._opened.queries.run(self, partial(_find_similar_tags, likeness=likeness), self._on_found)
 
-    def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
-        self._tags, groups = found
+    def _on_found(self, result: tuple[dict[str, int], list[dict[str, int]]]) -> None:
+        self._tags, groups = result
         if groups == self._listed_groups:
             self._show_counts()
             return

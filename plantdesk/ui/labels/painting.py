@@ -245,8 +245,8 @@ class Content(NamedTuple):
         """Return the user's own line, filled in for a plant."""
 
         def value(field: re.Match[str]) -> str:
-            found = getattr(plant, field[1])
-            return "" if found is None else str(found)[:_MAX_TEXT_LENGTH]
+            content = getattr(plant, field[1])
+            return "" if content is None else str(content)[:_MAX_TEXT_LENGTH]
 
         return _FIELDS.sub(value, self.line).strip()
 

@@ -245,13 +245,13 @@ class RememberedPlants(QObject):
         before, self._store_key = self._store_key, location.key
         remembered = self._preferences.of_store(location.key)
         unsaved = remembered.get("unsaved")
-        found = [submission_from_json(value) for value in (unsaved if isinstance(unsaved, list) else [])]
+        restored = [submission_from_json(value) for value in (unsaved if isinstance(unsaved, list) else [])]
         draft = submission_from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
         if draft is not None and self._form.is_empty:
             self._form.fill(draft.texts)
         else:
-            found.append(draft)
-        self._queue.submit(*(submission for submission in found if submission is not None))
+            restored.append(draft)
+        self._queue.submit(*(submission for submission in restored if submission is not None))
         if before is not None:
             self._preferences.change_store(before, unsaved=[], draft=[])
 

@@ -58,8 +58,8 @@ class NameField(LineEdit):
     @property
     def quantity(self) -> int:
         """The number of plants, as in “20 x Salvia”; by default 1."""
-        found = _QUANTITY.match(self.text())
-        return int(found[1]) if found else 1
+        match = _QUANTITY.match(self.text())
+        return int(match[1]) if match else 1
 
     @property
     def name(self) -> str:
@@ -213,8 +213,8 @@ class NameField(LineEdit):
 
 
 def _name_start(text: str) -> int:
-    found = _QUANTITY.match(text)
-    return found.end() if found else 0
+    match = _QUANTITY.match(text)
+    return match.end() if match else 0
 
 
 class TagField(ButtonField):

@@ -228,9 +228,9 @@ def known_names(context: WindowContext) -> KnownNames | None:
 
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
     """Return names that begin with a text: first the text itself if it is a name, then the names of plants."""
-    own, found = reader.known_names(start, MAX_OFFERS), names()
+    own, listed = reader.known_names(start, MAX_OFFERS), names()
     taken = {name.name for name in own}
-    others = [] if found is None else found.beginning(start, MAX_OFFERS)
+    others = [] if listed is None else listed.beginning(start, MAX_OFFERS)
     offers = own + [KnownName(name, None, _LISTED) for name in others if name not in taken]
     typed = start.strip()
     if typed not in {offer.name for offer in offers} and reader.names_in_use([typed]):  # cut off by more frequent ones
@@ -262,8 +262,8 @@ class NameDelegate(OfferDelegate):
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("muted"))
         number = row.adjusted(0, 0, -M, 0)
-        place = QStyle.visualRect(option.direction, row, number)
-        painter.drawText(place, QStyle.visualAlignment(option.direction, _TRAILING), _count_text(offer))
+        rect = QStyle.visualRect(option.direction, row, number)
+        painter.drawText(rect, QStyle.visualAlignment(option.direction, _TRAILING), _count_text(offer))
         room = max(
             self._theme.metrics.scaled(_COUNT_WIDTH), painter.fontMetrics().horizontalAdvance(_count_text(offer)) + M
         )

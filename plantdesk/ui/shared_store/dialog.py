@@ -113,14 +113,14 @@ class SharedStoreDialog(Dialog):
 
     def _show_location(self, address: PostgresLocation) -> None:
         """Fill the fields with a location, and keep its parameters without a field."""
-        given = address.conninfo
+        conninfo = address.conninfo
         self._password_edit.setText(dict(address.secrets).get("password", ""))
         mode = dict(address.parameters).get("sslmode", "")
         shown = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
         self._parameters = tuple((name, value) for name, value in address.parameters if name not in shown)
         for field, name in ((self._host_edit, "host"), (self._port_edit, "port"), (self._user_edit, "user")):
-            field.setText(given.get(name, ""))
-        self._database_edit.setText(given.get("dbname", ""))
+            field.setText(conninfo.get(name, ""))
+        self._database_edit.setText(conninfo.get("dbname", ""))
         self._computer_edit.setText(dict(address.parameters).get("application_name", "") or self._computer_edit.text())
         self._is_mode_chosen = mode in _SSL_MODES
         self._mode_box.setCurrentIndex(_SSL_MODES.index(mode) if mode in _SSL_MODES else self._default_mode())
@@ -146,13 +146,13 @@ class SharedStoreDialog(Dialog):
             parameters.append(("sslmode", chosen))
         if name := self._computer_edit.text().strip():
             parameters.append(("application_name", name))
-        place = ""
+        address = ""
         if not named:
             host = f"[{hosts}]" if hosts.count(":") > 1 else hosts
-            place = f"{host}:{port}" if port else host
-        location = PostgresLocation(
-            self._user_edit.text().strip(), place, self._database_edit.text().strip(), (*parameters, *self._parameters)
-        )
+            address = f"{host}:{port}" if port else host
+        user = self._user_edit.text().strip()
+        database = self._database_edit.text().strip()
+        location = PostgresLocation(user, address, database, (*parameters, *self._parameters))
         return location.with_password(self._password_edit.text())
 
     @Slot()

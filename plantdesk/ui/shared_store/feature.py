@@ -108,7 +108,7 @@ class SharedStore(Feature):
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS_KEY) is True:
             return
         check = self.context.bridge.long_tasks.run
-        check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda found: self._show_folder(*found))
+        check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda result: self._show_folder(*result))
 
     def _show_folder(self, cloud: str, is_remote: bool) -> None:
         """Recommend a shared store for a file in a synchronised or remote folder."""

@@ -161,6 +161,6 @@ class PasswordField(ButtonField):
 
 def side_by_side(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
     """Return two labelled fields side by side, equally wide, or with the first one as `wide` as possible."""
-    both = QWidget()
-    fill(QHBoxLayout(both), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)
-    return both
+    row = QWidget()
+    fill(QHBoxLayout(row), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)
+    return row

@@ -121,10 +121,10 @@ class ExportDialog(Dialog):
 def _format_of(file: Path, chosen: Format) -> Format | None:
     """Return the format of a file by its suffix, or None; `chosen` if it has this suffix as well."""
     suffix = file.suffix.lower()
-    found = SUFFIXES.get(suffix)
-    if found is Format.CSV and chosen is Format.EXCEL:
+    of_suffix = SUFFIXES.get(suffix)
+    if of_suffix is Format.CSV and chosen is Format.EXCEL:
         return chosen
-    return found if found in EXPORT_FORMATS and suffix != ".xlsm" else None  # the written file has no macros
+    return of_suffix if of_suffix in EXPORT_FORMATS and suffix != ".xlsm" else None  # the written file has no macros
 
 
 class ExportController(QObject):

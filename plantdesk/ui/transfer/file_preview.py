@@ -126,11 +126,11 @@ class ColumnTable(QFrame):
     @property
     def columns(self) -> dict[str, Sequence[int]]:
         """The indexes of the columns of each field; the name may have several."""
-        found: dict[str, list[int]] = {}
+        indexes: dict[str, list[int]] = {}
         for column, combo in enumerate(self._combos):
             if combo.currentData():
-                found.setdefault(combo.currentData(), []).append(column)
-        return {field: in_name_order(columns, self._names) for field, columns in found.items()}
+                indexes.setdefault(combo.currentData(), []).append(column)
+        return {field: in_name_order(columns, self._names) for field, columns in indexes.items()}
 
     @property
     def fields(self) -> dict[str, int]:

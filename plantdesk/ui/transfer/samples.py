@@ -135,13 +135,13 @@ def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
     """Add the samples under the next free ids. Raises StoreError and OSError."""
     from plantdesk.domain.imports import ImportRow, OnConflict
 
-    found = store.new_import()
+    plant_import = store.new_import()
     try:
-        found.add([ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)])
-        found.compare(OnConflict.REFUSE, {"tag"})
-        return found.apply(SAMPLES)
+        plant_import.add([ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)])
+        plant_import.compare(OnConflict.REFUSE, {"tag"})
+        return plant_import.apply(SAMPLES)
     finally:
-        found.close()
+        plant_import.close()
 
 
 def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:

@@ -214,8 +214,8 @@ class ButtonField(LineEdit):
         margins = QMargins(*mirrored(self, self.leading_room(), 0, size, 0))
         if margins != self.textMargins():
             self.setTextMargins(margins)
-        place = QRect(self.width() - size - XS, (self.height() - size) // 2, size, size)
-        self.button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
+        rect = QRect(self.width() - size - XS, (self.height() - size) // 2, size, size)
+        self.button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
 
 
 class ComboBox(QComboBox):
@@ -277,9 +277,9 @@ def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wr
 def labelled(text: str, field: QWidget) -> QWidget:
     """Return a field below its label. The label is also the accessible name."""
     field.setAccessibleName(text.replace("&", ""))
-    both = QWidget()
-    fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
-    return both
+    container = QWidget()
+    fill(QVBoxLayout(container), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
+    return container
 
 
 class SearchEdit(ButtonField):
@@ -316,9 +316,9 @@ class SearchEdit(ButtonField):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         size = self._theme.metrics.scaled(ICON)
-        place = QRect(M - 1, (self.height() - size) // 2, size, size)
+        rect = QRect(M - 1, (self.height() - size) // 2, size, size)
         painter = QPainter(self)
-        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place), self.icon)
+        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), rect), self.icon)
         painter.end()
 
     @Slot(str)

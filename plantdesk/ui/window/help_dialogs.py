@@ -32,7 +32,7 @@ from typing_extensions import override
 from plantdesk import __version__
 from plantdesk.domain.folding import searched
 from plantdesk.platform import languages, manual
-from plantdesk.platform.logs import system_facts
+from plantdesk.platform.logs import system_info
 from plantdesk.ui.menus import Command, Menus, Section
 from plantdesk.ui.qt import fill, fitted
 from plantdesk.ui.texts import quoted
@@ -273,13 +273,13 @@ def diagnosis_of(theme: Theme) -> str:
     screen = QGuiApplication.primaryScreen()
     size = screen.size()
     ratio = screen.devicePixelRatio()
-    facts = [
-        *system_facts(),
+    lines = [
+        *system_info(),
         ("Qt", f"{qVersion()}, {QGuiApplication.platformName()}"),
         ("Screen", f"{size.width()} x {size.height()}, scale {ratio:g}"),
         ("Window", f"{theme.mode.value} theme, text size {theme.text_scale:.0%}"),
     ]
-    return "\n".join(f"{name}: {value}" for name, value in facts)
+    return "\n".join(f"{name}: {value}" for name, value in lines)
 
 
 _Group = Enum("_Group", "PLANTS FIND VIEW PROGRAM")
@@ -420,14 +420,14 @@ class CommandSearch(Dialog):
     @Slot(str)
     def _find(self, text: str) -> None:
         """List the commands with all words: first those that begin with the text, disabled ones last."""
-        sought = searched(text)
-        words = sought.split()
-        found = [command for command, content in self._texts.items() if all(word in content for word in words)]
-        self._found = sorted(found, key=lambda command: _rank(command, sought))
+        query = searched(text)
+        words = query.split()
+        matching = [command for command, content in self._texts.items() if all(word in content for word in words)]
+        self._found = sorted(matching, key=lambda command: _rank(command, query))
         self._table.show_rows([_cells(command) for command in self._found])
         self._table.selectRow(0)
-        self._pages.setCurrentIndex(0 if found else 1)
-        if not found:
+        self._pages.setCurrentIndex(0 if matching else 1)
+        if not matching:
             announce(self, self._nothing.text())
 
     @Slot(QModelIndex)
@@ -445,9 +445,9 @@ def _searched(command: Command) -> str:
     return f"{text} {text.replace(' ', '')}"
 
 
-def _rank(command: Command, sought: str) -> tuple[bool, bool, bool]:
+def _rank(command: Command, query: str) -> tuple[bool, bool, bool]:
     text = searched(command.text)
-    return not command.action.isEnabled(), text != sought, not text.startswith(sought)
+    return not command.action.isEnabled(), text != query, not text.startswith(query)
 
 
 def _cells(command: Command) -> list[Cell]:

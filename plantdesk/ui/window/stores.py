@@ -112,24 +112,24 @@ class Stores(Feature):
         return str(documents_folder() if location.is_own or location.folder is None else location.folder)
 
     def _check(self, url: str, on_checked: Callable[[StoreLocation, bool], object]) -> None:
-        shown = self.context.location
+        present = self.context.location
 
         def check(_task: object) -> tuple[StoreLocation, bool]:
             location = location_of(url)
-            return location, location.key == shown.key or location.check()
+            return location, location.key == present.key or location.check()
 
         def on_result(result: tuple[StoreLocation, bool]) -> None:
             location, _ = result
-            if location.key == shown.key:
-                text = self.tr("{store} is open in this window.").format(store=quoted(store_name(shown)))
+            if location.key == present.key:
+                text = self.tr("{store} is open in this window.").format(store=quoted(store_name(present)))
                 self.context.page.toast.show_message(text)
             else:
                 on_checked(*result)
 
         self.context.bridge.long_tasks.run(self, check, on_result, partial(self._on_refused, url))
 
-    def _on_checked(self, location: StoreLocation, found: bool) -> None:
-        if found:
+    def _on_checked(self, location: StoreLocation, exists: bool) -> None:
+        if exists:
             self._start(location)
             return
         text = self.tr("{store} is not there any more, or is empty. It was in {folder}.").format(
@@ -137,8 +137,8 @@ class Stores(Feature):
         )
         self.context.page.toast.show_problem(text, *self._forget_actions(location.url))
 
-    def _on_new_checked(self, location: StoreLocation, found: bool) -> None:
-        if not found:
+    def _on_new_checked(self, location: StoreLocation, exists: bool) -> None:
+        if not exists:
             self._start(location)
             return
         text = self.tr("{store} is there already.").format(store=quoted(location.name))

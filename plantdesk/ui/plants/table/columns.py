@@ -134,8 +134,8 @@ class TableColumns(QObject):
             self._table.setColumnWidth(column, self._column_width(column))
         shown = [column for column in SIZED_COLUMNS if self._is_requested(column)]
         for column, least in _NAME_WIDTHS.items():
-            left = self._table.viewport().width() - sum(self._column_width(column) for column in shown)
-            if column in shown and left < self._theme.metrics.scaled(least):
+            free_width = self._table.viewport().width() - sum(self._column_width(column) for column in shown)
+            if column in shown and free_width < self._theme.metrics.scaled(least):
                 shown.remove(column)
         for column in SIZED_COLUMNS:
             self._table.setColumnHidden(column, column not in shown)

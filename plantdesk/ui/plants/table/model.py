@@ -94,12 +94,12 @@ class PageCache(QObject):
         self._waiting.append(ids)
         self._queries.run(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
 
-    def find(self, view: View, start: str, found: Callable[[int | None], object]) -> None:
+    def find(self, view: View, start: str, done: Callable[[int | None], object]) -> None:
         """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
         if self._name_search is not None:
             self._name_search.cancel()
         self._name_search = self._queries.run(
-            self, lambda reader, _task: reader.first_with_name(view, start), found, self.failed.emit
+            self, lambda reader, _task: reader.first_with_name(view, start), done, self.failed.emit
         )
 
     def put(self, rows: Iterable[PlantRow]) -> None:
