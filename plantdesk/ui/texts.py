@@ -36,7 +36,9 @@ _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 _UNSEEN_BLANKS = re.compile(r"^\s+|\s+$|(?<=\s)\s|[^\S ]")
 _BLANK_MARK = "\u2423"
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_MINUTE = 60
+_HOUR = 3600
+_DAY = 86_400
 
 
 def ago(timestamp: int, now: int) -> str:

@@ -45,7 +45,8 @@ _SHOWN_LINES = 6
 #: Characters of a name that are shown.
 _MAX_NAME_LENGTH = 400
 #: The most tags and sources in a summary.
-_MAX_TAGS, _MAX_SOURCES = 6, 3
+_MAX_TAGS = 6
+_MAX_SOURCES = 3
 
 
 class HistoryLine(NamedTuple):

@@ -117,7 +117,8 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        row, column = self.rows[index.row()], HistoryColumn(index.column())
+        row = self.rows[index.row()]
+        column = HistoryColumn(index.column())
         if isinstance(row, str):
             return row if role == Qt.ItemDataRole.DisplayRole and column is HistoryColumn.TIME else None
         return row if role == ENTRY_ROLE else self._value(row, column, role)

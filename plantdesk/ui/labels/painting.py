@@ -49,7 +49,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: Millimetres by which labels may exceed the page: their makers round inches.
 _TOLERANCE = 0.5
-_A4, _LETTER = QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter
+_A4 = QPageSize.PageSizeId.A4
+_LETTER = QPageSize.PageSizeId.Letter
 _MAX_COUNT = 60
 _MAX_MM = 500.0
 #: The least width and height of a label, in millimetres.

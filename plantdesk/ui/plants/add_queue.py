@@ -144,8 +144,7 @@ class AddQueue(QObject):
         self.changed.emit()
         for submission in due:
             answer = self._answers[submission] = _add(store, submission.entries, is_single=submission.is_single)
-            done, failed = partial(self._on_added, submission), partial(self._on_failed, submission)
-            self._bridge.follow(self, answer, done, failed)
+            self._bridge.follow(self, answer, partial(self._on_added, submission), partial(self._on_failed, submission))
             self._sent(answer)
 
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
@@ -259,7 +258,8 @@ class RememberedPlants(QObject):
     def save(self) -> None:
         """Write form and outbox to disk, unless both are empty there and here."""
         if self._store_key is not None:
-            outbox, draft = self._queue.outbox, self._form.draft()
+            outbox = self._queue.outbox
+            draft = self._form.draft()
             edited = [] if outbox.edited is None or draft else [outbox.edited]
             submissions = [submission.to_json(error_text) for submission in [*edited, *outbox.submissions]]
             known = self._preferences.of_store(self._store_key)

@@ -85,7 +85,8 @@ class EditController(QObject):
     @Slot(int)
     def start(self, column: int) -> None:
         """Edit a cell of the current row, after the save of another plant has ended."""
-        plant_id, opened = self._table.current_id(), self._plants.opened
+        plant_id = self._table.current_id()
+        opened = self._plants.opened
         if opened is None or plant_id is None:
             return
         if self._draft is not None:

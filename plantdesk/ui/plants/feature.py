@@ -73,13 +73,13 @@ class Plants(Feature):
         self._apply_settings()
 
     def _add_to_page(self) -> None:
-        page, browser = self.context.page, self.browser
+        page = self.context.page
         page.add_top_pane(self._form)
-        page.set_main_pane(browser, browser.needed_width)
+        page.set_main_pane(self.browser, self.browser.needed_width)
         page.add_part(PagePart.FORM, self._form, self._form.focus_name)
         page.add_part(PagePart.UNSAVED, self._unsaved, self._unsaved.focus_first)
-        page.add_part(PagePart.SEARCH, browser.search_field, self._focus_search)
-        page.add_part(PagePart.LIST, browser.table, browser.table.setFocus)
+        page.add_part(PagePart.SEARCH, self.browser.search_field, self._focus_search)
+        page.add_part(PagePart.LIST, self.browser.table, self.browser.table.setFocus)
         page.sidebar_pane.changed.connect(self._on_sidebar_changed)
         self.context.status_bar.addPermanentWidget(self.status)
 

@@ -258,15 +258,15 @@ class NameDelegate(OfferDelegate):
 
     @override
     def paint_end(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> int:
-        offer, row = self.offers[index.row()], option.rect
+        offer = self.offers[index.row()]
+        count = _count_text(offer)
+        row = option.rect
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("muted"))
         number = row.adjusted(0, 0, -M, 0)
         rect = QStyle.visualRect(option.direction, row, number)
-        painter.drawText(rect, QStyle.visualAlignment(option.direction, _TRAILING), _count_text(offer))
-        room = max(
-            self._theme.metrics.scaled(_COUNT_WIDTH), painter.fontMetrics().horizontalAdvance(_count_text(offer)) + M
-        )
+        painter.drawText(rect, QStyle.visualAlignment(option.direction, _TRAILING), count)
+        room = max(self._theme.metrics.scaled(_COUNT_WIDTH), painter.fontMetrics().horizontalAdvance(count) + M)
         end = number.right() - room
         if offer.tag is None:
             return end

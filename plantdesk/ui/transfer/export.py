@@ -31,7 +31,9 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _WIDTH = 320
-_ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
+_ALL = "all"
+_SHOWN = "shown"
+_SELECTED = "selected"
 
 
 class ExportDialog(Dialog):

@@ -27,8 +27,12 @@ from plantdesk.ui.undo_stack import AddedPlant, Step
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
 
-_UNDO, _REDO = "undo", "redo"
-_CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
+_UNDO = "undo"
+_REDO = "redo"
+_CUT = "cut"
+_COPY = "copy"
+_PASTE = "paste"
+_SELECT_ALL = "selectAll"
 _MAX_TITLE = 60
 
 

@@ -321,8 +321,8 @@ class PlantModel(QAbstractTableModel):
             view = self.query.view
             self.rows.begin(state, view)
             read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
-            done, failed = partial(self._on_order_read, monotonic()), self._on_order_failed
-            self._queries.run(self, read, done, failed, progress=self._on_order_begun)
+            done = partial(self._on_order_read, monotonic())
+            self._queries.run(self, read, done, self._on_order_failed, progress=self._on_order_begun)
 
     @Slot()
     def _query_if_needed(self) -> None:
