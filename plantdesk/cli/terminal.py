@@ -83,7 +83,7 @@ def confirm(question: str, refusal: Text) -> None:
 
 
 @contextmanager
-def cleaned_up_when_terminated() -> Iterator[None]:
+def interrupt_on_termination() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process after it as they do."""
     received: list[int] = []
     numbers = [getattr(signal, name) for name in _TERMINATING_SIGNALS if hasattr(signal, name)]
@@ -107,8 +107,8 @@ def cleaned_up_when_terminated() -> Iterator[None]:
 
 @contextmanager
 def interruptible(outcome: str) -> Iterator[None]:
-    """Do as `cleaned_up_when_terminated`, and print `outcome` when a signal, or Ctrl+C, interrupts the block."""
-    with cleaned_up_when_terminated():
+    """Do as `interrupt_on_termination`, and print `outcome` when a signal, or Ctrl+C, interrupts the block."""
+    with interrupt_on_termination():
         try:
             yield
         except (KeyboardInterrupt, InterruptedError):

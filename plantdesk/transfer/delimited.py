@@ -77,7 +77,7 @@ class DelimitedTable:
         #: The lines of the current record so far, and the number of their characters.
         self._raw: list[str] = []
         self._size = 0
-        self._reader = _reader(self._fed(), self.dialect)
+        self._reader = _reader(self._feed_reader(), self.dialect)
         self._cell = _cell_pattern(self.dialect)
 
     def _first_lines(self) -> list[str]:
@@ -101,9 +101,9 @@ class DelimitedTable:
         if cells is None:
             return None
         self._has_header = True
-        return Row(self._line, cells if all(cells) else self._with_none(cells))
+        return Row(self._line, cells if all(cells) else self._empty_as_none(cells))
 
-    def _with_none(self, row: list[str]) -> list[str | None]:
+    def _empty_as_none(self, row: list[str]) -> list[str | None]:
         """Return the cells with None for the empty ones that are not in quotes."""
         raw = "".join(self._raw)
         if self._all_quoted or not self._quote or 2 * self._quote not in raw:
@@ -136,7 +136,7 @@ class DelimitedTable:
             at = match.end()
         return cells, 0
 
-    def _fed(self) -> Iterator[str]:
+    def _feed_reader(self) -> Iterator[str]:
         """Yield the lines for the CSV reader, and keep the lines of the current record."""
         for number, line in self._lines:
             if not self._raw:

@@ -110,14 +110,14 @@ def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
     texts = {name: sample.decode(name, "replace") for name in _LETTERS}
     differing = {name: sum(map(operator.ne, guess, text)) for name, text in texts.items()}
     distinct = [name for name, count in differing.items() if name == expected or 3 * count >= beyond_ascii]
-    misfits = {name: _misfits(texts[name], _LETTERS[name]) for name in distinct}
+    misfits = {name: _count_misfits(texts[name], _LETTERS[name]) for name in distinct}
     least = min(misfits.values())
     # A list of several languages fits none exactly.
     most = {name: min(2 * least if name == expected else least, beyond_ascii // 2) for name in distinct}
     return [name for name in distinct if misfits[name] <= most[name]]
 
 
-def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
+def _count_misfits(text: str, alphabets: tuple[str, ...]) -> int:
     """Return how many characters beyond ASCII are not letters of the best fitting language, or are at odd positions."""
     letters = Counter(character for character in "".join(_RUN.findall(text)).lower() if character.isalpha())
     strange = min(sum(count for letter, count in letters.items() if letter not in alphabet) for alphabet in alphabets)

@@ -206,7 +206,7 @@ def write_plants(
     if file_format is Format.XLSX:
         _write_workbook(file, batches())
     else:
-        with _written(file) as write:
+        with _open_output(file) as write:
             for piece in text_pieces(batches(), file_format):
                 write(piece)
     return count
@@ -228,7 +228,7 @@ def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
 
 
 @contextmanager
-def _written(file: Path) -> Iterator[Callable[[str], object]]:
+def _open_output(file: Path) -> Iterator[Callable[[str], object]]:
     """Yield the function that writes a piece of text to `file`, or to standard output."""
     if str(file) == STANDARD_STREAM:
         yield output.write_data

@@ -110,7 +110,7 @@ class Bridge(QObject):
         Neither is called when `receiver` is deleted by then. Without `failed`, an exception is logged as a defect.
         """
 
-        def pass_on(finished: Future[Any]) -> None:
+        def on_done(finished: Future[Any]) -> None:
             if finished.cancelled():
                 return
             error = finished.exception()
@@ -121,7 +121,7 @@ class Bridge(QObject):
             else:
                 _log.error("A write of the window failed", exc_info=error)
 
-        future.add_done_callback(pass_on)
+        future.add_done_callback(on_done)
 
     def close(self) -> None:
         """Drop all later results, and wait for the short task that runs; long tasks are not waited for."""

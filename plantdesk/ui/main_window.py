@@ -158,7 +158,7 @@ class MainWindow(QMainWindow):
         if event.key() == Qt.Key.Key_Escape:
             self.escape_pressed.emit()
         elif event.key() == Qt.Key.Key_F6:
-            with self._moving_focus():
+            with self._focus_change_by_key():
                 self.part_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() in ENTER_KEYS:
             press_focused_button(self)
@@ -168,11 +168,11 @@ class MainWindow(QMainWindow):
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
         self.focus_moving.emit()
-        with self._moving_focus():
+        with self._focus_change_by_key():
             return super().focusNextPrevChild(following)
 
     @contextmanager
-    def _moving_focus(self) -> Iterator[None]:
+    def _focus_change_by_key(self) -> Iterator[None]:
         """Set `focus_before_keys` while a key moves the focus; widgets that such keys have only passed do not count."""
         if self._focus_state != self._arrived_at:
             self._focus_at_start = self.focusWidget()

@@ -217,20 +217,20 @@ class ConflictQuestion(QObject):
         def ask(error: Exception) -> None:
             title = self.tr("{name} was changed elsewhere and cannot be read now")
             actions = (self.tr("Try again"), again), (self.tr("Discard mine"), self.discarded.emit)
-            self._ask(title, row, f"{error_text(error)}\n{self._yours(mine)}", *actions)
+            self._ask(title, row, f"{error_text(error)}\n{self._own_version_text(mine)}", *actions)
 
         queries.run(self, lambda reader, _task: reader.plant(row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
         """Ask which version to keep: `theirs`, of the store, or `mine`; `keep` saves it."""
-        text = f"{self._yours(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
+        text = f"{self._own_version_text(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
         take = self.tr("Take theirs"), self.discarded.emit
         self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), take)
 
     def ask_about_deleted(self, row: PlantRow, mine: str, add: Answer) -> None:
         """Ask whether to add the plant again."""
         actions = (self.tr("Add it again"), add), (self.tr("Leave it deleted"), self.discarded.emit)
-        self._ask(self._deleted, row, self._yours(mine), *actions)
+        self._ask(self._deleted, row, self._own_version_text(mine), *actions)
 
     def close(self) -> None:
         """Withdraw the question."""
@@ -253,7 +253,7 @@ class ConflictQuestion(QObject):
         bar.clear()
         bar.deleteLater()
 
-    def _yours(self, mine: str) -> str:
+    def _own_version_text(self, mine: str) -> str:
         return self.tr("Yours: {mine}").format(mine=mine)
 
 

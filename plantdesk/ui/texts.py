@@ -176,10 +176,10 @@ def one_line(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n")
     around = zip(" " + text, text, text[1:] + " ", strict=False)
-    return "".join(_shown(character, before, after) for before, character, after in around)
+    return "".join(_visible_character(character, before, after) for before, character, after in around)
 
 
-def _shown(character: str, before: str, after: str) -> str:
+def _visible_character(character: str, before: str, after: str) -> str:
     code = ord(character)
     if character in _LINE_ENDS:
         return "↵"

@@ -211,7 +211,7 @@ def _undo_in_store(store: PlantStore, step: Change | AddedPlant) -> Future[Undon
         return store.undo(step, FORM)
     undone: Future[Undone] = Future()
 
-    def pass_on(deleted: Future[Applied]) -> None:
+    def on_deleted(deleted: Future[Applied]) -> None:
         error = deleted.exception()
         if error is not None:
             undone.set_exception(error)
@@ -219,5 +219,5 @@ def _undo_in_store(store: PlantStore, step: Change | AddedPlant) -> Future[Undon
             undone.set_result(Undone(change, 0))
 
     delete = Delete(step.row.id, step.row.version, step.row.name, undoes_addition=True)
-    store.apply([delete], FORM).add_done_callback(pass_on)
+    store.apply([delete], FORM).add_done_callback(on_deleted)
     return undone

@@ -37,7 +37,7 @@ def duplicates(options: argparse.Namespace) -> int:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
         if not options.merge:
             format_members = _json_lines if options.json else _text_lines
-            for batch in batched(format_members(_members(reader, groups))):
+            for batch in batched(format_members(_read_members(reader, groups))):
                 output.write("\n".join(batch))
         kept = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
     if options.merge and groups.sizes:
@@ -152,7 +152,7 @@ def _report_preview(count: int) -> int:
     return count
 
 
-def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
+def _read_members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
     """Yield the plants of all groups as they are read: one group may have a million."""
     numbers = chain.from_iterable(repeat(number, size) for number, size in enumerate(groups.sizes))
     for start in range(0, len(groups.ids), _PAGE):

@@ -323,7 +323,7 @@ class ChangeList(PlainTable):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER_KEYS or event.key() == Qt.Key.Key_Space:
-            self._act(self.currentIndex())
+            self._request_action(self.currentIndex())
         else:
             super().keyPressEvent(event)
 
@@ -348,7 +348,7 @@ class ChangeList(PlainTable):
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         if index.column() == HistoryColumn.ACTION:
-            self._act(index)
+            self._request_action(index)
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
@@ -358,10 +358,10 @@ class ChangeList(PlainTable):
         if text:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(text).triggered.connect(partial(self._act, QPersistentModelIndex(index)))
+            menu.addAction(text).triggered.connect(partial(self._request_action, QPersistentModelIndex(index)))
             menu.popup(position)
 
-    def _act(self, index: Index) -> None:
+    def _request_action(self, index: Index) -> None:
         entry = self._history.entry_at(index.row())
         if entry is not None and action_text(entry):
             self.action_requested.emit(entry.last)

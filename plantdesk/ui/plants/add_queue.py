@@ -104,13 +104,13 @@ class AddQueue(QObject):
         while self._answers:
             wait(self._answers.values(), _CLOSE_TIMEOUT)
             for submission, answer in [*self._answers.items()]:
-                self._settle(submission, answer.exception() if answer.done() else UnansweredError())
+                self._record_answer(submission, answer.exception() if answer.done() else UnansweredError())
             if self.outbox.error is None:
                 self._send()
         self._store = None
         self.show_no_store()
 
-    def _settle(self, submission: Submission, error: BaseException | None) -> None:
+    def _record_answer(self, submission: Submission, error: BaseException | None) -> None:
         del self._answers[submission]
         if error is None:
             self.outbox.mark_stored(submission)
@@ -149,7 +149,7 @@ class AddQueue(QObject):
 
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
         if submission in self._answers:
-            self._settle(submission, None)
+            self._record_answer(submission, None)
             if isinstance(result, PlantRow) and result.id == self._next_id:
                 self._next_id += 1  # until `Bridge.changed`; after that the store is asked
             self.added.emit(submission, result)
@@ -158,7 +158,7 @@ class AddQueue(QObject):
     def _on_failed(self, submission: Submission, error: Exception) -> None:
         if submission not in self._answers:
             return
-        self._settle(submission, error)
+        self._record_answer(submission, error)
         self.refused.emit(submission)
         if isinstance(error, IdTakenError):
             self._query_next_id()

@@ -222,9 +222,9 @@ class Plants(Feature):
 
     def open_quick(self, token: str) -> None:
         """Show the quick entry; `token` is the activation token of Wayland."""
-        lasting = _lasting(None if self.opened is None else self.opened.store.write_error)
+        lasting = _lasting_error(None if self.opened is None else self.opened.store.write_error)
         refusal = "" if lasting is None else error_text(lasting)
-        self._quick.show_form(token, self._form.tags.stringList(), refusal)
+        self._quick_entry.show_form(token, self._form.tags.stringList(), refusal)
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
@@ -232,7 +232,7 @@ class Plants(Feature):
         self._add_controller.edit_texts([texts.get(name, "") for name in FieldName])
 
     @cached_property
-    def _quick(self) -> QuickEntry:
+    def _quick_entry(self) -> QuickEntry:
         quick = QuickEntry(self.context, self._add_controller.queue)
         self.destroyed.connect(quick.deleteLater)
         quick.ended.connect(self.quick_done)
@@ -328,11 +328,11 @@ class Plants(Feature):
         self.status.show_unsaved("store", is_unsaved=is_shown)
         if error is None:
             self.browser.model.retry()
-        lasting = _lasting(error)
+        lasting = _lasting_error(error)
         self._form.set_refusal("" if lasting is None else error_text(lasting))
         self.context.message.setVisible(lasting is None)
 
 
-def _lasting(error: StoreError | None) -> StoreReadOnlyError | None:
+def _lasting_error(error: StoreError | None) -> StoreReadOnlyError | None:
     """Return the error if no plant can be added for a lasting reason, such as a missing right."""
     return error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None

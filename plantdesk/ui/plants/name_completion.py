@@ -92,9 +92,9 @@ class NameCompletion(QObject):
         if self._name_field.is_filled and not self._name_field.is_fill_seen:
             self._refuse()
         else:
-            self._take()
+            self._accept()
 
-    def _take(self) -> None:
+    def _accept(self) -> None:
         self._name_field.take_fill()
         self._tag_field.take_fill()
         self._hide()
@@ -204,7 +204,7 @@ class NameCompletion(QObject):
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         self._choose(index.row())
-        self._take()
+        self._accept()
 
     @Slot()
     def _refuse(self) -> None:

@@ -216,7 +216,7 @@ class Outbox:
     def drop_stored(self, rows: Sequence[PlantRow]) -> None:
         """Remove plants that an earlier window has stored; `rows` are the latest plants of the form, oldest first."""
         for submission in self.sent_by_earlier_window:
-            other_rows = _without(rows, submission)
+            other_rows = _without_submission(rows, submission)
             if other_rows is None:
                 submission.sent_at = 0
             else:
@@ -224,7 +224,7 @@ class Outbox:
                 self.submissions.remove(submission)
 
 
-def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
+def _without_submission(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
     """Return the rows without those of a submission; None if one is missing: then none of them is stored."""
     others = [*rows]
     for entry in submission.entries:

@@ -105,9 +105,9 @@ class CompleterPopup(QObject):
         kind = event.type()
         if watched is self.view:
             if kind is QEvent.Type.Show:
-                self._follow(self._completer.widget())
+                self._watch_field(self._completer.widget())
             elif kind is QEvent.Type.Hide:
-                self._follow(None)
+                self._watch_field(None)
             elif kind is QEvent.Type.Resize:
                 round_corners(self.view)
         elif watched is self._field and isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
@@ -122,7 +122,7 @@ class CompleterPopup(QObject):
             self.view.hide()
         return False
 
-    def _follow(self, field: QWidget | None) -> None:
+    def _watch_field(self, field: QWidget | None) -> None:
         before, self._field = self._field, field
         if before is not None:
             before.removeEventFilter(self)

@@ -290,9 +290,9 @@ class ShortcutsDialog(Dialog):
 
     def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
-        rows = self._others()
+        rows = self._other_keys()
         for section in Section:
-            rows[_group_of(section)] += _of_section(menus, section)
+            rows[_group_of(section)] += _keys_of_section(menus, section)
         self._rows = rows
         titles = (self.tr("Plants"), self.tr("Find"), self.tr("View"), self.tr("Program"))
         self._titles = dict(zip(_Group, titles, strict=True))
@@ -336,7 +336,7 @@ class ShortcutsDialog(Dialog):
         grid.setColumnStretch(1, 1)
         return column
 
-    def _others(self) -> dict[_Group, list[tuple[str, str]]]:
+    def _other_keys(self) -> dict[_Group, list[tuple[str, str]]]:
         return {
             _Group.PLANTS: [
                 (self.tr("Enter"), self.tr("Add the plant; in the table: edit it")),
@@ -370,7 +370,7 @@ def _group_of(section: Section) -> _Group:
     return _Group.VIEW if section.name.startswith("VIEW") else _Group.PROGRAM
 
 
-def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
+def _keys_of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
     """Return the first key, the usual one, and the text of each command."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
@@ -392,7 +392,7 @@ class CommandSearch(Dialog):
 
     def __init__(self, theme: Theme, commands: Sequence[Command], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Find a command"), parent)
-        self._texts = {command: _searched(command) for command in commands}
+        self._texts = {command: _searchable_text(command) for command in commands}
         self._found: list[Command] = []
         self._field = SearchEdit(theme, self.tr("Type what you want to do"))
         self._table = PlainTable(theme, self.windowTitle(), [self.tr("Command"), self.tr("Keys")])
@@ -423,7 +423,7 @@ class CommandSearch(Dialog):
         query = searched(text)
         words = query.split()
         matching = [command for command, content in self._texts.items() if all(word in content for word in words)]
-        self._found = sorted(matching, key=lambda command: _rank(command, query))
+        self._found = sorted(matching, key=lambda command: _search_rank(command, query))
         self._table.show_rows([_cells(command) for command in self._found])
         self._table.selectRow(0)
         self._pages.setCurrentIndex(0 if matching else 1)
@@ -438,14 +438,14 @@ class CommandSearch(Dialog):
             self.accept()
 
 
-def _searched(command: Command) -> str:
+def _searchable_text(command: Command) -> str:
     """Return the folded text to search for words, with and without spaces: “backup” finds “Back up”."""
     english = languages.current().sources(command.action.text())
     text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
     return f"{text} {text.replace(' ', '')}"
 
 
-def _rank(command: Command, query: str) -> tuple[bool, bool, bool]:
+def _search_rank(command: Command, query: str) -> tuple[bool, bool, bool]:
     text = searched(command.text)
     return not command.action.isEnabled(), text != query, not text.startswith(query)
 

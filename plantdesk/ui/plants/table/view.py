@@ -273,14 +273,14 @@ class PlantTableView(QTableView):
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHoverEvent):
             is_over = event.type() is not QEvent.Type.HoverLeave
-            self._hover(self.rowAt(round(event.position().y())) if is_over else -1)
+            self._set_hovered_row(self.rowAt(round(event.position().y())) if is_over else -1)
         return super().viewportEvent(event)
 
     @Slot()
     def _on_scrolled(self) -> None:
-        self._hover(-1)
+        self._set_hovered_row(-1)
 
-    def _hover(self, row: int) -> None:
+    def _set_hovered_row(self, row: int) -> None:
         if row != self.background.hovered:
             self.background.hovered = row
             self.viewport().update()
