@@ -162,7 +162,7 @@ def _add_add(commands: Commands) -> None:
 
 def _add_backup(commands: Commands) -> None:
     does = "back up all plants and print the path of the backup"
-    command = add_command(commands, "backup", does, "backup.backup", "database")
+    command = add_command(commands, "backup", does, "whole_store.backup", "database")
     command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
     )
@@ -172,7 +172,7 @@ def _add_backup(commands: Commands) -> None:
 
 def _add_copy(commands: Commands) -> None:
     does = "copy a whole store to a new file or an empty database"
-    command = add_command(commands, "copy", does, "sharing.copy")
+    command = add_command(commands, "copy", does, "whole_store.copy")
     command.add_argument("source", metavar="FROM", help="a file, or postgresql://user@host/database")
     command.add_argument("target", metavar="TO", help="a new file, or a database without plants")
     command.add_flag("--json", "print the counts as JSON, for scripts")
@@ -180,14 +180,14 @@ def _add_copy(commands: Commands) -> None:
 
 def _add_migrate(commands: Commands) -> None:
     does = "update a shared store to this version of PlantDesk, for all its computers"
-    command = add_command(commands, "migrate", does, "sharing.migrate", "database")
+    command = add_command(commands, "migrate", does, "whole_store.migrate", "database")
     command.add_flag("--create", "make the store where the database has none")
     command.add_flag("--yes", "do not ask")
 
 
 def _add_roles(commands: Commands) -> None:
     does = "print the SQL of three roles for the users of a shared store; changes nothing"
-    command = add_command(commands, "roles", does, "sharing.print_roles")
+    command = add_command(commands, "roles", does, "whole_store.print_roles")
     command.add_argument("url", metavar="URL", help="the address: postgresql://host/database")
 
 
@@ -230,7 +230,7 @@ def _add_quick(commands: Commands) -> None:
 
 def _add_restore(commands: Commands) -> None:
     does = "restore the plants of a backup, after a preview"
-    command = add_command(commands, "restore", does, "backup.restore", "database")
+    command = add_command(commands, "restore", does, "whole_store.restore", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="a backup: a file, or a name in `backup --list`")
     command.add_flag("--dry-run", "show only what would come back, go and change")
     command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
