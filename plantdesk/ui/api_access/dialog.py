@@ -13,15 +13,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QMenu,
-    QPlainTextEdit,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT

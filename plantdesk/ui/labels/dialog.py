@@ -22,15 +22,7 @@ from typing_extensions import override
 
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
-from plantdesk.ui.labels.painting import (
-    FIELDS,
-    Content,
-    Job,
-    SheetChoice,
-    fit_page,
-    paint_page,
-    to_painter_units,
-)
+from plantdesk.ui.labels.painting import FIELDS, Content, Job, SheetChoice, fit_page, paint_page, to_painter_units
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import translated
 from plantdesk.ui.theme.metrics import XL, L, M, S

@@ -7,15 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPaintEvent
-from PySide6.QtWidgets import (
-    QAbstractScrollArea,
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QScrollBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QHBoxLayout, QPushButton, QScrollArea, QScrollBar, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.qt import application, fill, set_properties

@@ -25,7 +25,8 @@ from plantdesk.ui.qt import application, bring_to_front
 from plantdesk.ui.texts import one_line, translated
 from plantdesk.ui.undo_stack import AddedPlant, Step
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
+from plantdesk.ui.window.command_dialogs import CommandSearch, ShortcutsDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
 
 _UNDO = "undo"
 _REDO = "redo"
