@@ -107,7 +107,7 @@ def interrupt_on_termination() -> Iterator[None]:
 
 @contextmanager
 def interruptible(outcome: str) -> Iterator[None]:
-    """Do as `interrupt_on_termination`, and print `outcome` when a signal, or Ctrl+C, interrupts the block."""
+    """Print `outcome` when Ctrl+C, or a signal of `interrupt_on_termination`, interrupts the block."""
     with interrupt_on_termination():
         try:
             yield

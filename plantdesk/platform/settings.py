@@ -49,7 +49,7 @@ _MAX_STORES = 50
 
 
 class ThemeMode(StrEnum):
-    """The colours that the user may choose."""
+    """The theme that the user chooses."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -102,7 +102,7 @@ class WindowSettings(_KeptSettings):
 
 
 class Settings(_KeptSettings):
-    """All settings."""
+    """All settings of the user, with their defaults."""
 
     theme: ThemeMode = ThemeMode.SYSTEM
     language: str = ""  # empty: the language of the system

@@ -248,4 +248,4 @@ class UnreachedStore:
         done([self.reason] * len(entries))
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""

@@ -1,4 +1,4 @@
-"""`plantdesk history`, `undo` and `redo`."""
+"""`plantdesk history`, `undo` and `redo`: the changes of plants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plantdesk add`, `list`, `get`, `edit` and `delete`."""
+"""`plantdesk add`, `list`, `get`, `edit` and `delete`: one plant, or those that a filter selects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plantdesk import`."""
+"""`plantdesk import`: prints what files contain, and adds their plants."""
 
 from __future__ import annotations
 

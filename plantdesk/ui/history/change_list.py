@@ -57,7 +57,7 @@ _ICONS = {
 
 
 class HistoryColumn(IntEnum):
-    """The columns."""
+    """The columns of the history."""
 
     TIME = 0
     TEXT = 1

@@ -63,7 +63,7 @@ class PagePreview(QFrame):
         self.setAccessibleName(self.tr("Preview of the page"))
 
     def show_page(self, job: Job, page: int) -> None:
-        """Show a page."""
+        """Show a page of `job`, by its number from 0."""
         self._job = job
         self._page = page
         self.update()

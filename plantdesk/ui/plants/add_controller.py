@@ -21,7 +21,7 @@ from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.outbox import EnteredPlant, Submission, SubmissionState
-from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, count_plants
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.undo_stack import AddedPlant, DiscardedPlants, Step, UndoStack
 from plantdesk.ui.widgets.messages import MessageAction, Tone
@@ -199,7 +199,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def _on_discarded(self, submissions: Sequence[Submission]) -> None:
-        count = plants_of(submissions)
+        count = count_plants(submissions)
         title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
         text = translated(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
         self._show_done(DiscardedPlants(title, partial(self.queue.submit, *submissions)), text)

@@ -251,7 +251,7 @@ class PlantBrowser(QFrame):
             self._pages.setCurrentWidget(self.table)
         elif rows.is_complete:
             if self.model.query.text:
-                self._no_match_page.set_text(self.search_bar.why_nothing())
+                self._no_match_page.set_text(self.search_bar.no_match_reason())
                 self._pages.setCurrentWidget(self._no_match_page)
             else:
                 self.welcome.show_store(had_plants=self._had_plants, offers_samples=self.offers_samples)

@@ -33,7 +33,7 @@ _MAX_ID_WIDTH = 150
 
 
 class FieldName(StrEnum):
-    """The fields, with the values of `InvalidField.field`."""
+    """The fields of the form; the values are those of `InvalidField.field`."""
 
     ID = "id"
     NAME = "name"

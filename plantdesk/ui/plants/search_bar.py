@@ -210,7 +210,7 @@ class SearchBar(QWidget):
         """Offer the counted tags and sources as completions."""
         self._completer.set_counts(counts)
 
-    def why_nothing(self) -> str:
+    def no_match_reason(self) -> str:
         """Return a sentence about why no plant matches."""
         terms = parse_terms(self.text)
         days = [term.text for term in terms if isinstance(term, Contains) and term.text.startswith("added:")]

@@ -34,7 +34,7 @@ _MAX_LENGTH = 300
 
 
 class SearchCompleter(QObject):
-    """Completes terms."""
+    """Completes filters, and their values, in the search field."""
 
     #: (term, rest) A term was chosen; `rest` is the text without it.
     completed = Signal(object, str)

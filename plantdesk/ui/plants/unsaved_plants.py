@@ -29,7 +29,7 @@ _MAX_VISIBLE = 4
 _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 
-def plants_of(submissions: Sequence[Submission]) -> int:
+def count_plants(submissions: Sequence[Submission]) -> int:
     """Return the number of plants; a postponed one counts."""
     return sum(max(len(submission.entries), 1) for submission in submissions)
 
@@ -72,7 +72,7 @@ class UnsavedPlants(QFrame):
     @property
     def count(self) -> int:
         """The number of plants in the outbox; 0 while none of them has failed."""
-        return plants_of(self._outbox.submissions) if self._listed else 0
+        return count_plants(self._outbox.submissions) if self._listed else 0
 
     @Slot()
     def show_submissions(self) -> None:

@@ -171,7 +171,7 @@ class TagPill(QWidget):
 
 
 class StatePage(QWidget):
-    """Icon, title, text and buttons, centred."""
+    """The page of an empty state: icon, title, text and buttons, centred."""
 
     def __init__(self, theme: Theme, icon: str, color: str, title: str, parent: QWidget | None = None) -> None:
         """Make a page; `icon` is the icon's name and `color` the name of its colour."""
