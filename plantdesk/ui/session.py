@@ -6,7 +6,6 @@ The window is painted before this module is imported. The store is opened in the
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from functools import partial
 
@@ -287,8 +286,11 @@ class Session(QObject):
 
     def _serve(self, store: PlantStore) -> None:
         self._unserved_store = None
-        self._unsubscribe.append(partial(_end_backups, store.begin_backups(self.bridge.notify_backup)))
+        self._unsubscribe.append(partial(self._end_backups, store.begin_backups(self.bridge.notify_backup)))
         self.api.serve(store)
+
+    def _end_backups(self, end: Callable[[], None]) -> None:
+        self.bridge.long_tasks.run(self, lambda _task: end()).wait(_BACKUP_TIMEOUT)
 
     def _begin_services(self) -> None:
         """Start tray and server: the quick entry alone does not need them."""
@@ -352,10 +354,3 @@ class Session(QObject):
             self.quit_requested.emit()
         elif self.workspace is not None:
             self.workspace.show_no_store(StuckWindowError(location))
-
-
-def _end_backups(end: Callable[[], None]) -> None:
-    """End automatic backups; wait at most two seconds for the one that is being made."""
-    thread = threading.Thread(target=end, name="backups-end", daemon=True)
-    thread.start()
-    thread.join(_BACKUP_TIMEOUT)
