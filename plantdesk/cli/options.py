@@ -264,8 +264,8 @@ def _add_token(commands: Commands) -> None:
     create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
-    shown = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
-    shown.add_flag("--json", "print JSON, for scripts")
+    listed = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
+    listed.add_flag("--json", "print JSON, for scripts")
     revoke = add_command(actions, "revoke", "revoke a token at once", "tokens.revoke", "database")
     revoke.add_argument("name", metavar="NAME", help="its name")
     revoke.add_flag("--remove-plants", "also delete the plants it added")
@@ -339,8 +339,8 @@ def _add_delete(commands: Commands) -> None:
 
 def _add_tag(commands: Commands) -> None:
     actions = add_group(commands, "tag", "list, rename, merge and remove tags")
-    shown = add_command(actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database")
-    shown.add_flag("--json", _JSON)
+    listed = add_command(actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database")
+    listed.add_flag("--json", _JSON)
     rename = add_command(actions, "rename", "rename a tag on all its plants", "tags.rename", "database")
     rename.add_argument("tag", metavar="TAG", help="the tag")
     rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
@@ -384,11 +384,11 @@ def _add_merge_options(command: Parser) -> None:
 def _add_names(commands: Commands) -> None:
     actions = add_group(commands, "names", "import or remove the list of known names, which are offered while you type")
     does = "make the list of a file with one name on each line, or a table with a column of names"
-    made = add_command(actions, "import", does, "names.import_names", "database")
-    made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
-    _add_format(made, tuple(Format))
-    shown = add_command(actions, "info", "show what the list was made of", "names.info", "database")
-    shown.add_flag("--json", _JSON)
+    imported = add_command(actions, "import", does, "names.import_names", "database")
+    imported.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
+    _add_format(imported, tuple(Format))
+    info = add_command(actions, "info", "show what the list was made of", "names.info", "database")
+    info.add_flag("--json", _JSON)
     add_command(actions, "remove", "remove the list", "names.remove", "database")
 
 

@@ -150,8 +150,8 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
 def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:
     """Return the settings with some of the values for one store changed."""
     others = {other: value for other, value in settings.layouts.items() if other != key}
-    kept = dict(list(others.items())[-_MAX_STORES:])
-    return settings.changed(layouts={**kept, key: {**of_store(settings, key), **values}})
+    recent = dict(list(others.items())[-_MAX_STORES:])
+    return settings.changed(layouts={**recent, key: {**of_store(settings, key), **values}})
 
 
 def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:

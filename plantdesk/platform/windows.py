@@ -85,8 +85,8 @@ if sys.platform == "win32":
                 _HWND_BROADCAST, _WM_SETTINGCHANGE, None, "Environment", _SMTO_ABORTIFHUNG, _TIMEOUT_MS, None
             )
 
-    def _is_same_folder(one: str, other: str) -> bool:
-        return _normalized(one) == _normalized(other)
+    def _is_same_folder(first: str, other: str) -> bool:
+        return _normalized(first) == _normalized(other)
 
     def _normalized(folder: str) -> str:
         return os.path.normcase(os.path.expandvars(folder.strip().strip('"'))).rstrip("\\")

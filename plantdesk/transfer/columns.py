@@ -131,7 +131,7 @@ def map_columns(
         if len(several) > 1 and field != "name":
             text = Text("Only the name can be put together from several columns, not “{field}”.")
             raise PlantDeskError(text, field=field)
-    found = {field: at[0] for field, at in positions.items()}
+    first_positions = {field: at[0] for field, at in positions.items()}
     taken = set(itertools.chain.from_iterable(positions.values()))
     headers = [*map(header_key, columns)]
     own = {field: field for field in IMPORTED_FIELDS}
@@ -140,10 +140,10 @@ def map_columns(
     ):  # the more certain ones first
         for at, header in enumerate(headers):
             meant = fields.get(header)
-            if meant is not None and meant not in found and at not in taken:
-                found[meant] = at
+            if meant is not None and meant not in first_positions and at not in taken:
+                first_positions[meant] = at
                 taken.add(at)
-    return found
+    return first_positions
 
 
 def find_layout(rows: Sequence[Sequence[str | None]], columns: Columns, names: Sequence[str] | None = None) -> Layout:
@@ -247,15 +247,15 @@ def _guess_by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dic
     """Guess columns by their texts: IDs are whole numbers and unique, most names differ, tags are short."""
     numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
     words = [at for at, texts in filled.items() if not all(map(_is_number, texts))]
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
     if unique and words:
-        found["id"] = unique[0]
+        positions["id"] = unique[0]
     if names := words or (numbers if is_list else []):
         differing = [at for at in names if 2 * len(set(filled[at])) > len(filled[at])]
-        found["name"] = next(iter(differing), names[0])
-    others = {at: max(map(len, filled[at])) for at in words if at != found.get("name")}
-    return found | _guess_tag_and_note(others)
+        positions["name"] = next(iter(differing), names[0])
+    others = {at: max(map(len, filled[at])) for at in words if at != positions.get("name")}
+    return positions | _guess_tag_and_note(others)
 
 
 def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:

@@ -82,8 +82,8 @@ _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 def normalized_header(header: str) -> str:
     """Return a header without case, accents, punctuation, spare blanks, and a leading # or dwc: (Darwin Core)."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
-    kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
+    base = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return " ".join(base.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
 
 
 def _joined(headers: str) -> list[str]:

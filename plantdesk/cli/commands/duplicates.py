@@ -39,9 +39,9 @@ def duplicates(options: argparse.Namespace) -> int:
             format_members = _json_lines if options.json else _text_lines
             for batch in batched(format_members(_read_members(reader, groups))):
                 output.write("\n".join(batch))
-        kept = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
+        intentional = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
     if options.merge and groups.sizes:
-        _merge_groups(groups, kept, options)
+        _merge_groups(groups, intentional, options)
     elif not options.json:
         _report_count(groups)
     return 0
@@ -65,11 +65,11 @@ def _check_options(options: argparse.Namespace) -> None:
         options.parser.error(Text("--json has no effect with --merge"))
 
 
-def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespace) -> None:
-    """Merge the groups except the `kept` ones."""
-    if len(kept) < len(groups.sizes):
-        _merge(MergePlants(groups.without(kept), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
-    _report_intentional(sum(groups.sizes[group] for group in kept), len(kept))
+def _merge_groups(groups: PlantGroups, intentional: set[int], options: argparse.Namespace) -> None:
+    """Merge the groups except the `intentional` ones."""
+    if len(intentional) < len(groups.sizes):
+        _merge(MergePlants(groups.without(intentional), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
+    _report_intentional(sum(groups.sizes[group] for group in intentional), len(intentional))
 
 
 def merge(options: argparse.Namespace) -> int:

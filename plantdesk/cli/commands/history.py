@@ -67,12 +67,12 @@ def _report_undo(undone: Undone, of: str = "") -> None:
         output.report(str(undone.moved_text))
     if undone.skipped:
         ids = comma_list(undone.skipped_ids, _MAX_IDS, undone.skipped)
-        left = Text(
+        skipped = Text(
             "{count:,} plants have been changed since and were left as they are.",
             one="1 plant has been changed since and was left as it is.",
             count=undone.skipped,
         )
-        output.report(f"{str(left).removesuffix('.')}: {ids}")
+        output.report(f"{str(skipped).removesuffix('.')}: {ids}")
 
 
 def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:

@@ -251,18 +251,18 @@ class ActivityPanel(QWidget):
 
     def _cell_texts(self, entry: ActivityEntry) -> tuple[str, str, str]:
         time = exact_time(entry.at)
-        who = self.tr("An unknown program") if entry.source is None else source_text(entry.source)
+        program = self.tr("An unknown program") if entry.source is None else source_text(entry.source)
         if entry.requests > 1 and entry.number is None:
             text = Text("{who} added {count:,} plants", one="{who} added 1 plant")
             if not entry.is_new:
                 text = Text("{who} sent {count:,} plants again", one="{who} sent 1 plant again")
             result = self.tr("the latest is ID {id}").format(id=entry.plant_id)
-            return time, translated(text.filled(count=entry.requests, who=who)), result
+            return time, translated(text.filled(count=entry.requests, who=program)), result
         if entry.number is None:
             added = self.tr("{who} added {name}") if entry.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if entry.is_new else self.tr("ID {id} was there already")
-            return time, added.format(who=who, name=quoted(entry.name, 40)), result.format(id=entry.plant_id)
-        refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=entry.requests)
+            return time, added.format(who=program, name=quoted(entry.name, 40)), result.format(id=entry.plant_id)
+        refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=program, count=entry.requests)
         return time, translated(refused), self._reason(entry)
 
     def _reason(self, entry: ActivityEntry) -> str:

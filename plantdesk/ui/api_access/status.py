@@ -129,9 +129,9 @@ class ApiStatus(QWidget):
             self._series[row.source.label] = _Series(series.plants + 1 if continues else 1, row.added_at)
         newest = added[-1]
         name = quoted(newest.name, 40)
-        who = shortened(one_line(newest.source.label), 30)
+        program = shortened(one_line(newest.source.label), 30)
         template = Text("{count:,} plants from {who}", one="{name} from {who}")
-        text = translated(template.filled(count=self._series[newest.source.label].plants, name=name, who=who))
+        text = translated(template.filled(count=self._series[newest.source.label].plants, name=name, who=program))
         self._latest_text = text
         self._latest_at = newest.added_at
         self._is_announced = False

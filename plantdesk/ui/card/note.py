@@ -152,8 +152,8 @@ class NoteEdit(QPlainTextEdit):
 
     def _fit(self) -> None:
         lines = round(self.document().size().height())
-        shown = min(max(lines, _MIN_LINES), _MAX_LINES)
-        self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * shown + _PADDING)
+        shown_lines = min(max(lines, _MIN_LINES), _MAX_LINES)
+        self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * shown_lines + _PADDING)
 
 
 class NoteDraft(QObject):

@@ -315,8 +315,8 @@ class _TextDelegate(CellDelegate):
             format_range.format = text_format
             formats.append(format_range)
             text += part
-        shown = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        layout = line_layout(shown, formats, cell.font, cell.direction, rect.width())
+        elided = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+        layout = line_layout(elided, formats, cell.font, cell.direction, rect.width())
         painter.setClipRect(rect)
         height = QFontMetricsF(cell.font).height()  # as QPainter.drawText does; that of the layout is rounded up
         top = rect.top() + (rect.height() - height) / 2

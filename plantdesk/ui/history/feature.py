@@ -117,7 +117,7 @@ class HistoryDialog(Dialog):
             chosen = self._source_box.currentText()
             with QSignalBlocker(self._source_box):
                 self._source_box.clear()
-                self._source_box.addItems([self._filter_text(each) for each in filters])
+                self._source_box.addItems([self._filter_text(source_filter) for source_filter in filters])
                 self._source_box.setCurrentIndex(max(self._source_box.findText(chosen), 0))
 
     def _filter_text(self, chosen: Source | str | None) -> str:

@@ -346,10 +346,10 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
     for lines_above, line in reversed(list(enumerate(lines))):
         size = next((size for size in _LINE_SIZES if size * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
-        used = _text_rect(metrics, rect, line)
+        text_rect = _text_rect(metrics, rect, line)
         room = bottom - rect.top() - reserved - lines_above * metrics.height()
-        has_room = used.width() <= rect.width() and used.height() <= room
-        height = used.height() if has_room else metrics.height()
+        has_room = text_rect.width() <= rect.width() and text_rect.height() <= room
+        height = text_rect.height() if has_room else metrics.height()
         if bottom - height < rect.top() - UNITS_PER_MM:
             break
         text = line if has_room else metrics.elidedText(line, Qt.TextElideMode.ElideRight, rect.width())
@@ -372,9 +372,9 @@ def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
 def _set_largest_font(painter: QPainter, text: str, rect: QRect, *, is_first: bool) -> int:
     """Set the largest font in which a text fits, or the smallest one; return the height of the text in `rect`."""
     for size in _NAME_SIZES if is_first else _LINE_SIZES:
-        used = _text_rect(_set_font(painter, size, bold=is_first), rect, text)
-        if used.height() <= rect.height() and used.width() <= rect.width():
-            return used.height()
+        text_rect = _text_rect(_set_font(painter, size, bold=is_first), rect, text)
+        if text_rect.height() <= rect.height() and text_rect.width() <= rect.width():
+            return text_rect.height()
     return rect.height()
 
 
@@ -389,8 +389,8 @@ def _shortened_to_fit(text: str, metrics: QFontMetrics, rect: QRect) -> str:
     low, high = 0, len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        used = _text_rect(metrics, rect, text[:middle].rstrip() + "…")
-        low, high = (middle, high) if used.height() <= rect.height() else (low, middle - 1)
+        text_rect = _text_rect(metrics, rect, text[:middle].rstrip() + "…")
+        low, high = (middle, high) if text_rect.height() <= rect.height() else (low, middle - 1)
     return text[:low].rstrip() + "…" if low else ""
 
 

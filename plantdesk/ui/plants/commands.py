@@ -140,11 +140,11 @@ class SelectionCommands(QObject):
 
     @Slot()
     @Slot(bool)
-    def end_copying(self, found: bool = False) -> None:  # noqa: FBT002  a slot
+    def end_copying(self, is_found: bool = False) -> None:  # noqa: FBT002  a slot
         """Let the keys that are held act on the copies, if these are selected; else drop them."""
         if self._is_copying:
             self._is_copying = False
-            if found:
+            if is_found:
                 self._context.keys.release()
             else:
                 self._context.keys.drop_commands()

@@ -264,5 +264,5 @@ class EditController(QObject):
         return self._version_text(edit.name, edit.tag)
 
     def _version_text(self, name: str, tag: str | None) -> str:
-        shown = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
-        return f"{quoted(name, _LONGEST)}, {shown}"
+        tag_part = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
+        return f"{quoted(name, _LONGEST)}, {tag_part}"

@@ -81,9 +81,9 @@ class BackupRows(QObject):
         self._count.valueChanged.connect(lambda count: change(backup_count=count))
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
         make = text_button(self.tr("Back up now"), self._back_up)
-        self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
+        self._last_backup = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
         every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
-        return [self._folder, every, self._keep, self._last]
+        return [self._folder, every, self._keep, self._last_backup]
 
     @Slot()
     def _show(self) -> None:
@@ -95,11 +95,11 @@ class BackupRows(QObject):
             self._count.setValue(settings.backup_count)
 
     def _on_listed(self, backups: Sequence[Backup]) -> None:
-        self._last.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
+        self._last_backup.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
         size = next((backup.size for backup in backups if backup.kind is not BackupKind.DAMAGED), None)
         oldest = self.tr("The oldest goes first. Those that you make stay.")
-        each = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
-        self._keep.set_hint(oldest + each)
+        suffix = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
+        self._keep.set_hint(oldest + suffix)
 
     @Slot()
     def _choose(self) -> None:
@@ -347,11 +347,11 @@ class StartRows(QObject):
         command = login.quick_command()
         copy = CopyButton(context.theme, self.tr("Copy {command}").format(command="plantdesk quick"))
         copy.set_content(command)
-        how = QPushButton(self.tr("How to bind a key"))
-        how.clicked.connect(show_manual)
+        button = QPushButton(self.tr("How to bind a key"))
+        button.clicked.connect(show_manual)
         hint = self.tr("A small window for one plant.")
         quick = SettingRow(
-            context.theme, self.tr("Quick entry"), copy, how, hint=hint, words=self.tr("shortcut hotkey keyboard")
+            context.theme, self.tr("Quick entry"), copy, button, hint=hint, words=self.tr("shortcut hotkey keyboard")
         )
         #: All rows, in their order.
         self.rows = [self._login, self._tray, quick]

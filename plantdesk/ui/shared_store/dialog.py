@@ -116,8 +116,8 @@ class SharedStoreDialog(Dialog):
         conninfo = address.conninfo
         self._password_edit.setText(dict(address.secrets).get("password", ""))
         mode = dict(address.parameters).get("sslmode", "")
-        shown = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
-        self._parameters = tuple((name, value) for name, value in address.parameters if name not in shown)
+        shown_names = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
+        self._parameters = tuple((name, value) for name, value in address.parameters if name not in shown_names)
         for field, name in ((self._host_edit, "host"), (self._port_edit, "port"), (self._user_edit, "user")):
             field.setText(conninfo.get(name, ""))
         self._database_edit.setText(conninfo.get("dbname", ""))

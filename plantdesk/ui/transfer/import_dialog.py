@@ -290,9 +290,9 @@ class ImportDialog(Dialog):
         self._start_count()
 
     @Slot(bool)
-    def _on_codes_clicked(self, kept: bool) -> None:
+    def _on_codes_clicked(self, keeps_codes: bool) -> None:
         if self._sample is not None and (codes := self._sample.layout.codes):
-            self._columns.choose(codes.position, "note" if kept else "")
+            self._columns.choose(codes.position, "note" if keeps_codes else "")
 
     def _warn_of_first_row(self, sample: Sample) -> None:
         """Warn, unless the user has chosen it, that the first row becomes a plant: it may be a header."""

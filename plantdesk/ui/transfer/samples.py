@@ -52,17 +52,17 @@ class Samples(Feature):
     @Slot(object)
     def show_counts(self, counts: Counts) -> None:
         """Offer to remove the samples as long as there are some, and their import is not undone."""
-        found = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
+        sources = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
         is_closed = self.context.preferences.of_store(self.context.location.key).get("samples_closed") is True
-        if not found or is_closed or self.opened is None:
+        if not sources or is_closed or self.opened is None:
             self._hide()
             return
-        (source, plants), *_ = found
+        (source, plants), *_ = sources
         read = partial(_latest, source=source, plants=len(self._rows()))
         self.opened.queries.run(self, read, partial(self._show, plants))
 
-    def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
-        change, changed = found or (None, 0)
+    def _show(self, plants: int, latest: tuple[Change, int] | None) -> None:
+        change, changed = latest or (None, 0)
         if change is None or not change.can_undo or plants == changed:
             self._hide()
             return

@@ -72,12 +72,12 @@ def draw_line(
 ) -> None:
     """Draw a line of text, elided. It begins at a whole pixel: text that ends at one is blurred."""
     metrics = painter.fontMetrics()
-    shown = metrics.elidedText(text, elided, rect.width())
+    elided_text = metrics.elidedText(text, elided, rect.width())
     left = QRect(rect)
     if QStyle.visualAlignment(direction, alignment) & Qt.AlignmentFlag.AlignRight:
-        left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))
+        left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(elided_text))
     painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # keeps “6:23 PM” in a mirrored window
-    painter.drawText(left, _LINE_FLAGS, shown)
+    painter.drawText(left, _LINE_FLAGS, elided_text)
 
 
 def line_layout(

@@ -143,7 +143,7 @@ class CommandSearch(Dialog):
     def __init__(self, theme: Theme, commands: Sequence[Command], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Find a command"), parent)
         self._texts = {command: _searchable_text(command) for command in commands}
-        self._found: list[Command] = []
+        self._matches: list[Command] = []
         self._field = SearchEdit(theme, self.tr("Type what you want to do"))
         self._table = PlainTable(theme, self.windowTitle(), [self.tr("Command"), self.tr("Keys")])
         self._table.horizontalHeader().hide()
@@ -173,8 +173,8 @@ class CommandSearch(Dialog):
         query = searched(text)
         words = query.split()
         matching = [command for command, content in self._texts.items() if all(word in content for word in words)]
-        self._found = sorted(matching, key=lambda command: _search_rank(command, query))
-        self._table.show_rows([_cells(command) for command in self._found])
+        self._matches = sorted(matching, key=lambda command: _search_rank(command, query))
+        self._table.show_rows([_cells(command) for command in self._matches])
         self._table.selectRow(0)
         self._pages.setCurrentIndex(0 if matching else 1)
         if not matching:
@@ -183,7 +183,7 @@ class CommandSearch(Dialog):
     @Slot(QModelIndex)
     def _run(self, index: QModelIndex) -> None:
         """Close the dialog, then run the command: it acts on the widget that had the focus before."""
-        if index.isValid() and (action := self._found[index.row()].action).isEnabled():
+        if index.isValid() and (action := self._matches[index.row()].action).isEnabled():
             self.finished.connect(action.trigger, Qt.ConnectionType.QueuedConnection)
             self.accept()
 

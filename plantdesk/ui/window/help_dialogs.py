@@ -58,7 +58,7 @@ class ManualDialog(Dialog):
         self._texts = [_plain_text(source) for source in self._sources]
         #: The search as a regular expression, and the rows of the pages that have it.
         self._pattern = QRegularExpression()
-        self._found = [*range(len(self._sources))]
+        self._matches = [*range(len(self._sources))]
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -116,16 +116,16 @@ class ManualDialog(Dialog):
         """List the pages that have all words, and go to the first one of them."""
         words = text.split()
         self._pattern = _pattern(words)
-        self._found = [row for row, page in enumerate(self._texts) if all(word.casefold() in page for word in words)]
+        self._matches = [row for row, page in enumerate(self._texts) if all(word.casefold() in page for word in words)]
         for row in range(self._pages.count()):
-            self._pages.setRowHidden(row, row not in self._found)
+            self._pages.setRowHidden(row, row not in self._matches)
         self._remark.setText(self.tr("The manual does not contain {text}.").format(text=quoted(text.strip(), 20)))
-        self._remark.setVisible(not self._found)
-        if not self._found:
+        self._remark.setVisible(not self._matches)
+        if not self._matches:
             announce(self, self._remark.text())
             return
-        if self._pages.currentRow() not in self._found:
-            self._pages.setCurrentRow(self._found[0])
+        if self._pages.currentRow() not in self._matches:
+            self._pages.setCurrentRow(self._matches[0])
         self._text.moveCursor(QTextCursor.MoveOperation.Start)
         if words:
             self._go_to_hit()
