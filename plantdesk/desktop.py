@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import threading
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 from typing_extensions import override
 
 from plantdesk import APP_ID, URL_SCHEME, __version__
-from plantdesk.domain.errors import PlantDeskError, StoreError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.platform import paths
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.platform.window_requests import WindowRequest
@@ -35,7 +33,7 @@ from plantdesk.ui.theme.theme import Theme
 if TYPE_CHECKING:
     from plantdesk.api.server import Server
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore, ServedStore
+    from plantdesk.domain.protocols import ServedStore
     from plantdesk.ui.session import Session
     from plantdesk.ui.widgets.dialog import MessageBox
     from plantdesk.ui.workspace import Workspace
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _SHOW = WindowRequest()
-#: Seconds that an automatic backup under way may keep the program from closing.
-_BACKUP_TIMEOUT = 2.0
 
 
 class Desktop(QObject):
@@ -125,10 +121,10 @@ class Desktop(QObject):
         else:
             self.session.handle(request)
 
-    def report_defect(self, what: str) -> None:
+    def report_defect(self, log_text: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
         if self.session is not None:
-            self.session.show_defect(what)
+            self.session.show_defect(log_text)
 
     @Slot()
     def leave(self) -> None:
@@ -146,11 +142,10 @@ class Desktop(QObject):
 
     def _fill_window(self, window: MainWindow, *, create: bool = False) -> None:
         """Fill the window after its first paint, or for another store."""
-        from plantdesk.ui.session import Session, StoreServices
+        from plantdesk.ui.session import Session
         from plantdesk.ui.translation import use_language
 
-        services = StoreServices(_make_server, _begin_backups)
-        self.session = Session(window, self.preferences, self._location, self._single_window, self._port, services)
+        self.session = Session(window, self.preferences, self._location, self._single_window, self._port, _make_server)
         self.session.quit_requested.connect(self.leave)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
@@ -190,12 +185,11 @@ class Desktop(QObject):
 
 
 class DesktopApplication(QApplication):
-    """`plant_url_opened(address)`: macOS has a URL for the program that runs already, or is starting.
+    """The application object of Qt: turns two of its events into signals."""
 
-    `ending`: the program is to end, as by the menu of the Dock; it closes its windows first.
-    """
-
+    #: (url) macOS opens the URL of a plant; the program may be starting.
     plant_url_opened = Signal(str)
+    #: The program is to end, as by the menu of the Dock; it closes its windows first.
     ending = Signal()
 
     @override
@@ -265,15 +259,3 @@ def _make_server(store: ServedStore, location: StoreLocation) -> Server:
     from plantdesk.api.server import Server
 
     return Server(store, location, paths.runtime_folder())
-
-
-def _begin_backups(store: PlantStore, on_outcome: Callable[[StoreError | None], object]) -> Callable[[], None]:
-    """Make automatic backups from now on; return a function that ends them, and waits at most two seconds."""
-    close = store.begin_backups(on_outcome)
-
-    def end() -> None:
-        ending = threading.Thread(target=close, name="backups-end", daemon=True)
-        ending.start()
-        ending.join(_BACKUP_TIMEOUT)
-
-    return end

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import sys
 from collections.abc import Iterator
@@ -42,9 +41,6 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
         _log.info("Listening on %s with %s", url, location.url)
-        # Frozen objects do not delay full collections, nor are they visited: refused requests leave reference cycles.
-        gc.collect()
-        gc.freeze()
         _log.info("Stopping because of signal %d", signals.recv(1)[0])
 
 

@@ -20,22 +20,22 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and the help of a command raise SystemExit, as in argparse."""
     gc.disable()  # imported objects stay; `options` and the window decide when to collect
-    given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] == ["-session"]:  # how an X11 session manager restarts a program of Qt, with an ID
-        given = given[2:]
+    argv = sys.argv[1:] if arguments is None else arguments
+    if argv[:1] == ["-session"]:  # how an X11 session manager restarts a program of Qt, with an ID
+        argv = argv[2:]
     process.forbid_core_dumps()
     windows.hold_running_mutex()
     if sys.stdout is None or sys.stderr is None:
-        return output.run_without_console(lambda: _run(given))
-    return _run(given)
+        return output.run_without_console(lambda: _run(argv))
+    return _run(argv)
 
 
-def _run(given: Sequence[str]) -> int:
+def _run(argv: Sequence[str]) -> int:
     """Run one command, and report its failure."""
     try:
-        if not given or given[0].lower().startswith(URL_SCHEME):  # the rest belongs to the URL
-            return _open_default(" ".join(given))
-        code = _run_command(given)
+        if not argv or argv[0].lower().startswith(URL_SCHEME):  # the rest belongs to the URL
+            return _open_default(" ".join(argv))
+        code = _run_command(argv)
         output.flush()
     except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
         return 1
@@ -48,13 +48,13 @@ def _run(given: Sequence[str]) -> int:
     return code
 
 
-def _run_command(given: Sequence[str]) -> int:
-    if len(given) == 1 and given[0].endswith(".plantdesk-store"):  # by a double click
-        given = ["--database", _path_of(given[0])]
+def _run_command(argv: Sequence[str]) -> int:
+    if len(argv) == 1 and argv[0].endswith(".plantdesk-store"):  # by a double click
+        argv = ["--database", _path_of(argv[0])]
     from plantdesk.cli.options import run
 
     _escape_unencodable()
-    return run(given)
+    return run(argv)
 
 
 def _open_default(address: str) -> int:

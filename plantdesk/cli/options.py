@@ -25,7 +25,6 @@ from plantdesk.cli.parser import (
     add_group,
     add_port,
     bounded_integer,
-    database_location,
     duration,
     seconds,
     time_ago,
@@ -36,6 +35,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.texts import Text
 from plantdesk.platform.manual import PAGES
+from plantdesk.store import location_of
 from plantdesk.transfer.formats import EXPORT_FORMATS, Format
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
         options.parser.refuse_unknown(unknown)
     _apply_global_options(options)
     if "database" in options.takes:
-        options.database = database_location(options)
+        options.database = location_of(options.database)
     module, _, function = options.run.partition(".")
     command: Callable[[argparse.Namespace], int] = getattr(import_module(f"plantdesk.cli.commands.{module}"), function)
     try:
@@ -162,7 +162,7 @@ def _add_add(commands: Commands) -> None:
 
 def _add_backup(commands: Commands) -> None:
     does = "back up all plants and print the path of the backup"
-    command = add_command(commands, "backup", does, "backup.backup", "database")
+    command = add_command(commands, "backup", does, "whole_store.backup", "database")
     command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
     )
@@ -172,7 +172,7 @@ def _add_backup(commands: Commands) -> None:
 
 def _add_copy(commands: Commands) -> None:
     does = "copy a whole store to a new file or an empty database"
-    command = add_command(commands, "copy", does, "sharing.copy")
+    command = add_command(commands, "copy", does, "whole_store.copy")
     command.add_argument("source", metavar="FROM", help="a file, or postgresql://user@host/database")
     command.add_argument("target", metavar="TO", help="a new file, or a database without plants")
     command.add_flag("--json", "print the counts as JSON, for scripts")
@@ -180,14 +180,14 @@ def _add_copy(commands: Commands) -> None:
 
 def _add_migrate(commands: Commands) -> None:
     does = "update a shared store to this version of PlantDesk, for all its computers"
-    command = add_command(commands, "migrate", does, "sharing.migrate", "database")
+    command = add_command(commands, "migrate", does, "whole_store.migrate", "database")
     command.add_flag("--create", "make the store where the database has none")
     command.add_flag("--yes", "do not ask")
 
 
 def _add_roles(commands: Commands) -> None:
     does = "print the SQL of three roles for the users of a shared store; changes nothing"
-    command = add_command(commands, "roles", does, "sharing.print_roles")
+    command = add_command(commands, "roles", does, "whole_store.print_roles")
     command.add_argument("url", metavar="URL", help="the address: postgresql://host/database")
 
 
@@ -230,7 +230,7 @@ def _add_quick(commands: Commands) -> None:
 
 def _add_restore(commands: Commands) -> None:
     does = "restore the plants of a backup, after a preview"
-    command = add_command(commands, "restore", does, "backup.restore", "database")
+    command = add_command(commands, "restore", does, "whole_store.restore", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="a backup: a file, or a name in `backup --list`")
     command.add_flag("--dry-run", "show only what would come back, go and change")
     command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
@@ -264,8 +264,8 @@ def _add_token(commands: Commands) -> None:
     create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
-    shown = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
-    shown.add_flag("--json", "print JSON, for scripts")
+    listed = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
+    listed.add_flag("--json", "print JSON, for scripts")
     revoke = add_command(actions, "revoke", "revoke a token at once", "tokens.revoke", "database")
     revoke.add_argument("name", metavar="NAME", help="its name")
     revoke.add_flag("--remove-plants", "also delete the plants it added")
@@ -339,8 +339,8 @@ def _add_delete(commands: Commands) -> None:
 
 def _add_tag(commands: Commands) -> None:
     actions = add_group(commands, "tag", "list, rename, merge and remove tags")
-    shown = add_command(actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database")
-    shown.add_flag("--json", _JSON)
+    listed = add_command(actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database")
+    listed.add_flag("--json", _JSON)
     rename = add_command(actions, "rename", "rename a tag on all its plants", "tags.rename", "database")
     rename.add_argument("tag", metavar="TAG", help="the tag")
     rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
@@ -384,11 +384,11 @@ def _add_merge_options(command: Parser) -> None:
 def _add_names(commands: Commands) -> None:
     actions = add_group(commands, "names", "import or remove the list of known names, which are offered while you type")
     does = "make the list of a file with one name on each line, or a table with a column of names"
-    made = add_command(actions, "import", does, "names.import_names", "database")
-    made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
-    _add_format(made, tuple(Format))
-    shown = add_command(actions, "info", "show what the list was made of", "names.info", "database")
-    shown.add_flag("--json", _JSON)
+    imported = add_command(actions, "import", does, "names.import_names", "database")
+    imported.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
+    _add_format(imported, tuple(Format))
+    info = add_command(actions, "info", "show what the list was made of", "names.info", "database")
+    info.add_flag("--json", _JSON)
     add_command(actions, "remove", "remove the list", "names.remove", "database")
 
 
@@ -425,7 +425,7 @@ def _add_watch(commands: Commands) -> None:
 
 def _add_format(command: Parser, formats: Sequence[Format]) -> None:
     text = "the format (default: by the file's name)"
-    command.add_argument("--format", choices=[each.value for each in formats], help=text)
+    command.add_argument("--format", choices=[choice.value for choice in formats], help=text)
 
 
 def _add_export(commands: Commands) -> None:

@@ -16,10 +16,9 @@ from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.texts import Text, printable
 from plantdesk.platform import output
-from plantdesk.store import location_of
 
 if TYPE_CHECKING:
-    from plantdesk.domain.locations import StoreLocation
+    pass
 
 
 _MAX_WAIT = 86_400
@@ -105,12 +104,12 @@ def _with_suggestion(text: Text, typed: str, known: Iterable[str]) -> Text:
 
 def duration(text: str) -> timedelta:
     """Parse a duration in hours, days or weeks."""
-    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
-    if found is None:
+    match = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    if match is None:
         raise argparse.ArgumentTypeError(
             Text("“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w", text=text)
         )
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def unicode_text(text: str) -> str:
@@ -190,8 +189,3 @@ def add_port(command: Parser, dest: str) -> None:
     text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
     number = partial(bounded_integer, least=0, most=LARGEST_PORT)
     command.add_argument("--port", dest=dest, metavar="N", type=number, help=text)
-
-
-def database_location(options: argparse.Namespace) -> StoreLocation:
-    """Return the location of a command's store."""
-    return location_of("--" if options.database == [] else options.database)  # of `--database=--` argparse makes []

@@ -70,11 +70,11 @@ def _check_exists(database: StoreLocation) -> None:
 
 
 @contextmanager
-def show_progress(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield a function that shows a fraction as the progress of `what`; None if standard error is no terminal."""
+def show_progress(title: str) -> Iterator[Callable[[float], None] | None]:
+    """Yield a function that shows a fraction as the progress of `title`; None if standard error is no terminal."""
     line = TerminalLine()
     try:
-        yield (lambda fraction: line.show(f"{what}: {fraction:.0%}")) if line.is_shown else None
+        yield (lambda fraction: line.show(f"{title}: {fraction:.0%}")) if line.is_shown else None
     finally:
         line.end()
 

@@ -83,11 +83,11 @@ def confirm(question: str, refusal: Text) -> None:
 
 
 @contextmanager
-def cleaned_up_when_terminated() -> Iterator[None]:
+def interrupt_on_termination() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process after it as they do."""
     received: list[int] = []
     numbers = [getattr(signal, name) for name in _TERMINATING_SIGNALS if hasattr(signal, name)]
-    changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
+    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         if not received:  # a second one must not interrupt the cleaning up
@@ -107,8 +107,8 @@ def cleaned_up_when_terminated() -> Iterator[None]:
 
 @contextmanager
 def interruptible(outcome: str) -> Iterator[None]:
-    """Do as `cleaned_up_when_terminated`, and print `outcome` when a signal, or Ctrl+C, interrupts the block."""
-    with cleaned_up_when_terminated():
+    """Print `outcome` when Ctrl+C, or a signal of `interrupt_on_termination`, interrupts the block."""
+    with interrupt_on_termination():
         try:
             yield
         except (KeyboardInterrupt, InterruptedError):

@@ -100,6 +100,12 @@ def check_display(environment: MutableMapping[str, str] = os.environ) -> None:
             raise MissingLibrariesError(missing)
 
 
+def use_offscreen() -> None:
+    """Let Qt paint without a display. Call it before Qt is imported. Raises MissingLibrariesError."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    check_display()
+
+
 def has_display(environment: Mapping[str, str]) -> bool:
     """Return whether a display is named in the environment; it may not be reachable."""
     return any(environment.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))

@@ -38,13 +38,13 @@ class Catalogue:
         """Return the translation of a text, None without a different one. `context` separates equal English texts."""
         if self._translations is None or not source:
             return None
-        found = self._translations.pgettext(context, source) if context else self._translations.gettext(source)
-        return None if found == source else found
+        translation = self._translations.pgettext(context, source) if context else self._translations.gettext(source)
+        return None if translation == source else translation
 
     def plural(self, one: str, many: str, count: int) -> str | None:
         """Return the translation of a text for a count, None if it has none; English has two forms of such a text."""
-        found = one if self._translations is None else self._translations.ngettext(one, many, count)
-        return None if found in {one, many} else found
+        translation = one if self._translations is None else self._translations.ngettext(one, many, count)
+        return None if translation in {one, many} else translation
 
     def sources(self, translation: str) -> str:
         """Return the English texts that have a translation, with a space between them; empty if there is none."""

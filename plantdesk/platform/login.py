@@ -197,14 +197,14 @@ class LoginItem(Protocol):
 
 def login_item() -> LoginItem:
     """Return the user's entry on this system. Raises NoHomeFolderError."""
-    found: LoginItem
+    item: LoginItem
     if sys.platform == "win32":
-        found = RunValue()
+        item = RunValue()
     elif sys.platform == "darwin":
-        found = LaunchAgent.of_user()
+        item = LaunchAgent.of_user()
     else:
-        found = AutostartEntry.of_user()
-    return found
+        item = AutostartEntry.of_user()
+    return item
 
 
 def set_start_at_login(*, on: bool) -> None:

@@ -171,12 +171,12 @@ def _open_private(path: str, flags: int) -> int:
 
 def bug_report(error: str) -> str:
     """Return the report of `error`, a masked log record with its traceback; the home folder becomes `~`."""
-    facts = [("Time", datetime.now(UTC).isoformat(timespec="seconds")), *system_facts()]
-    lines = [f"{name}: {value}" for name, value in facts]
+    rows = [("Time", datetime.now(UTC).isoformat(timespec="seconds")), *system_info()]
+    lines = [f"{name}: {value}" for name, value in rows]
     return "\n".join([*lines, "", _without_home(error)])
 
 
-def system_facts() -> list[tuple[str, str]]:
+def system_info() -> list[tuple[str, str]]:
     """Return names and values: the versions of PlantDesk, of the system and of the main libraries."""
     import platform
     import sqlite3

@@ -27,8 +27,8 @@ def page_text(name: str) -> str:
 def command_section(command: str) -> str:
     """Return the section about a command, such as `token create`; empty for a group. Raises OSError."""
     text = page_text("commands")
-    found = re.search(rf"^## plantdesk {re.escape(command)}\n+(.*?)\n*(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
-    return without_links(found[1]) if found else ""
+    match = re.search(rf"^## plantdesk {re.escape(command)}\n+(.*?)\n*(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    return without_links(match[1]) if match else ""
 
 
 def without_links(text: str) -> str:

@@ -39,10 +39,10 @@ class KeyringUnusableError(PlantDeskError):
 def load_password(account: str) -> str | None:
     """Return the password of an account; None if the keyring has none or does not answer within 3 s."""
     try:
-        found = _ask_keyring("get_password", account)
+        password = _ask_keyring("get_password", account)
     except KeyringUnusableError:
         return None
-    return found if isinstance(found, str) else None
+    return password if isinstance(password, str) else None
 
 
 def save_password(account: str, password: str) -> None:
@@ -93,11 +93,11 @@ class _SecretService:
     def get_password(cls, service: str, account: str) -> str | None:
         """Return the password of an account."""
         with cls() as keyring:
-            found = keyring._items(service, account)
-            if not found:
+            items = keyring._items(service, account)
+            if not items:
                 return None
-            (secrets,) = keyring._call("Service", "GetSecrets", "aoo", found[:1], keyring._session)
-            return bytes(secrets[found[0]][2]).decode()
+            (secrets,) = keyring._call("Service", "GetSecrets", "aoo", items[:1], keyring._session)
+            return bytes(secrets[items[0]][2]).decode()
 
     @classmethod
     def set_password(cls, service: str, account: str, password: str) -> None:

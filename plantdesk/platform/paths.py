@@ -115,7 +115,7 @@ def create_folder(folder: Path) -> None:
 
     Makes an existing folder private, too (POSIX).
     """
-    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+    for missing in reversed([parent for parent in (folder, *folder.parents) if not parent.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(exist_ok=True)  # raises if it is a file
     if sys.platform != "win32":
@@ -184,10 +184,10 @@ def _folder_of_kind(name: str, platformdirs_name: str) -> Path:
 
     try:
         # Not cached: it takes microseconds, and tests change the environment.
-        found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), platformdirs_name)
+        folder: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), platformdirs_name)
     except RuntimeError as error:
         raise NoHomeFolderError from error
-    return found
+    return folder
 
 
 def resources_folder() -> Path:

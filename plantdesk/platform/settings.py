@@ -49,7 +49,7 @@ _MAX_STORES = 50
 
 
 class ThemeMode(StrEnum):
-    """The colours that the user may choose."""
+    """The theme that the user chooses."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -102,7 +102,7 @@ class WindowSettings(_KeptSettings):
 
 
 class Settings(_KeptSettings):
-    """All settings."""
+    """All settings of the user, with their defaults."""
 
     theme: ThemeMode = ThemeMode.SYSTEM
     language: str = ""  # empty: the language of the system
@@ -149,26 +149,28 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
 
 def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:
     """Return the settings with some of the values for one store changed."""
-    others = {each: value for each, value in settings.layouts.items() if each != key}
-    kept = dict(list(others.items())[-_MAX_STORES:])
-    return settings.changed(layouts={**kept, key: {**of_store(settings, key), **values}})
+    others = {other: value for other, value in settings.layouts.items() if other != key}
+    recent = dict(list(others.items())[-_MAX_STORES:])
+    return settings.changed(layouts={**recent, key: {**of_store(settings, key), **values}})
 
 
 def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:
-    """Read the settings. A damaged file is renamed, and the defaults are used: they never prevent a start.
+    """Read the settings. A damaged file is moved to `settings.damaged.json`, and the defaults are used.
 
-    `on_damaged` is called with the new name of a damaged file.
+    `on_damaged` is called with the new name of a damaged file. Settings never prevent a start.
     """
     try:
         return read(file)
     except FileNotFoundError:
         return Settings()
     except (ValueError, RecursionError) as error:
-        candidates = [file.with_name(f"{file.stem}.damaged{number}{file.suffix}") for number in ("", *range(2, 10))]
-        quarantined = next((each for each in candidates if not each.exists()), candidates[-1])
+        quarantined = file.with_stem(f"{file.stem}.damaged")
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
         _log.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, reason)
-        _quarantine(file, quarantined)
+        try:
+            file.replace(quarantined)
+        except OSError as failure:
+            _log.warning("The damaged settings could not be moved: %s", failure)
         if on_damaged is not None:
             on_damaged(quarantined)
     except OSError as error:
@@ -225,10 +227,3 @@ def lock_file(file: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _quarantine(file: Path, quarantined: Path) -> None:
-    try:
-        file.replace(quarantined)
-    except OSError as error:
-        _log.warning("The damaged settings could not be moved: %s", error)

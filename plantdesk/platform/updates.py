@@ -107,7 +107,7 @@ def _ssl_context() -> ssl.SSLContext:
 
     context = ssl.create_default_context()
     if not context.cert_store_stats()["x509_ca"]:
-        for file in (each for each in paths.CERTIFICATE_FILES if Path(each).is_file()):
+        for file in (name for name in paths.CERTIFICATE_FILES if Path(name).is_file()):
             context.load_verify_locations(cafile=file)
             break
     return context

@@ -49,7 +49,7 @@ def parse_request(line: bytes) -> WindowRequest:
         request = WindowRequest(values["quick"], values["address"], values["token"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidRequestError from error
-    if [type(each) for each in request] != [bool, str, str]:
+    if [type(value) for value in request] != [bool, str, str]:
         raise InvalidRequestError
     return request
 
@@ -75,8 +75,8 @@ def socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> 
     """Return the path of the socket, in a folder where nobody else can create it; on Windows the name of a pipe."""
     if platform == "win32":
         return f"plantdesk-{key}"
-    folders = [Path(each) for each in (folder, os.environ.get("XDG_RUNTIME_DIR")) if each]
-    usable = [each for each in folders if len(os.fsencode(each)) <= _MAX_FOLDER and _is_private_folder(each)]
+    folders = [Path(name) for name in (folder, os.environ.get("XDG_RUNTIME_DIR")) if name]
+    usable = [path for path in folders if len(os.fsencode(path)) <= _MAX_FOLDER and _is_private_folder(path)]
     return str((usable or folders or [Path()])[0] / f"w-{key}")
 
 
@@ -122,10 +122,10 @@ def is_same_user(descriptor: int) -> bool:
 def _is_private_folder(folder: Path) -> bool:
     """Return whether nobody else can put a socket into `folder`."""
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return False
-    return found.st_uid == _user_id() and not found.st_mode & 0o022
+    return status.st_uid == _user_id() and not status.st_mode & 0o022
 
 
 def _user_id() -> int | None:

@@ -50,7 +50,7 @@ if sys.platform == "win32":
 
         def has(self, folder: str) -> bool:
             """Return whether `folder` is in PATH. Raises OSError."""
-            return any(_same(each, folder) for each in self._read()[0])
+            return any(_is_same_folder(entry, folder) for entry in self._read()[0])
 
         def add(self, folder: str) -> None:
             """Append `folder`, unless it is in PATH. Raises OSError."""
@@ -62,7 +62,7 @@ if sys.platform == "win32":
             """Remove `folder`. Raises OSError."""
             folders, kind = self._read()
             if self.has(folder):
-                self._write([each for each in folders if not _same(each, folder)], kind)
+                self._write([entry for entry in folders if not _is_same_folder(entry, folder)], kind)
 
         def _read(self) -> tuple[list[str], int]:
             """Return the folders as written, and the type of the registry value."""
@@ -85,8 +85,8 @@ if sys.platform == "win32":
                 _HWND_BROADCAST, _WM_SETTINGCHANGE, None, "Environment", _SMTO_ABORTIFHUNG, _TIMEOUT_MS, None
             )
 
-    def _same(one: str, other: str) -> bool:
-        return _plain(one) == _plain(other)
+    def _is_same_folder(first: str, other: str) -> bool:
+        return _normalized(first) == _normalized(other)
 
-    def _plain(folder: str) -> str:
+    def _normalized(folder: str) -> str:
         return os.path.normcase(os.path.expandvars(folder.strip().strip('"'))).rstrip("\\")

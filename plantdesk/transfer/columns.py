@@ -131,7 +131,7 @@ def map_columns(
         if len(several) > 1 and field != "name":
             text = Text("Only the name can be put together from several columns, not “{field}”.")
             raise PlantDeskError(text, field=field)
-    found = {field: at[0] for field, at in positions.items()}
+    first_positions = {field: at[0] for field, at in positions.items()}
     taken = set(itertools.chain.from_iterable(positions.values()))
     headers = [*map(header_key, columns)]
     own = {field: field for field in IMPORTED_FIELDS}
@@ -140,10 +140,10 @@ def map_columns(
     ):  # the more certain ones first
         for at, header in enumerate(headers):
             meant = fields.get(header)
-            if meant is not None and meant not in found and at not in taken:
-                found[meant] = at
+            if meant is not None and meant not in first_positions and at not in taken:
+                first_positions[meant] = at
                 taken.add(at)
-    return found
+    return first_positions
 
 
 def find_layout(rows: Sequence[Sequence[str | None]], columns: Columns, names: Sequence[str] | None = None) -> Layout:
@@ -195,7 +195,7 @@ def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tup
     parts = find_name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
     if not parts or (name is not None and is_whole_name(names[name])):
         return _with_cultivar(layout, name)
-    whole = [at for at, each in enumerate(names) if field_of_header(each) == "name" and is_whole_name(each)]
+    whole = [at for at, name in enumerate(names) if field_of_header(name) == "name" and is_whole_name(name)]
     return _with_cultivar(layout, whole[0]) if whole and not repeats_genus(rows, parts) else parts
 
 
@@ -247,15 +247,15 @@ def _guess_by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dic
     """Guess columns by their texts: IDs are whole numbers and unique, most names differ, tags are short."""
     numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
     words = [at for at, texts in filled.items() if not all(map(_is_number, texts))]
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
     if unique and words:
-        found["id"] = unique[0]
+        positions["id"] = unique[0]
     if names := words or (numbers if is_list else []):
         differing = [at for at in names if 2 * len(set(filled[at])) > len(filled[at])]
-        found["name"] = next(iter(differing), names[0])
-    others = {at: max(map(len, filled[at])) for at in words if at != found.get("name")}
-    return found | _guess_tag_and_note(others)
+        positions["name"] = next(iter(differing), names[0])
+    others = {at: max(map(len, filled[at])) for at in words if at != positions.get("name")}
+    return positions | _guess_tag_and_note(others)
 
 
 def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
@@ -315,8 +315,8 @@ def _positions_of(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
     if isinstance(column, int):
         return (column,)
     if isinstance(column, tuple):
-        return tuple(dict.fromkeys(_positions_of(each, columns)[0] for each in column))
-    names = [normalized_header(each) for each in columns]
+        return tuple(dict.fromkeys(_positions_of(name, columns)[0] for name in column))
+    names = [normalized_header(name) for name in columns]
     if column in columns:
         return (columns.index(column),)
     if normalized_header(column) in names:

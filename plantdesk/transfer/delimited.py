@@ -77,7 +77,7 @@ class DelimitedTable:
         #: The lines of the current record so far, and the number of their characters.
         self._raw: list[str] = []
         self._size = 0
-        self._reader = _reader(self._fed(), self.dialect)
+        self._reader = _reader(self._feed_reader(), self.dialect)
         self._cell = _cell_pattern(self.dialect)
 
     def _first_lines(self) -> list[str]:
@@ -101,9 +101,9 @@ class DelimitedTable:
         if cells is None:
             return None
         self._has_header = True
-        return Row(self._line, cells if all(cells) else self._with_none(cells))
+        return Row(self._line, cells if all(cells) else self._empty_as_none(cells))
 
-    def _with_none(self, row: list[str]) -> list[str | None]:
+    def _empty_as_none(self, row: list[str]) -> list[str | None]:
         """Return the cells with None for the empty ones that are not in quotes."""
         raw = "".join(self._raw)
         if self._all_quoted or not self._quote or 2 * self._quote not in raw:
@@ -128,15 +128,15 @@ class DelimitedTable:
         at = 0
         end = "begin"
         while end:
-            found = self._cell.match(record, at)
-            if found is None:
+            match = self._cell.match(record, at)
+            if match is None:
                 return cells, len(cells) + 1
-            quoted, plain, end = found.groups()
+            quoted, plain, end = match.groups()
             cells.append(plain or None if quoted is None else quoted.replace(2 * self._quote, self._quote))
-            at = found.end()
+            at = match.end()
         return cells, 0
 
-    def _fed(self) -> Iterator[str]:
+    def _feed_reader(self) -> Iterator[str]:
         """Yield the lines for the CSV reader, and keep the lines of the current record."""
         for number, line in self._lines:
             if not self._raw:
@@ -188,9 +188,9 @@ def _reason(error: csv.Error, column: int) -> Text:
 
 def _below_title(lines: list[str]) -> list[str]:
     """Return the lines from the header on; all if no title is above a header with any delimiter."""
-    for each in _DELIMITERS:
+    for delimiter in _DELIMITERS:
         with suppress(csv.Error):
-            if titles := count_title_rows(_reader(lines, Dialect(each, '"'))):
+            if titles := count_title_rows(_reader(lines, Dialect(delimiter, '"'))):
                 return lines[titles:]
     return lines
 
@@ -208,14 +208,14 @@ def _is_list(lines: list[str], dialect: Dialect) -> bool:
 def _detect_dialect(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
     """Detect the dialect of a file by its first lines, at least one."""
     if quote is None:
-        plain = [each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each))]
+        plain = [delimiter for delimiter in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(delimiter))]
         quote = "'" if lines[0].lstrip().startswith("'") else '"'
         if plain:
             delimiter = plain[0]
             quote = ""
     if delimiter is None:
-        possible = [each for each in _DELIMITERS if each in lines[0]]
-        delimiter = max(possible, key=lambda each: _score(lines, Dialect(each, quote)), default=ONE_COLUMN)
+        possible = [delimiter for delimiter in _DELIMITERS if delimiter in lines[0]]
+        delimiter = max(possible, key=lambda candidate: _score(lines, Dialect(candidate, quote)), default=ONE_COLUMN)
     return Dialect(delimiter, quote, bool(quote) and _has_blanks(lines, delimiter, quote))
 
 
@@ -234,4 +234,4 @@ def _has_blanks(lines: list[str], delimiter: str, quote: str) -> bool:
     """Return whether blanks are between a delimiter and a text in quotes; the last text may be incomplete."""
     text = rf"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*(?:{quote}|\Z)"
     quoted = re.compile(rf"(?:^ *|{re.escape(delimiter)}( *)){text}", re.MULTILINE)
-    return any(found[1] for found in quoted.finditer("\n".join(lines)))
+    return any(match[1] for match in quoted.finditer("\n".join(lines)))

@@ -69,9 +69,9 @@ class UnknownFormatError(PlantDeskError):
         super().__init__(name=name, advice=_ADVICE.get(PurePath(name).suffix.lower(), choice))
 
 
-def format_of(file: Path, given: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
-    """Return the format `given`, or the one of the suffix of `file`. Raises UnknownFormatError."""
-    found = given or SUFFIXES.get(file.suffix.lower())
-    if found is None or found not in possible:
+def format_of(file: Path, requested: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
+    """Return the format `requested`, or the one of the suffix of `file`. Raises UnknownFormatError."""
+    file_format = requested or SUFFIXES.get(file.suffix.lower())
+    if file_format is None or file_format not in possible:
         raise UnknownFormatError("-" if str(file) == STANDARD_STREAM else file.name, possible)
-    return found
+    return file_format

@@ -64,7 +64,7 @@ def reading_differences(readers: Iterable[RowReader]) -> Iterator[Text]:
         Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
         Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros"),
     )
-    counts = ((each.file.table.other_tables, each.layout.title_rows, each.leading_zeros) for each in readers)
+    counts = ((reader.file.table.other_tables, reader.layout.title_rows, reader.leading_zeros) for reader in readers)
     for text, *of_files in zip(texts, *counts, strict=True):
         if count := sum(of_files):
             yield text.filled(count=count)
@@ -145,7 +145,7 @@ class FileImport:
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_conflict, set().union(*fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
-        blank = sum(each.blank for each in self.readers)
+        blank = sum(reader.blank for reader in self.readers)
         return Preview(counts, self._invalid, blank, list(self._first_invalid), clashing, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
@@ -154,8 +154,8 @@ class FileImport:
         Raises InvalidRowsError, ImportConflictError, StoreError, InterruptedError.
         """
         if self._invalid and not skip_invalid:
-            read = (each for each in self.readers if each.columns or each.ignored)
-            lacks_names = any("name" not in each.columns for each in read)
+            read = (reader for reader in self.readers if reader.columns or reader.ignored)
+            lacks_names = any("name" not in reader.columns for reader in read)
             raise (NamesMissingError if lacks_names else InvalidRowsError)(self._invalid)
         first, *others = self.readers
         return self._import.apply(first.file.name + (f" +{len(others)}" if others else ""), progress)

@@ -119,7 +119,7 @@ class _Buffer:
             self.at = skip_blanks(self.text, self.at)
             if self.at < len(self.text):
                 return self.text[self.at]
-            if not self._more():
+            if not self._read_more():
                 return ""
 
     def item(self) -> Item:
@@ -138,13 +138,13 @@ class _Buffer:
                     reason = Text("An object is longer than {longest:,} characters.", longest=self._longest)
                     raise self._item_error(reason) from None
                 after = error.pos - self.at
-                if not self._more():
+                if not self._read_more():
                     near = " ".join(self.text[max(0, after - _BEFORE) : after + _AFTER].split())
                     self.at = after
                     reason = Text("It is not JSON: {reason} near “{text}”.", reason=error.msg, text=near)
                     raise self._item_error(reason) from None
             else:
-                if self.text[end - 1] == "}" or end < len(self.text) or not self._more():  # a number may go on
+                if self.text[end - 1] == "}" or end < len(self.text) or not self._read_more():  # a number may go on
                     line = self.line()
                     text = self.text[self.at : end]
                     self.at = end
@@ -153,7 +153,7 @@ class _Buffer:
     def _item_error(self, reason: Text) -> FileSyntaxError:
         return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         """At least double the text, so that a long item is not parsed often; return False at the end."""
         self.line()
         parts = [self.text[self.at :]]

@@ -149,4 +149,4 @@ def _cell(row: Row, at: int | None) -> str:
 
 def _first_position(headers: Sequence[str], names: Sequence[str]) -> int | None:
     """Return the position of the first of these names that is a header, or None."""
-    return next((headers.index(each) for each in names if each in headers), None)
+    return next((headers.index(name) for name in names if name in headers), None)

@@ -82,8 +82,8 @@ _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 def normalized_header(header: str) -> str:
     """Return a header without case, accents, punctuation, spare blanks, and a leading # or dwc: (Darwin Core)."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
-    kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
+    base = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return " ".join(base.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
 
 
 def _joined(headers: str) -> list[str]:
@@ -117,11 +117,12 @@ def is_whole_name(header: str) -> bool:
 
 def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
     """Return the positions of a genus and at least one other part, in the order of the name, or none."""
-    found: dict[Part, int] = {}
+    positions: dict[Part, int] = {}
     for at, part in enumerate(parts_of(headers)):
         if part is not None and at not in taken:
-            found.setdefault(part, at)
-    return tuple(found[each] for each in sorted(found)) if Part.GENUS in found and len(found) > 1 else ()
+            positions.setdefault(part, at)
+    has_name = Part.GENUS in positions and len(positions) > 1
+    return tuple(positions[part] for part in sorted(positions)) if has_name else ()
 
 
 def find_cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:

@@ -102,7 +102,7 @@ class RowReader:
             for field, at in layout.fields.items()
             if field == "name"
             or not self.file.has_objects
-            or any(each is not None for each in _column_cells(batch.rows, at))
+            or any(cell is not None for cell in _column_cells(batch.rows, at))
         }
         return layout
 
@@ -134,7 +134,7 @@ class RowReader:
         for row, name in zip(rows, names, strict=True):
             cells = row.cells
             if is_sheet and len(cells) > len(layout.names):
-                cells = self._without_beyond(cells, len(layout.names))
+                cells = self._cut_to_header(cells, len(layout.names))
             values = [None if at is None or at >= len(cells) else cells[at] for at in positions]
             values[_NAME] = name
             if row.error is not None:
@@ -149,7 +149,7 @@ class RowReader:
         is_repeated = layout.has_header and not self.file.has_objects and may_repeat_as_header(layout.names)
         return [*layout.names] if is_repeated else None
 
-    def _without_beyond(self, cells: Sequence[str | None], width: int) -> Sequence[str | None]:
+    def _cut_to_header(self, cells: Sequence[str | None], width: int) -> Sequence[str | None]:
         """Return the cells of a spreadsheet row that have a header, and note the other columns as not read."""
         if len(self.ignored) < _MAX_IGNORED:
             beyond = enumerate(cells[width : width + _MAX_IGNORED], width)

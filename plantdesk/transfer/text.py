@@ -106,21 +106,21 @@ def likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> list[st
 
 def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
     guess = sample.decode(expected, "replace")
-    beyond_ascii = sum(1 for each in sample if each > _ASCII)
+    beyond_ascii = sum(1 for character in sample if character > _ASCII)
     texts = {name: sample.decode(name, "replace") for name in _LETTERS}
     differing = {name: sum(map(operator.ne, guess, text)) for name, text in texts.items()}
     distinct = [name for name, count in differing.items() if name == expected or 3 * count >= beyond_ascii]
-    misfits = {name: _misfits(texts[name], _LETTERS[name]) for name in distinct}
+    misfits = {name: _count_misfits(texts[name], _LETTERS[name]) for name in distinct}
     least = min(misfits.values())
     # A list of several languages fits none exactly.
     most = {name: min(2 * least if name == expected else least, beyond_ascii // 2) for name in distinct}
     return [name for name in distinct if misfits[name] <= most[name]]
 
 
-def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
+def _count_misfits(text: str, alphabets: tuple[str, ...]) -> int:
     """Return how many characters beyond ASCII are not letters of the best fitting language, or are at odd positions."""
-    letters = Counter(each for each in "".join(_RUN.findall(text)).lower() if each.isalpha())
-    strange = min(sum(count for each, count in letters.items() if each not in alphabet) for alphabet in alphabets)
+    letters = Counter(character for character in "".join(_RUN.findall(text)).lower() if character.isalpha())
+    strange = min(sum(count for letter, count in letters.items() if letter not in alphabet) for alphabet in alphabets)
     mixed = len(_MIXED.findall(text)) if alphabets in (_CYRILLIC, _GREEK) else 0
     return strange + mixed + len(_ODD.findall(text)) + text.count("\ufffd")
 
@@ -133,9 +133,9 @@ def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
         return False
     runs = _RUN.findall(text)
     mixed = len(_MIXED.findall(text))
-    letters = [each.encode(encoding) for each in "".join(runs)]
-    wide = [each for each in letters if len(each) > 1]
-    count = sum(1 for each in wide if each[0] in usual and (each[1] > _LATIN or usual.start < _LATIN))
+    letters = [letter.encode(encoding) for letter in "".join(runs)]
+    wide = [letter for letter in letters if len(letter) > 1]
+    count = sum(1 for letter in wide if letter[0] in usual and (letter[1] > _LATIN or usual.start < _LATIN))
     return 2 * count > len(letters) and 4 * mixed <= len(runs)
 
 
@@ -158,7 +158,7 @@ class UnknownEncodingError(FileError):
     def __init__(self, name: str, reason: Text, likely: Sequence[str] = (), line: int | None = None) -> None:
         reasons = [reason]
         if likely:
-            names = (Text("{name}", name=each) for each in likely[:_MAX_NAMED])
+            names = (Text("{name}", name=encoding) for encoding in likely[:_MAX_NAMED])
             encodings = joined(names, Text("{first} or {second}"))
             reasons.append(Text("It may be in {encodings}.", encodings=encodings))
         super().__init__(name, joined([*reasons, Text("Save it as UTF-8, or choose its encoding.")]), line)

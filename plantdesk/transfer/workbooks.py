@@ -100,12 +100,12 @@ class _Parts:
         self._progress = progress
         self._archive = zipfile.ZipFile(stream)
         infos = self._archive.infolist()
-        unpacked = sum(each.file_size for each in infos)
-        packed = sum(each.compress_size for each in infos)
+        unpacked = sum(info.file_size for info in infos)
+        packed = sum(info.compress_size for info in infos)
         is_bomb = unpacked > _MIN_BOMB and unpacked > _MAX_RATIO * max(packed, 1)
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
-        self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
+        self._infos = {info.filename.replace("\\", "/").lower(): info for info in infos}
         self._fraction = size / max(unpacked, 1)
 
     def __contains__(self, part: str) -> bool:
@@ -117,13 +117,13 @@ class _Parts:
         The part `""` is the whole file. Raises the exceptions of `elements`.
         """
         folder, name = posixpath.split(part)
-        found: dict[str, tuple[str, str]] = {}
-        for each in self.elements(f"{folder}/_rels/{name}.rels".lstrip("/"), 2):
-            if each.tag == "Relationship" and each.get("TargetMode") != "External":
-                target = unquote(each.attrib["Target"]).replace("\\", "/")
-                kind = each.attrib["Type"].rpartition("/")[2]
-                found[each.attrib["Id"]] = kind, posixpath.normpath(posixpath.join("/", folder, target))[1:]
-        return found
+        relations: dict[str, tuple[str, str]] = {}
+        for element in self.elements(f"{folder}/_rels/{name}.rels".lstrip("/"), 2):
+            if element.tag == "Relationship" and element.get("TargetMode") != "External":
+                target = unquote(element.attrib["Target"]).replace("\\", "/")
+                kind = element.attrib["Type"].rpartition("/")[2]
+                relations[element.attrib["Id"]] = kind, posixpath.normpath(posixpath.join("/", folder, target))[1:]
+        return relations
 
     def elements(self, part: str, depth: int, *, is_table: bool = False) -> Iterator[Element]:
         """Yield the elements down to a depth (1: the root) when they end, without the namespace prefix of the root.
@@ -155,8 +155,8 @@ class _Parts:
                 root = next(iter(top), top)
                 prefix = root.tag[: root.tag.find(":") + 1]
                 for element in _ended(top, depth, is_open=bool(data)):
-                    for each in element.iter() if prefix else ():
-                        each.tag = each.tag.removeprefix(prefix)
+                    for child in element.iter() if prefix else ():
+                        child.tag = child.tag.removeprefix(prefix)
                     yield element
                     size = 0
                 if size > _MAX_ITEM:
@@ -252,7 +252,7 @@ def _unescaped(text: str) -> str:
         return text
     if text == "_xFEFF_":  # PlantDesk 0.1 wrote this for an empty text
         return ""
-    halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    halves = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -284,8 +284,8 @@ class WorkbookTable:
             main = dict(parts.relations("").values())["officeDocument"]
             relations = parts.relations(main)
             sheets = self._read_book(main)
-            found = (relations[each] for each in sheets if each in relations)
-            self._sheets = [*dict.fromkeys(target for kind, target in found if kind == "worksheet")]
+            targets = (relations[sheet] for sheet in sheets if sheet in relations)
+            self._sheets = [*dict.fromkeys(target for kind, target in targets if kind == "worksheet")]
             if not self._sheets:
                 raise KeyError("worksheet")
             kinds = dict(relations.values())

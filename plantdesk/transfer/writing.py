@@ -175,7 +175,7 @@ def _row(number: int, values: Sequence[int | str | None]) -> str:
         if isinstance(value, int):
             cells.append(f'<c r="{letter}{number}"><v>{value}</v></c>')
         elif value is not None:
-            text = _UNFIT.sub(lambda found: f"_x{ord(found[0]):04X}_", value)
+            text = _UNFIT.sub(lambda match: f"_x{ord(match[0]):04X}_", value)
             if len(text) > _MAX_TEXT:
                 reason = Text(
                     "The {field} of plant {id}, row {row:,}, is longer than the {longest:,} characters "
@@ -206,7 +206,7 @@ def write_plants(
     if file_format is Format.XLSX:
         _write_workbook(file, batches())
     else:
-        with _written(file) as write:
+        with _open_output(file) as write:
             for piece in text_pieces(batches(), file_format):
                 write(piece)
     return count
@@ -228,7 +228,7 @@ def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
 
 
 @contextmanager
-def _written(file: Path) -> Iterator[Callable[[str], object]]:
+def _open_output(file: Path) -> Iterator[Callable[[str], object]]:
     """Yield the function that writes a piece of text to `file`, or to standard output."""
     if str(file) == STANDARD_STREAM:
         yield output.write_data

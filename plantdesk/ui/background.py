@@ -22,7 +22,6 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader, PlantStore
-from plantdesk.domain.records import PlantRow
 
 #: `Bridge.post`: calls a function on the GUI thread, soon.
 Post: TypeAlias = Callable[[Callable[[], object]], None]
@@ -84,9 +83,9 @@ class Task:
         """Whether the function has returned, or will never be called."""
         return self._ended.is_set()
 
-    def wait(self) -> None:
-        """Wait until the function has returned, or will never be called."""
-        self._ended.wait()
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until the function has returned, or will never be called; at most `timeout` seconds."""
+        self._ended.wait(timeout)
 
     def report(self, progress: object) -> None:
         """Call the progress function of the task on the GUI thread. For the thread of the task."""
@@ -223,7 +222,7 @@ class StoreQueries:
     ) -> Task:
         """Run `query`; without `failed`, store errors are ignored: `health_changed` reports them."""
         task = self._worker.run(receiver, partial(self._run, query), done, failed or ignore, progress=progress)
-        self._tasks = [*(each for each in self._tasks if not each.has_ended), task]
+        self._tasks = [*(other for other in self._tasks if not other.has_ended), task]
         return task
 
     def cancel(self) -> None:
@@ -314,16 +313,6 @@ class RepeatedQuery(QObject):
     def _start_pause(self, pause_ms: int) -> None:
         self._is_running = False
         self._pause.start(pause_ms)
-
-
-def plant_of(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
-    """Return the plant with this id, or None."""
-    return reader.plant(plant_id)
-
-
-def next_free_id(reader: PlantReader, _task: Task) -> int:
-    """Return the id that the next plant without one gets."""
-    return reader.next_free_id()
 
 
 def ignore(_error: Exception) -> None:

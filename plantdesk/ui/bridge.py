@@ -1,20 +1,18 @@
 """Delivers results, store changes and server states of other threads to the GUI thread.
 
 A result has a receiver, a QObject, and is dropped when the receiver has been deleted. Store changes are merged into at
-most ten signals a second, the first one at once, and into fewer if the window is slow to show them: a script that adds
-thousands of plants takes at most a quarter of the time of the GUI thread.
+most five signals a second, the first one at once: a script that adds thousands of plants leaves the GUI thread time for
+the user.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from math import ceil
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -28,24 +26,22 @@ _log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
-#: The least and the most seconds between two `changed` signals.
-_MIN_PAUSE, _MAX_PAUSE = 0.1, 0.5
-#: The pause between two signals, as a multiple of the CPU time of the GUI thread since the first one.
-_WORK_FACTOR = 4
+#: Milliseconds from the end of one `changed` signal to the next.
+_PAUSE_MS = 200
 #: The most plants in a signal; after more changes, all rows are read again.
 _MAX_LISTED = 1000
 
 
 class Bridge(QObject):
-    """Lives on the GUI thread. `notify_…`, `call` and `post` may be called on any thread.
+    """Passes events of other threads to the GUI thread, its own. `notify_…`, `call` and `post`: any thread."""
 
-    `changed(changes)`: the commits since the last signal. `server_changed(state)`: the state of the API.
-    `health_changed(error)`, `backup_changed(error)`: the error of the last write, or automatic backup, or None.
-    """
-
+    #: (changes) The commits since the last signal.
     changed = Signal(object)
+    #: (state) The state of the API.
     server_changed = Signal(object)
+    #: (error) The error of the last write, or None.
     health_changed = Signal(object)
+    #: (error) The error of the last automatic backup, or None.
     backup_changed = Signal(object)
     _changes_added = Signal()
     _posted = Signal(object)
@@ -57,12 +53,10 @@ class Bridge(QObject):
         self._is_closed = False
         self._dropped: list[Callable[[], object]] = []
         self._results: deque[Callable[[], object]] = deque()
-        self._signalled_at = float("-inf")
-        self._cpu_at_signal = 0.0
         self.short_tasks = self.worker("window-worker")
         self.long_tasks = Tasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._pause.timeout.connect(self._on_changes_added)
+        self._pause.timeout.connect(self._signal_changes)
         self._changes_added.connect(self._on_changes_added, Qt.ConnectionType.QueuedConnection)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
@@ -116,7 +110,7 @@ class Bridge(QObject):
         Neither is called when `receiver` is deleted by then. Without `failed`, an exception is logged as a defect.
         """
 
-        def pass_on(finished: Future[Any]) -> None:
+        def on_done(finished: Future[Any]) -> None:
             if finished.cancelled():
                 return
             error = finished.exception()
@@ -127,7 +121,7 @@ class Bridge(QObject):
             else:
                 _log.error("A write of the window failed", exc_info=error)
 
-        future.add_done_callback(pass_on)
+        future.add_done_callback(on_done)
 
     def close(self) -> None:
         """Drop all later results, and wait for the short task that runs; long tasks are not waited for."""
@@ -138,12 +132,7 @@ class Bridge(QObject):
 
     @Slot()
     def _on_changes_added(self) -> None:
-        worked = time.thread_time() - self._cpu_at_signal  # including painting
-        pause = min(max(_MIN_PAUSE, _WORK_FACTOR * worked), _MAX_PAUSE)
-        wait = self._signalled_at + pause - time.monotonic()
-        if wait > 0:
-            self._pause.start(ceil(wait * 1000))
-        else:
+        if not self._pause.isActive():
             self._signal_changes()
 
     @Slot()
@@ -152,9 +141,8 @@ class Bridge(QObject):
             burst, self._pending = self._pending, []
         self._deliver_results()  # first those of these changes: a commit sets its result, then notifies the bridge
         if burst and not self._is_closed:
-            self._signalled_at = time.monotonic()
-            self._cpu_at_signal = time.thread_time()
             self.changed.emit(_merged(burst))
+            self._pause.start(_PAUSE_MS)
 
     def _add_result(self, function: Callable[[], object]) -> None:
         """Deliver the result of a write soon, before the signal of its changes; any thread."""

@@ -17,8 +17,9 @@ _COLLECT_INTERVAL_MS = 1000
 
 
 class Midnight(QObject):
-    """Emits `passed` at most a minute after the local date has changed."""
+    """Watches the local date."""
 
+    #: The date has changed, at most a minute ago.
     passed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -43,22 +44,13 @@ class GarbageCollector(QObject):
         gc.disable()
         self._timer = QTimer(self, interval=_COLLECT_INTERVAL_MS)
         self._timer.timeout.connect(self.collect_if_due)
-
-    @Slot()
-    def start(self) -> None:
-        """Start the timer. Objects that exist now are frozen: to check them would take 20 to 40 ms each time.
-
-        After a switch to another store, the objects of the old one are collected before.
-        """
-        if not self._timer.isActive():
-            if gc.get_freeze_count():
-                gc.collect()
-            gc.freeze()
-            self._timer.start()
+        self._timer.start()
 
     @Slot()
     def collect_if_due(self) -> None:
-        """Collect the generations up to the oldest one whose threshold is exceeded."""
+        """Collect the generations up to the oldest one whose threshold is exceeded; freeze the objects of the start."""
+        if not gc.get_freeze_count():  # not again for another store: the window of the one before is garbage
+            gc.freeze()  # to check these objects would take 20 to 40 ms
         counts = gc.get_count()
         thresholds = gc.get_threshold()
         due = [number for number in range(3) if 0 < thresholds[number] < counts[number]]

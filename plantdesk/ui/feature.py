@@ -107,13 +107,11 @@ class ShownPlants(Protocol):
 
 
 class Feature(QObject):
-    """A part of the window. It is made before the window is shown, so its constructor must be fast.
+    """A part of the window. It is made before the window is shown, so its constructor must be fast."""
 
-    `close_unblocked`: the work in `running_text` has ended, or the last unsaved plant is saved. `view_changed`:
-    `save_view` has something to save.
-    """
-
+    #: The work in `running_text` has ended, or the last unsaved plant is saved.
     close_unblocked = Signal()
+    #: `save_view` has something to save.
     view_changed = Signal()
 
     def __init__(self, context: WindowContext) -> None:
@@ -206,20 +204,20 @@ class PlantChanges(QObject):
 
         def report(applied: Applied) -> None:
             change = applied.change
-            made = self.tr("There was nothing to change.")
-            made = made if change is None else translated(text.filled(count=change.plants))
+            message = self.tr("There was nothing to change.")
+            message = message if change is None else translated(text.filled(count=change.plants))
             if applied.skipped and show is not None:
-                self._report_skipped(applied, made, partial(show, applied.skipped_ids))
+                self._report_skipped(applied, message, partial(show, applied.skipped_ids))
             elif change is None:
-                self._context.page.toast.show_message(made)
+                self._context.page.toast.show_message(message)
             else:
-                self._context.report_change(change, made)
+                self._context.report_change(change, message)
             if done is not None:
                 done(change)
 
         self._context.follow_change(self, store.apply(edits, FORM), report, self._context.page.toast.show_error)
 
-    def _report_skipped(self, applied: Applied, made: str, show: Callable[[], object]) -> None:
+    def _report_skipped(self, applied: Applied, message: str, show: Callable[[], object]) -> None:
         """Report a change that skipped plants, because they were changed by others meanwhile."""
         text = Text(
             "{made} {count:,} had changed meanwhile and stay as they are.",
@@ -231,4 +229,4 @@ class PlantChanges(QObject):
             actions.append(self._context.undo_stack.undo_action(applied.change))
         key = key_text(Key.Undo) if applied.change is not None else ""
         toast = self._context.page.toast
-        toast.show_message(translated(text.filled(made=made, count=applied.skipped)), *actions, key=key)
+        toast.show_message(translated(text.filled(made=message, count=applied.skipped)), *actions, key=key)

@@ -30,18 +30,19 @@ class _FocusState(NamedTuple):
 
 
 class MainWindow(QMainWindow):
-    """Saves its geometry, and restores it within the screens.
+    """The main window. It saves its geometry, and restores it within the screens."""
 
-    `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
-    `focus_moving`: Tab or Shift+Tab is about to move the focus. `closing`: the window closes, and the program ends.
-    `geometry_changed`: it was moved or resized.
-    """
-
+    #: The first paint is done.
     shown = Signal()
+    #: Escape was pressed, and no widget has handled it.
     escape_pressed = Signal()
+    #: (step) F6, or with -1 Shift+F6, was pressed.
     part_requested = Signal(int)
+    #: Tab or Shift+Tab is about to move the focus.
     focus_moving = Signal()
+    #: The window closes, and the program ends.
     closing = Signal()
+    #: The window was moved or resized.
     geometry_changed = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
@@ -157,7 +158,7 @@ class MainWindow(QMainWindow):
         if event.key() == Qt.Key.Key_Escape:
             self.escape_pressed.emit()
         elif event.key() == Qt.Key.Key_F6:
-            with self._moving_focus():
+            with self._focus_change_by_key():
                 self.part_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() in ENTER_KEYS:
             press_focused_button(self)
@@ -167,11 +168,11 @@ class MainWindow(QMainWindow):
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
         self.focus_moving.emit()
-        with self._moving_focus():
+        with self._focus_change_by_key():
             return super().focusNextPrevChild(following)
 
     @contextmanager
-    def _moving_focus(self) -> Iterator[None]:
+    def _focus_change_by_key(self) -> Iterator[None]:
         """Set `focus_before_keys` while a key moves the focus; widgets that such keys have only passed do not count."""
         if self._focus_state != self._arrived_at:
             self._focus_at_start = self.focusWidget()
@@ -195,7 +196,7 @@ class MainWindow(QMainWindow):
         window = self._preferences.settings.window
         if window.position:
             x, y = window.position
-            left_screen, right_screen = (QApplication.screenAt(QPoint(each, y)) for each in (x, x + window.width - 1))
+            left_screen, right_screen = (QApplication.screenAt(QPoint(edge, y)) for edge in (x, x + window.width - 1))
             if left_screen is not None and right_screen is not None:
                 self.setScreen(left_screen)
                 self.setGeometry(x, y, 0, 0)  # without the frame, unlike `move`

@@ -98,8 +98,8 @@ class Menus(QObject):
         self._section_ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
         self._groups = {section: QActionGroup(self) for section in _STORE_SECTIONS}
-        for each in self._groups.values():
-            each.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        for group in self._groups.values():
+            group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
         for title, groups in _menu_layout():
             self._fill_menu(bar.addMenu(title), groups)
 
@@ -112,13 +112,13 @@ class Menus(QObject):
         """Return all visible commands and the extra ones, with their present texts."""
         for section in Section:
             self._update_section(section)
-        found = []
+        commands = []
         for action in self.actions:
             title = self._submenu_titles.get(action)
             text = action.text() if title is None else f"{title}: {action.text()}"
             if action.isVisible() and text:
-                found.append(Command(_plain_text(text), action, self._search_words.get(action, "")))
-        return found + self.extra_commands()
+                commands.append(Command(_plain_text(text), action, self._search_words.get(action, "")))
+        return commands + self.extra_commands()
 
     def actions_of(self, section: Section) -> list[QAction]:
         """Return the commands of a section."""

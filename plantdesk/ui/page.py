@@ -28,13 +28,11 @@ _DOCKS_SIDEBAR_FROM = 900
 
 
 class SidePane(QFrame):
-    """A pane beside the list. It is hidden until it has content and the user requests it.
+    """A pane beside the list. It is hidden until it has content and the user requests it."""
 
-    `changed`: it was shown, hidden, docked or collapsed. `focus_lost`: it was hidden while it had the focus; a slot
-    must move the focus: Qt would give it to the next button.
-    """
-
+    #: The pane was shown, hidden, docked or collapsed.
     changed = Signal()
+    #: It was hidden while it had the focus. A slot must move the focus: Qt would give it to the next button.
     focus_lost = Signal()
 
     def __init__(self, kind: str, parent: QWidget) -> None:

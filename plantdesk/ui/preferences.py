@@ -22,13 +22,13 @@ _TEXT_STEP = 1.1
 
 
 class Preferences(QObject):
-    """The present settings. `changed`: by this window or, after `watch_file`, by another one.
+    """The present settings. If their file cannot be written, this is logged, and changes last until the program ends.
 
-    If the file cannot be written, this is logged, and changes last until the program ends. `quarantined` is the new
-    path of a damaged file. `are_saved`: the last write succeeded. `are_new`: there was no file at the start.
-    `keeps_unsaved`: unsaved input can be written to its own file.
+    `quarantined` is the new path of a damaged file. `are_saved`: the last write succeeded. `are_new`: there was no file
+    at the start. `keeps_unsaved`: unsaved input can be written to its own file.
     """
 
+    #: This window or, after `watch_file`, another one has changed them.
     changed = Signal()
 
     def __init__(self, file: Path | None) -> None:
@@ -63,11 +63,11 @@ class Preferences(QObject):
         if self._file is None or not self.are_saved:
             return
         try:
-            found = settings_file.read(self._file, self.settings)
+            saved = settings_file.read(self._file, self.settings)
         except (OSError, ValueError, RecursionError):
             return
-        if found != self.settings:
-            self.settings = found
+        if saved != self.settings:
+            self.settings = saved
             self.changed.emit()
 
     def change(self, **values: object) -> None:

@@ -162,14 +162,14 @@ def qt_diagnostics(icon: Path) -> QtDiagnostics:
     """Return the diagnostics, after rendering `icon`. Creates a QGuiApplication if there is none."""
     gui = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
-    found = QtDiagnostics(
+    diagnostics = QtDiagnostics(
         qt=qVersion(),
         platforms=sorted(_name(file) for file in (plugins / "platforms").iterdir() if file.is_file()),
         image_formats=sorted(bytes(name.data()).decode() for name in QImageReader.supportedImageFormats()),
         draws_icon=icon.is_file() and not QIcon(str(icon)).pixmap(32, 32).isNull(),
     )
     del gui  # before the interpreter exits, or Qt crashes
-    return found
+    return diagnostics
 
 
 def _name(plugin: Path) -> str:

@@ -16,7 +16,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.tags import tag_from_input
 from plantdesk.domain.texts import shortened
-from plantdesk.ui.background import StoreQueries, plant_of
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.page import PagePart
 from plantdesk.ui.texts import error_text, one_line, quoted, translate, translated
@@ -33,8 +33,9 @@ _WIDTH = 420
 
 
 class TagDialog(Dialog):
-    """`chosen(tag)`: the user has entered a valid tag; None: no tag."""
+    """Asks for a tag."""
 
+    #: (tag) The user has entered a valid tag; None: no tag.
     chosen = Signal(object)
 
     def __init__(
@@ -110,9 +111,9 @@ class CloseQuestion(QObject):
 
     While the question is open, the window closes as soon as nothing prevents it, unless a dialog or a persistent toast
     reports a problem of the work that has ended.
-    `confirmed`: close the window, because the user wants it or nothing prevents it any more.
     """
 
+    #: Close the window: the user wants it, or nothing prevents it any more.
     confirmed = Signal()
 
     def __init__(self, window: QWidget, context: WindowContext, features: Sequence[Feature]) -> None:
@@ -189,12 +190,11 @@ class CloseQuestion(QObject):
 
 
 class ConflictQuestion(QObject):
-    """Asks which version of a plant to keep. It has its own bar, so that no message replaces the question.
+    """Asks which version of a plant to keep. It has its own bar, so that no message replaces the question."""
 
-    `discarded`: the user's version is to be dropped. `answered`: a button was pressed, after its action has begun.
-    """
-
+    #: Drop the user's version.
     discarded = Signal()
+    #: A button was clicked, and its action has begun.
     answered = Signal()
 
     def __init__(self, context: WindowContext, changed: str, deleted: str, parent: QObject) -> None:
@@ -217,20 +217,20 @@ class ConflictQuestion(QObject):
         def ask(error: Exception) -> None:
             title = self.tr("{name} was changed elsewhere and cannot be read now")
             actions = (self.tr("Try again"), again), (self.tr("Discard mine"), self.discarded.emit)
-            self._ask(title, row, f"{error_text(error)}\n{self._yours(mine)}", *actions)
+            self._ask(title, row, f"{error_text(error)}\n{self._own_version_text(mine)}", *actions)
 
-        queries.run(self, partial(plant_of, plant_id=row.id), done, ask)
+        queries.run(self, lambda reader, _task: reader.plant(row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
         """Ask which version to keep: `theirs`, of the store, or `mine`; `keep` saves it."""
-        text = f"{self._yours(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
+        text = f"{self._own_version_text(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
         take = self.tr("Take theirs"), self.discarded.emit
         self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), take)
 
     def ask_about_deleted(self, row: PlantRow, mine: str, add: Answer) -> None:
         """Ask whether to add the plant again."""
         actions = (self.tr("Add it again"), add), (self.tr("Leave it deleted"), self.discarded.emit)
-        self._ask(self._deleted, row, self._yours(mine), *actions)
+        self._ask(self._deleted, row, self._own_version_text(mine), *actions)
 
     def close(self) -> None:
         """Withdraw the question."""
@@ -253,7 +253,7 @@ class ConflictQuestion(QObject):
         bar.clear()
         bar.deleteLater()
 
-    def _yours(self, mine: str) -> str:
+    def _own_version_text(self, mine: str) -> str:
         return self.tr("Yours: {mine}").format(mine=mine)
 
 

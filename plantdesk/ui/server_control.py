@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import ServedStore
@@ -66,9 +66,6 @@ class ApiControl(QObject):
     program uses the port, the start is retried until the port is free.
     `Bridge.server_changed` signals changes of the state.
     """
-
-    #: The server was created, or creating it has failed.
-    creation_ended = Signal()
 
     def __init__(
         self,
@@ -209,12 +206,10 @@ class ApiControl(QObject):
         if self._preferences.settings.api_enabled:
             server.start(self.port)  # the first start waits for nothing; listeners must not see the server as off
         self._unsubscribe = server.subscribe(self._bridge.notify_server_state)
-        self.creation_ended.emit()
 
     def _on_not_created(self, _error: Exception) -> None:
         self._failure = ServerFailedError(Text("The server could not be started. The reason is in PlantDesk's log."))
         self._signal_state()
-        self.creation_ended.emit()
 
     def _signal_state(self) -> None:
         self._bridge.server_changed.emit(self.state)
@@ -253,4 +248,4 @@ class UnreachedStore:
         done([self.reason] * len(entries))
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
@@ -36,12 +35,16 @@ _FILE_RETRY_MS = 2000
 _SERVER_RETRIES_MS = (1000, 2000, 4000, 8000, 15_000, 30_000)
 #: Milliseconds after which the API starts, although no rows are shown yet.
 _MAX_SERVE_DELAY_MS = 1000
+#: Seconds that an automatic backup under way may keep the program from closing.
+_BACKUP_TIMEOUT = 2.0
 
 
 class StoreOpener(QObject):
-    """Opens the store in the background, and owns it. `opened(store)`, `failed(error)`: the result of an attempt."""
+    """Opens the store in the background, and owns it."""
 
+    #: (store) The store is open.
     opened = Signal(object)
+    #: (error) The store could not be opened.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, location: StoreLocation, parent: QObject | None = None) -> None:
@@ -129,21 +132,12 @@ class _UnopenedError(PlantDeskError):
     text = Text("Something unexpected happened. PlantDesk's log has the cause.")
 
 
-class StoreServices(NamedTuple):
-    """Functions that start the services of an open store."""
-
-    make_server: Callable[[ServedStore, StoreLocation], StoreServer]
-    #: Starts automatic backups, which report an error or None; returns a function that stops them.
-    begin_backups: Callable[[PlantStore, Callable[[StoreError | None], object]], Callable[[], None]]
-
-
 class Session(QObject):
-    """Fills the window, opens its store, and serves the store. `quit_requested`: the program has to end.
+    """Fills the window, opens its store, and serves the store."""
 
-    `store_requested(location, create)`: the user wants another store, and so another session, in the window.
-    """
-
+    #: The program has to end.
     quit_requested = Signal()
+    #: (location, create) The user wants another store, and so another session, in the window.
     store_requested = Signal(object, bool)
 
     def __init__(
@@ -153,7 +147,7 @@ class Session(QObject):
         location: StoreLocation,
         single_window: SingleWindow,
         port: int | None,
-        services: StoreServices,
+        make_server: Callable[[ServedStore, StoreLocation], StoreServer],
     ) -> None:
         """Prepare to open the store at `location`, locked by `single_window`; `port` None: as in the settings.
 
@@ -164,7 +158,6 @@ class Session(QObject):
         self._is_quick_only = False  # only the quick entry is shown
         self._window = window
         self._preferences = preferences
-        self._begin_backups = services.begin_backups
         self.bridge = Bridge()
         self._opener = StoreOpener(self.bridge, location, self)
         self._has_own_port = port is not None
@@ -172,11 +165,10 @@ class Session(QObject):
             self.bridge,
             preferences,
             preferences.settings.port if port is None else port,
-            lambda store: services.make_server(store, self._opener.location),
+            lambda store: make_server(store, self._opener.location),
             self._save_port,
         )
         self._collector = GarbageCollector(self)
-        self.api.creation_ended.connect(self._collector.start)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
@@ -238,10 +230,10 @@ class Session(QObject):
         if request.address:
             self.workspace.open_plant_url(request.address)
 
-    def show_defect(self, what: str) -> None:
+    def show_defect(self, log_text: str) -> None:
         """Report a defect in the window; any thread, even after the window was closed."""
         if self.workspace is not None:
-            self.bridge.call(self, self.workspace.show_defect, what)
+            self.bridge.call(self, self.workspace.show_defect, log_text)
 
     def may_close_store(self) -> bool:
         """Return whether the store can be closed now; otherwise explain why not."""
@@ -294,8 +286,11 @@ class Session(QObject):
 
     def _serve(self, store: PlantStore) -> None:
         self._unserved_store = None
-        self._unsubscribe.append(self._begin_backups(store, self.bridge.notify_backup))
+        self._unsubscribe.append(partial(self._end_backups, store.begin_backups(self.bridge.notify_backup)))
         self.api.serve(store)
+
+    def _end_backups(self, end: Callable[[], None]) -> None:
+        self.bridge.long_tasks.run(self, lambda _task: end()).wait(_BACKUP_TIMEOUT)
 
     def _begin_services(self) -> None:
         """Start tray and server: the quick entry alone does not need them."""
@@ -314,7 +309,6 @@ class Session(QObject):
 
     @Slot(object)
     def _on_not_opened(self, reason: PlantDeskError) -> None:
-        self._collector.start()
         if self.workspace is not None:
             self.workspace.show_no_store(reason)
         if self._opener.location.server is None or reason.retry_after is None:

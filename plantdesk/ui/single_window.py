@@ -51,8 +51,9 @@ class StuckWindowError(PlantDeskError):
 
 
 class SingleWindow(QObject):
-    """The lock of the only window of a store. `requested(request)`: a second start has sent a request."""
+    """The lock of the only window of a store."""
 
+    #: (request) A second start has sent a request.
     requested = Signal(object)
 
     def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
@@ -159,11 +160,9 @@ class SingleWindow(QObject):
 
 
 class OtherWindow(QObject):
-    """The window of another process. `answered(is_answered)`: it has answered or ended in time, or not.
+    """The client of another process's window. It waits for signals: QLocalSocket's `waitFor…` methods hold the GIL."""
 
-    It waits for signals, as the `waitFor…` methods of QLocalSocket hold the GIL.
-    """
-
+    #: (is_answered) It has answered or ended in time, or not.
     answered = Signal(bool)
 
     def __init__(self, name: str, request: WindowRequest, single_window: SingleWindow) -> None:

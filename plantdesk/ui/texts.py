@@ -36,7 +36,9 @@ _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 _UNSEEN_BLANKS = re.compile(r"^\s+|\s+$|(?<=\s)\s|[^\S ]")
 _BLANK_MARK = "\u2423"
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_MINUTE = 60
+_HOUR = 3600
+_DAY = 86_400
 
 
 def ago(timestamp: int, now: int) -> str:
@@ -86,8 +88,7 @@ def long_date(timestamp: int) -> str:
 
 def long_time(timestamp: int) -> str:
     """Return the local date and time of a timestamp, such as “21 November 2026, 12:36”."""
-    clock = QDateTime.fromMSecsSinceEpoch(timestamp).time()
-    return f"{long_date(timestamp)}, {QLocale().toString(clock, QLocale.FormatType.ShortFormat)}"
+    return f"{long_date(timestamp)}, {clock_time(timestamp)}"
 
 
 def translated(text: Text) -> str:
@@ -175,10 +176,10 @@ def one_line(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n")
     around = zip(" " + text, text, text[1:] + " ", strict=False)
-    return "".join(_shown(character, before, after) for before, character, after in around)
+    return "".join(_visible_character(character, before, after) for before, character, after in around)
 
 
-def _shown(character: str, before: str, after: str) -> str:
+def _visible_character(character: str, before: str, after: str) -> str:
     code = ord(character)
     if character in _LINE_ENDS:
         return "↵"

@@ -37,7 +37,7 @@ def use_language(app: QApplication, setting: str) -> None:
     language = languages.choose(setting, system.uiLanguages(), languages.available())
     languages.set_current(languages.catalogue_of(language))
     if language != "en":
-        app.installTranslator(_of_qt(language, app))
+        app.installTranslator(_qt_translator(language, app))
         app.installTranslator(Translator(app))  # installed last, so it is asked first
     locale = QLocale()
     if setting:
@@ -54,12 +54,12 @@ def words_for_cancel() -> dict[str, tuple[str, str]]:
     words = {}
     for language in languages.available():
         own = languages.catalogue_of(language).text("Cancel")
-        of_qt = _of_qt(language, None)
+        of_qt = _qt_translator(language, None)
         words[language] = own or "Cancel", of_qt.translate("QPlatformTheme", "Cancel") or "Cancel"
     return words
 
 
-def _of_qt(language: str, parent: QObject | None) -> QTranslator:
+def _qt_translator(language: str, parent: QObject | None) -> QTranslator:
     """Return the translations of Qt's own texts; empty if Qt does not have the language."""
     translator = QTranslator(parent)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)

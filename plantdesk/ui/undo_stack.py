@@ -48,14 +48,16 @@ Step = Change | AddedPlant | DiscardedPlants
 class UndoStack(QObject):
     """Undoes and redoes in the store, one step after the other. Each is a change of the history. GUI thread only.
 
-    Requests during a step, or while a change of the window is saved, run after it. `changed`: `next_undo` or
-    `next_redo` is another one. `started(is_redo)`: a step runs; it takes seconds for a million plants.
-    `undone(undone)`: the step is done. `failed(error)`: it has failed; only one that can succeed later is kept.
+    Requests during a step, or while a change of the window is saved, run after it.
     """
 
+    #: `next_undo` or `next_redo` is another one.
     changed = Signal()
+    #: (is_redo) A step runs; it takes seconds for a million plants.
     started = Signal(bool)
+    #: (undone) The step is done.
     undone = Signal(object)
+    #: (error) The step has failed; only one that can succeed later is kept.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -142,7 +144,7 @@ class UndoStack(QObject):
     def revert(self, change: Step) -> None:
         """Undo any change of the history, also one of another window; a change that is an undo is redone."""
         for source, target in ((self._undoable, self._redoable), (self._redoable, self._undoable)):
-            step = next((each for each in source if _key_of(each) == _key_of(change)), None)
+            step = next((other for other in source if _key_of(other) == _key_of(change)), None)
             if step is not None:
                 self._start(step, source, target)
                 return
@@ -209,7 +211,7 @@ def _undo_in_store(store: PlantStore, step: Change | AddedPlant) -> Future[Undon
         return store.undo(step, FORM)
     undone: Future[Undone] = Future()
 
-    def pass_on(deleted: Future[Applied]) -> None:
+    def on_deleted(deleted: Future[Applied]) -> None:
         error = deleted.exception()
         if error is not None:
             undone.set_exception(error)
@@ -217,5 +219,5 @@ def _undo_in_store(store: PlantStore, step: Change | AddedPlant) -> Future[Undon
             undone.set_result(Undone(change, 0))
 
     delete = Delete(step.row.id, step.row.version, step.row.name, undoes_addition=True)
-    store.apply([delete], FORM).add_done_callback(pass_on)
+    store.apply([delete], FORM).add_done_callback(on_deleted)
     return undone

@@ -55,20 +55,21 @@ _SAVE_VIEW_MS = 1000
 
 
 class Workspace(Page):
-    """The page with all features. It accepts typing before `set_store` is called.
+    """The page with all features. It accepts typing before `set_store` is called."""
 
-    `file_chosen(path)`, `try_again_requested`, `new_store_requested`: the user's choice while no store could be opened.
-    `store_requested(location, create)`: show another store. `requested(request)`: handle a `WindowRequest`, like that
-    of a second start. `quick_done`: the quick entry is closed. `plants_shown`: the first rows, or the reason why there
-    are none, are on the screen.
-    """
-
+    #: (path) Open another file: no store could be opened.
     file_chosen = Signal(str)
+    #: Try again to open the store.
     try_again_requested = Signal()
+    #: Create the store, as there is none.
     new_store_requested = Signal()
+    #: (location, create) Show another store.
     store_requested = Signal(object, bool)
+    #: (request) Handle a `WindowRequest`, like that of a second start.
     requested = Signal(object)
+    #: The quick entry is closed.
     quick_done = Signal()
+    #: The first rows, or the reason why there are none, are on the screen.
     plants_shown = Signal()
 
     def __init__(
@@ -245,9 +246,9 @@ class Workspace(Page):
         self._api.tokens_listed.connect(self._tray.show_tokens)
         self._window.closing.connect(self._tray.end)
 
-    def show_defect(self, what: str) -> None:
-        """Report an unexpected failure; `what` is the text of the log, masked."""
-        self._defect_notice.show_defect(what)
+    def show_defect(self, log_text: str) -> None:
+        """Report an unexpected failure; `log_text` is the text of the log, masked."""
+        self._defect_notice.show_defect(log_text)
 
     def open_quick(self, token: str) -> None:
         """Raise the quick entry; `token` is the activation token of Wayland."""

@@ -33,7 +33,8 @@ from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.containers import CollapsibleHeader
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.backups import RestoreDialog
-from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
+from plantdesk.ui.window.command_dialogs import ShortcutsDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
 from plantdesk.ui.window.known_names import NamesDialog
 from tests.support.other_languages import english
 from tests.support.window_driver import WindowDriver, plain, rows_of

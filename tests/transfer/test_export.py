@@ -230,8 +230,8 @@ _TERMINATED = """
 import signal, sys
 from pathlib import Path
 from plantdesk.platform.atomic_files import atomic_writer
-from plantdesk.cli.terminal import cleaned_up_when_terminated
-with cleaned_up_when_terminated(), atomic_writer(Path(sys.argv[1])):
+from plantdesk.cli.terminal import interrupt_on_termination
+with interrupt_on_termination(), atomic_writer(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)
 """
 

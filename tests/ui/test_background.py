@@ -10,7 +10,7 @@ from plantdesk.domain.protocols import PlantReader
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.reader import SqliteReader
 from plantdesk.store.sqlite.store import SqliteStore
-from plantdesk.ui.background import RepeatedQuery, StoreQueries, Task, Tasks, next_free_id
+from plantdesk.ui.background import RepeatedQuery, StoreQueries, Task, Tasks
 from plantdesk.ui.bridge import Bridge
 from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
@@ -135,7 +135,7 @@ def test_a_cancelled_query_is_interrupted_and_the_next_one_runs(
 ) -> None:
     received = ask_endless(bridge, queries)
     queries.cancel()
-    queries.run(bridge, next_free_id, received.append)
+    queries.run(bridge, lambda reader, _task: reader.next_free_id(), received.append)
     qtbot.waitUntil(lambda: bool(received))
     assert received == [1]
 
@@ -172,7 +172,7 @@ def test_closing_behind_another_task_leaves_no_connection_open(qtbot: QtBot, sto
     bridge = Bridge()
     queries = StoreQueries(bridge.short_tasks, store)
     found: list[int] = []
-    queries.run(bridge, next_free_id, found.append)
+    queries.run(bridge, lambda reader, _task: reader.next_free_id(), found.append)
     qtbot.waitUntil(lambda: found == [2])
     ended = threading.Event()
     bridge.short_tasks.run(bridge, lambda _task: ended.wait())

@@ -35,7 +35,7 @@ def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, 
 
 
 @pytest.mark.timing
-def test_a_window_that_is_slow_to_show_changes_gets_fewer_signals(qtbot: QtBot, lone_bridge: Bridge) -> None:
+def test_a_window_that_is_slow_to_show_changes_has_time_between_two_signals(qtbot: QtBot, lone_bridge: Bridge) -> None:
     heard: list[float] = []
 
     def work(_changes: Changes) -> None:
@@ -48,14 +48,13 @@ def test_a_window_that_is_slow_to_show_changes_gets_fewer_signals(qtbot: QtBot, 
     lone_bridge.changed.connect(work)
     lone_bridge.notify_changes(added(0))
     qtbot.waitUntil(lambda: len(heard) == 4)  # a busy machine takes several times as long
-    assert all(after - before >= 0.19 for before, after in pairwise(heard)), "a quarter of the time"
+    assert all(after - before >= 0.24 for before, after in pairwise(heard)), "of which 0.2 s are free"
 
 
 def test_results_come_before_the_changes_of_their_commits_under_load(
     qtbot: QtBot, lone_bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bridge, "_MIN_PAUSE", 0)
-    monkeypatch.setattr(bridge, "_MAX_PAUSE", 0)
+    monkeypatch.setattr(bridge, "_PAUSE_MS", 0)
     futures = [Future[int]() for _ in range(3000)]
     results, early, last = set[int](), list[int](), list[int]()
     for future in futures:

@@ -37,11 +37,11 @@ def duplicates(options: argparse.Namespace) -> int:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
         if not options.merge:
             format_members = _json_lines if options.json else _text_lines
-            for batch in batched(format_members(_members(reader, groups))):
+            for batch in batched(format_members(_read_members(reader, groups))):
                 output.write("\n".join(batch))
-        kept = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
+        intentional = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
     if options.merge and groups.sizes:
-        _merge_groups(groups, kept, options)
+        _merge_groups(groups, intentional, options)
     elif not options.json:
         _report_count(groups)
     return 0
@@ -65,11 +65,11 @@ def _check_options(options: argparse.Namespace) -> None:
         options.parser.error(Text("--json has no effect with --merge"))
 
 
-def _merge_groups(groups: PlantGroups, kept: set[int], options: argparse.Namespace) -> None:
-    """Merge the groups except the `kept` ones."""
-    if len(kept) < len(groups.sizes):
-        _merge(MergePlants(groups.without(kept), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
-    _report_intentional(sum(groups.sizes[each] for each in kept), len(kept))
+def _merge_groups(groups: PlantGroups, intentional: set[int], options: argparse.Namespace) -> None:
+    """Merge the groups except the `intentional` ones."""
+    if len(intentional) < len(groups.sizes):
+        _merge(MergePlants(groups.without(intentional), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
+    _report_intentional(sum(groups.sizes[group] for group in intentional), len(intentional))
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -79,7 +79,7 @@ def merge(options: argparse.Namespace) -> int:
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
     with open_reader(options.database) as reader:
-        rows = [find_plant(reader, each) for each in sorted({*ids, into})]
+        rows = [find_plant(reader, plant_id) for plant_id in sorted({*ids, into})]
     edit = MergePlants(PlantGroups.of([rows]), KeepRule.LOWEST_ID, frozenset({into}))
     if not any(page.deleted for page in merge_pages(*edit, lambda _ids: {row.id: row for row in rows})):
         text = Text("The notes of these plants are too long together. A note may have {bytes:,} bytes.")
@@ -139,10 +139,10 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     ids = iter(first.groups.ids)
     for size in first.groups.sizes:
         group = [*islice(ids, size)]
-        stay = [each for each in group if each not in going] if going & {*group} else []
+        stay = [plant_id for plant_id in group if plant_id not in going] if going & {*group} else []
         for row in reader.rows(stay).values():
             note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
-            others = comma_list([each for each in group if each != row.id], _MAX_IDS)
+            others = comma_list([plant_id for plant_id in group if plant_id != row.id], _MAX_IDS)
             output.write(f"{plant_line(row)}  takes in {others}{note}")
     return _report_preview(sum(len(page.deleted) for page in merge_pages(*edit, reader.rows)))
 
@@ -152,13 +152,13 @@ def _report_preview(count: int) -> int:
     return count
 
 
-def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
+def _read_members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
     """Yield the plants of all groups as they are read: one group may have a million."""
     numbers = chain.from_iterable(repeat(number, size) for number, size in enumerate(groups.sizes))
     for start in range(0, len(groups.ids), _PAGE):
         ids = groups.ids[start : start + _PAGE].tolist()
-        found = reader.rows(ids)
-        yield from ((number, found[each]) for number, each in zip(numbers, ids, strict=False) if each in found)
+        rows = reader.rows(ids)
+        yield from ((number, rows[key]) for number, key in zip(numbers, ids, strict=False) if key in rows)
 
 
 def _text_lines(members: Iterator[Member]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from plantdesk.cli.commands.plants import find_plants
 from plantdesk.cli.stores import Filter, build_selection, open_reader, requested_filter
@@ -44,15 +43,14 @@ def labels(options: argparse.Namespace) -> int:
     """
     from plantdesk.platform import display
 
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    display.check_display()
+    display.use_offscreen()
     from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
 
-    found = [each for each in SHEETS if options.sheet.casefold() in each.name.casefold()]
-    if not found:
-        names = "; ".join(each.name for each in SHEETS)
+    sheets = [sheet for sheet in SHEETS if options.sheet.casefold() in sheet.name.casefold()]
+    if not sheets:
+        names = "; ".join(sheet.name for sheet in SHEETS)
         options.parser.error(Text("there is no sheet “{sheet}”; known are: {names}", sheet=options.sheet, names=names))
-    sheet = found[0]
+    sheet = sheets[0]
     content = Content(tag=not options.line, id=not options.line, line=options.line)
     if content.unknown_field:
         known = Text("{field} is not known in --line; it may have {{name}}, {{tag}}, {{id}} and {{note}}")

@@ -1,4 +1,4 @@
-"""`plantdesk history`, `undo` and `redo`."""
+"""`plantdesk history`, `undo` and `redo`: the changes of plants."""
 
 from __future__ import annotations
 
@@ -67,21 +67,21 @@ def _report_undo(undone: Undone, of: str = "") -> None:
         output.report(str(undone.moved_text))
     if undone.skipped:
         ids = comma_list(undone.skipped_ids, _MAX_IDS, undone.skipped)
-        left = Text(
+        skipped = Text(
             "{count:,} plants have been changed since and were left as they are.",
             one="1 plant has been changed since and was left as it is.",
             count=undone.skipped,
         )
-        output.report(f"{str(left).removesuffix('.')}: {ids}")
+        output.report(f"{str(skipped).removesuffix('.')}: {ids}")
 
 
 def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
     """Report an undo without a number: also the time of the change, and the plants that were added since and stay."""
     change = undone.change
     with closing(store.reader()) as reader:
-        latest = max((each.number for each in reader.history(1)), default=0)  # others may have changed something since
+        latest = max((item.number for item in reader.history(1)), default=0)  # others may have changed something since
         newest = reader.history(max(latest, change.number) - (change.undoes or 0) + 1)  # numbers have no gaps
-        made_at = next((each.made_at for each in newest if each.number == change.undoes), change.made_at)
+        made_at = next((other.made_at for other in newest if other.number == change.undoes), change.made_at)
         since = Selection(since=made_at + 1)
         added = reader.count_selected(since)
         first = next(reader.selected(since, 1), None)

@@ -57,7 +57,7 @@ def _server_text(database: StoreLocation, runtime: Runtime | None) -> str:
         lines = [f"PlantDesk {__version__}: the API is not running.", f"Database: {database.url}"]
         # A user may ask without --database while the window shows another store.
         others = served_databases(paths.runtime_folder())
-        return "\n".join([*lines, *(f"It runs with another one, for --database: {each}" for each in others)])
+        return "\n".join([*lines, *(f"It runs with another one, for --database: {url}" for url in others)])
     lines = [f"PlantDesk {runtime.version}: the API is running (process {runtime.pid})."]
     lines += [f"Address: {runtime.url}/plants", f"Port: {runtime.port}"]
     if _existing_socket(runtime):

@@ -45,7 +45,7 @@ def serve(options: argparse.Namespace) -> int:
             is_reading = function in tools.reading
             is_harmless = function in (*tools.reading, tools.add_plants)
             hints = ToolAnnotations(read_only_hint=is_reading, destructive_hint=not is_harmless, open_world_hint=False)
-            offered.append(_without_others(Tool.from_function(function, annotations=hints)))
+            offered.append(_forbid_unknown_arguments(Tool.from_function(function, annotations=hints)))
         texts = "plantdesk", "PlantDesk", None, _INSTRUCTIONS
         server: MCPServer = MCPServer(*texts, version=__version__, log_level="WARNING", tools=offered)
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for the next line of its input
@@ -53,7 +53,7 @@ def serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _without_others(tool: Tool) -> Tool:
+def _forbid_unknown_arguments(tool: Tool) -> Tool:
     """Let a tool refuse unknown arguments: a misspelt one would change the meaning of a call."""
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"

@@ -27,8 +27,8 @@ def import_names(options: argparse.Namespace) -> int:
         show_progress("Reading the names") as show,
     ):
         file_format = requested_format(options)
-        made, left_out = replace_list(known, source, source.fraction_reporter(show), file_format)
-    output.report(f"Offered while a name is typed: {_title(made)}.")
+        new_list, left_out = replace_list(known, source, source.fraction_reporter(show), file_format)
+    output.report(f"Offered while a name is typed: {_title(new_list)}.")
     if left_out:
         output.report(f"Left out, as not accepted, not of plants or fungi, or not readable: {_counted(left_out)}.")
     return 0
@@ -39,13 +39,13 @@ def info(options: argparse.Namespace) -> int:
     known = _known_names(options.database)
     if options.json:
         about = known.about()
-        found: dict[str, object] = {"names": 0, "source": None, "made_at": None}
+        values: dict[str, object] = {"names": 0, "source": None, "made_at": None}
         if about is not None:
-            found = {"names": about.names, "source": about.source, "made_at": iso_time(about.made_at)}
-        print_json(found)
+            values = {"names": about.names, "source": about.source, "made_at": iso_time(about.made_at)}
+        print_json(values)
     else:
-        made = _existing_list(known)
-        output.write(f"{_title(made)}, {local_time(made.made_at)}")
+        existing = _existing_list(known)
+        output.write(f"{_title(existing)}, {local_time(existing.made_at)}")
     return 0
 
 

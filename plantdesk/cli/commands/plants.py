@@ -1,4 +1,4 @@
-"""`plantdesk add`, `list`, `get`, `edit` and `delete`."""
+"""`plantdesk add`, `list`, `get`, `edit` and `delete`: one plant, or those that a filter selects."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _requested_rule(options: argparse.Namespace) -> RewriteRule:
         note_line=options.note_append or "",
     )
     details = ("fields", "replacement", "ignore_case", "whole_words", "is_pattern")  # they alone change nothing
-    if rule == RewriteRule(**{each: getattr(rule, each) for each in details}):
+    if rule == RewriteRule(**{detail: getattr(rule, detail) for detail in details}):
         options.parser.error(Text("give what is to change, such as --name, --tag or --replace"))
     rule.check()
     if options.name is not None:

@@ -52,15 +52,14 @@ def selfcheck(_options: argparse.Namespace) -> int:
     """Print versions and problems of this installation as JSON; return 1 if there are problems."""
     from plantdesk.platform import display
 
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    display.check_display()
+    display.use_offscreen()
     from plantdesk.ui.qt import qt_diagnostics
     from plantdesk.ui.translation import words_for_cancel
 
     qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
     words = words_for_cancel()
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
-    problems += [f"the texts of {each} are not complete" for each in words if len({*words[each]}) > 1]
+    problems += [f"the texts of {language} are not complete" for language in words if len({*words[language]}) > 1]
     output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict(), "cancel": words}, indent=2))
     return 1 if problems else 0
 
@@ -90,12 +89,12 @@ def _import_problems() -> list[str]:
     import plantdesk
 
     problems = []
-    for found in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
+    for module in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
         try:
-            import_module(found.name)
+            import_module(module.name)
         except ImportError as error:  # this module or one of its imports is missing
             if error.name != _EXTRA:
-                problems.append(f"{found.name} cannot be imported: {error}")
+                problems.append(f"{module.name} cannot be imported: {error}")
     return problems
 
 

@@ -30,7 +30,7 @@ def open_window(
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     display.check_display()  # before the first import of Qt, which may fail for want of a library
-    gc.disable()  # the objects of the start stay: `GarbageCollector` collects when the window is complete
+    gc.disable()  # it delays the first paint; `GarbageCollector` collects from then on
     from plantdesk import desktop
 
     token = activation_token()

@@ -71,7 +71,7 @@ def _report_tag_change(applied: Applied, tag: str, database: StoreLocation) -> N
 def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
     is_branch = isinstance(edit, RenameTag) and edit.includes_branch
     for tag in tags:
-        if tag not in known and not (is_branch and any(is_in_branch(each, tag) for each in known)):
+        if tag not in known and not (is_branch and any(is_in_branch(other, tag) for other in known)):
             raise UnknownTagError(tag)
     new = edit.into if isinstance(edit, MergeTags) else edit.new
     if new is not None:

@@ -1,4 +1,4 @@
-"""`plantdesk import`."""
+"""`plantdesk import`: prints what files contain, and adds their plants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.stores import open_store
-from plantdesk.cli.terminal import TerminalLine, cleaned_up_when_terminated, interruptible, print_json
+from plantdesk.cli.terminal import TerminalLine, interrupt_on_termination, interruptible, print_json
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.imports import ImportConflictError, OnConflict
@@ -53,7 +53,7 @@ def import_plants(options: argparse.Namespace) -> int:
     _check_rejects(options.rejects, options.files)
     line = TerminalLine()
     with (
-        cleaned_up_when_terminated(),
+        interrupt_on_termination(),
         _add_hints(),
         _open_target_store(options.database, dry_run=options.dry_run) as store,
         FileImport(store, import_options, partial(_show_progress, line)) as files_import,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from plantdesk.cli.stores import open_existing_store
-from plantdesk.cli.terminal import cleaned_up_when_terminated
+from plantdesk.cli.terminal import interrupt_on_termination
 from plantdesk.domain.errors import StoreError, StoreFullError, StoreReadOnlyError
 from plantdesk.domain.events import PlantEvent
 from plantdesk.domain.protocols import PlantReader, PlantStore
@@ -23,11 +23,11 @@ _CHECK_INTERVAL = 1.0
 def watch(options: argparse.Namespace) -> int:
     """Print events until a signal or until nobody reads them. Raises StoreError and the errors of `events`."""
     with (
-        cleaned_up_when_terminated(),
+        interrupt_on_termination(),
         open_existing_store(options.database) as store,
         closing(store.reader()) as reader,
     ):
-        for events in _follow_events(store, reader, options.since):
+        for events in _poll_events(store, reader, options.since):
             for event in events:
                 output.write(_event_json(event) if options.json else _event_text(event))
             if not output.has_reader():
@@ -35,7 +35,7 @@ def watch(options: argparse.Namespace) -> int:
     return 1  # the exit code for a closed pipe
 
 
-def _follow_events(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
+def _poll_events(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
     """Yield events as they happen, and at times empty lists. A store that does not answer is tried again.
 
     Raises StoreError, UnknownPositionError and OutdatedPositionError.
@@ -83,8 +83,8 @@ class _HealthReporter:
 
 def _event_json(event: PlantEvent) -> str:
     plant = None if event.plant is None else event.plant._asdict()
-    facts = {"position": event.position, "event": str(event.kind), "id": event.id, "plant": plant}
-    return json.dumps({**facts, "change": event.change})
+    values = {"position": event.position, "event": str(event.kind), "id": event.id, "plant": plant}
+    return json.dumps({**values, "change": event.change})
 
 
 def _event_text(event: PlantEvent) -> str:

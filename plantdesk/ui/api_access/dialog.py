@@ -13,15 +13,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QMenu,
-    QPlainTextEdit,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT
@@ -31,7 +23,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.server_state import Failed, On, ServerState, Starting
 from plantdesk.domain.texts import Text
 from plantdesk.ui.api_access.token_panel import TokenPanel
-from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.server_control import ApiControl
@@ -163,13 +155,11 @@ class SnippetPanel(QWidget):
 
 
 class ActivityPanel(QWidget):
-    """Polls the activity of the server while the panel is visible, and lists the last requests.
+    """A list of the last requests, which is polled from the server while it is visible."""
 
-    `plant_requested(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
-    `toggled`: the list was expanded or collapsed.
-    """
-
+    #: (plant) Put id, name and tag of a refused plant, as texts, into the form.
     plant_requested = Signal(object)
+    #: The list was expanded or collapsed.
     toggled = Signal()
 
     def __init__(self, theme: Theme, server: ApiControl) -> None:
@@ -244,7 +234,7 @@ class ActivityPanel(QWidget):
         refused = [entry for entry in self._entries if entry.number is not None]
         self._listed_entries = refused if self._refused_box.isChecked() else self._entries
         self._table.show_rows(
-            [self._cells(each) for each in self._listed_entries], [each.key for each in self._listed_entries]
+            [self._cells(entry) for entry in self._listed_entries], [entry.key for entry in self._listed_entries]
         )
         self._pages.setCurrentIndex(0 if self._listed_entries else 1)
         none = self.tr("No program has sent a request since PlantDesk was started.")
@@ -261,18 +251,18 @@ class ActivityPanel(QWidget):
 
     def _cell_texts(self, entry: ActivityEntry) -> tuple[str, str, str]:
         time = exact_time(entry.at)
-        who = self.tr("An unknown program") if entry.source is None else source_text(entry.source)
+        program = self.tr("An unknown program") if entry.source is None else source_text(entry.source)
         if entry.requests > 1 and entry.number is None:
             text = Text("{who} added {count:,} plants", one="{who} added 1 plant")
             if not entry.is_new:
                 text = Text("{who} sent {count:,} plants again", one="{who} sent 1 plant again")
             result = self.tr("the latest is ID {id}").format(id=entry.plant_id)
-            return time, translated(text.filled(count=entry.requests, who=who)), result
+            return time, translated(text.filled(count=entry.requests, who=program)), result
         if entry.number is None:
             added = self.tr("{who} added {name}") if entry.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if entry.is_new else self.tr("ID {id} was there already")
-            return time, added.format(who=who, name=quoted(entry.name, 40)), result.format(id=entry.plant_id)
-        refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=entry.requests)
+            return time, added.format(who=program, name=quoted(entry.name, 40)), result.format(id=entry.plant_id)
+        refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=program, count=entry.requests)
         return time, translated(refused), self._reason(entry)
 
     def _reason(self, entry: ActivityEntry) -> str:
@@ -303,13 +293,11 @@ class ActivityPanel(QWidget):
 
 
 class ApiDialog(Dialog):
-    """Server state, tokens and requests. Changes apply at once.
+    """The dialog of the API: server state, tokens and requests. Changes apply at once."""
 
-    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
-    `plants_removed(applied)`: plants were deleted together with their token.
-    """
-
+    #: (plant) Put id, name and tag of a refused plant into the form.
     plant_requested = Signal(object)
+    #: (applied) Plants were deleted together with their token.
     plants_removed = Signal(object)
 
     def __init__(
@@ -387,7 +375,7 @@ class ApiDialog(Dialog):
         self._query_next_id()
 
     def _query_next_id(self) -> None:
-        self._queries.run(self, next_free_id, self._on_next_id)
+        self._queries.run(self, lambda reader, _task: reader.next_free_id(), self._on_next_id)
 
     def _on_next_id(self, plant_id: int) -> None:
         self._plant_id = plant_id

@@ -32,14 +32,13 @@ _MAX_DATABASE = 50
 
 
 class ApiAccess(Feature):
-    """The API in the window; its commands control `server`.
+    """The API in the window: status, dialog, and commands, which control `server`."""
 
-    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form. `port_requested`: the
-    user wants to choose another port. `tokens_listed(has_tokens)`: the tokens were read.
-    """
-
+    #: (plant) Put id, name and tag of a refused plant into the form.
     plant_requested = Signal(object)
+    #: The user wants to choose another port.
     port_requested = Signal()
+    #: (has_tokens) The tokens were read.
     tokens_listed = Signal(bool)
 
     def __init__(self, context: WindowContext, server: ApiControl) -> None:

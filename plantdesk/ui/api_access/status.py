@@ -35,13 +35,13 @@ class _Series(NamedTuple):
 
 
 class ApiStatus(QWidget):
-    """The state and address of the server, and the last plants of programs. Its buttons only emit signals.
+    """State and address of the server (without tokens only as a tooltip), and the last plants of programs."""
 
-    Until a program has a token, the address is only in the tooltip of the state.
-    """
-
+    #: The button of a server that is off was clicked.
     turn_on_requested = Signal()
+    #: The button of the state was clicked: open the dialog.
     access_requested = Signal()
+    #: The last plants were clicked: open the dialog at the requests.
     activity_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, announce_ms: int = _ANNOUNCE_MS) -> None:
@@ -129,9 +129,9 @@ class ApiStatus(QWidget):
             self._series[row.source.label] = _Series(series.plants + 1 if continues else 1, row.added_at)
         newest = added[-1]
         name = quoted(newest.name, 40)
-        who = shortened(one_line(newest.source.label), 30)
+        program = shortened(one_line(newest.source.label), 30)
         template = Text("{count:,} plants from {who}", one="{name} from {who}")
-        text = translated(template.filled(count=self._series[newest.source.label].plants, name=name, who=who))
+        text = translated(template.filled(count=self._series[newest.source.label].plants, name=name, who=program))
         self._latest_text = text
         self._latest_at = newest.added_at
         self._is_announced = False
@@ -195,9 +195,8 @@ class ApiStatus(QWidget):
         """Show the address if the line has room for all of it."""
         is_used = isinstance(self._state, On) and self._has_tokens
         self._copy_button.setVisible(is_used)
-        needed = sum(
-            each.sizeHint().width() + S for each in (self._icon, self._state_button, self._address, self._copy_button)
-        )
+        widgets = (self._icon, self._state_button, self._address, self._copy_button)
+        needed = sum(widget.sizeHint().width() + S for widget in widgets)
         self._address.setVisible(is_used and self.width() >= needed)
 
     @Slot()

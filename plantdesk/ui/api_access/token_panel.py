@@ -38,12 +38,11 @@ _MENU_COLUMN = 4
 
 
 class TokenPanel(QWidget):
-    """Lists the tokens of one store, creates and revokes them.
+    """Lists the tokens of one store, creates and revokes them."""
 
-    `token_saved(file)`: a new token was saved. `plants_removed(applied)`: plants were deleted with their token.
-    """
-
+    #: (file) A new token was saved to a file.
     token_saved = Signal(str)
+    #: (applied) Plants were deleted together with their token.
     plants_removed = Signal(object)
 
     def __init__(self, theme: Theme, bridge: Bridge, tokens: TokenStore, parent: QWidget | None = None) -> None:

@@ -45,7 +45,8 @@ _SHOWN_LINES = 6
 #: Characters of a name that are shown.
 _MAX_NAME_LENGTH = 400
 #: The most tags and sources in a summary.
-_MAX_TAGS, _MAX_SOURCES = 6, 3
+_MAX_TAGS = 6
+_MAX_SOURCES = 3
 
 
 class HistoryLine(NamedTuple):
@@ -73,7 +74,7 @@ class _HistoryStep(NamedTuple):
         """The names of the fields that the change has given another value."""
         if self.before is None:
             return []
-        return [each for each in _FIELDS if getattr(self.before, each) != getattr(self.after, each)]
+        return [field for field in _FIELDS if getattr(self.before, field) != getattr(self.after, field)]
 
 
 def history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[HistoryLine]:
@@ -242,8 +243,9 @@ def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
 
 
 class PlantCard(CardFrame):
-    """Shows one plant. `undo_requested(line)`: the Undo button of a line of the history was pressed."""
+    """The card of one plant: tag, ID, name, note, how it was added, and its history."""
 
+    #: (line) The Undo button of a line of the history was clicked.
     undo_requested = Signal(object)
 
     def __init__(self, theme: Theme, requests: CardRequests) -> None:

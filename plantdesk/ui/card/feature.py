@@ -31,11 +31,9 @@ _MAX_CHANGES = 50
 
 
 class Card(Feature):
-    """Shows the selected plants in the pane of the card; reads nothing while it is hidden.
+    """The pane with the card of the selected plants. It reads nothing from the store while it is hidden."""
 
-    `delete_requested`: delete the selected plants. The workspace connects most other signals of `requests`.
-    """
-
+    #: Delete the selected plants. `workspace` connects most other signals of `requests`.
     delete_requested = Signal()
 
     def __init__(self, context: WindowContext, rows: ShownPlants) -> None:

@@ -36,13 +36,13 @@ _CLOSE_TIMEOUT = 10
 
 
 class NoteEdit(QPlainTextEdit):
-    """Edits a note as plain text. Tab and Escape move the focus out of it; the window handles Escape.
+    """Edits a note as plain text. Tab and Escape move the focus out of it; the window handles Escape."""
 
-    `edited`: the user has changed the text. `focus_lost`: not for its context menu. `too_long`: a change was refused.
-    """
-
+    #: The user has changed the text.
     edited = Signal()
+    #: The focus has moved to another widget, not to the context menu.
     focus_lost = Signal()
+    #: A change was refused.
     too_long = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -152,19 +152,18 @@ class NoteEdit(QPlainTextEdit):
 
     def _fit(self) -> None:
         lines = round(self.document().size().height())
-        shown = min(max(lines, _MIN_LINES), _MAX_LINES)
-        self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * shown + _PADDING)
+        shown_lines = min(max(lines, _MIN_LINES), _MAX_LINES)
+        self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * shown_lines + _PADDING)
 
 
 class NoteDraft(QObject):
-    """The note of one plant while the user edits it. After `finish` it deletes itself when it is saved.
+    """The note of one plant while the user edits it. After `finish` it deletes itself when it is saved."""
 
-    `saving_changed(is_saving)`: a save has begun or ended. `failed`: a save has failed and is retried later.
-    `resolved(row)`: nothing is unsaved any more; `row` is the plant in the store.
-    """
-
+    #: (is_saving) A save has begun or ended.
     saving_changed = Signal(bool)
+    #: A save has failed and is retried later.
     failed = Signal()
+    #: (row) Nothing is unsaved any more; `row` is the plant in the store.
     resolved = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore, row: PlantRow, parent: QObject) -> None:
@@ -344,14 +343,13 @@ def note_from_json(value: object) -> tuple[PlantRow, str] | None:
 
 
 class NoteDrafts(QObject):
-    """The drafts of one store: the edited one (`current`), and those that could not be saved yet.
+    """The drafts of one store: the edited one (`current`), and those that could not be saved yet."""
 
-    `saving_changed(is_saving)`: a save has begun or ended. `resolved`: a draft was saved or discarded.
-    `waiting_changed(is_waiting)`: whether a draft waits until plants can be changed again.
-    """
-
+    #: (is_saving) A save has begun or ended.
     saving_changed = Signal(bool)
+    #: A draft was saved or discarded.
     resolved = Signal()
+    #: (is_waiting) Whether a draft waits until plants can be changed again.
     waiting_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
@@ -387,7 +385,7 @@ class NoteDrafts(QObject):
             self.current.update_stored(row)
         else:
             self.finish()
-            waiting = [each for each in self._unsaved if each.row.id == row.id and each.is_waiting]
+            waiting = [draft for draft in self._unsaved if draft.row.id == row.id and draft.is_waiting]
             self.current = waiting[0] if waiting else self._make_draft(opened, row)
             self.current.resume()
         self._show_text(row)
@@ -404,11 +402,11 @@ class NoteDrafts(QObject):
         drafts = [] if self._opened is None else self._unsaved
         for draft in drafts:
             draft.save()
-        return {each.row.id: each.text for each in drafts}
+        return {draft.row.id: draft.text for draft in drafts}
 
     def remember_waiting(self) -> int:
         """Write the waiting drafts to disk, to be saved at the next start; return their number."""
-        waiting = [] if self._opened is None else [each for each in self._unsaved if each.is_waiting]
+        waiting = [] if self._opened is None else [draft for draft in self._unsaved if draft.is_waiting]
         if self._opened is not None:
             self._remember(waiting)
         return len(waiting)
@@ -416,7 +414,7 @@ class NoteDrafts(QObject):
     def close(self) -> None:
         """Save the unsaved drafts; for the next start, write drafts to disk that a server does not save in time."""
         drafts = self._unsaved
-        unsaved = [each for each in drafts if each.is_waiting]
+        unsaved = [draft for draft in drafts if draft.is_waiting]
         for draft in drafts:
             draft.save_both()
         if self._context.location.server is not None:
@@ -431,7 +429,7 @@ class NoteDrafts(QObject):
 
     @property
     def _unsaved(self) -> list[NoteDraft]:
-        return [each for each in self.findChildren(NoteDraft) if each.is_dirty]
+        return [draft for draft in self.findChildren(NoteDraft) if draft.is_dirty]
 
     def _make_draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:
         draft = NoteDraft(self._context, opened, row, self)
@@ -449,7 +447,7 @@ class NoteDrafts(QObject):
 
     def _remember(self, drafts: list[NoteDraft]) -> None:
         key = self._context.location.key
-        values = [each.to_json() for each in drafts]
+        values = [draft.to_json() for draft in drafts]
         if values or self._context.preferences.of_store(key).get("notes"):
             self._context.preferences.change_store(key, notes=values)
 

@@ -102,11 +102,11 @@ def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: 
         for row in reader.selected(plants):
             searched_plants += 1
             is_listed = len(rows) < MAX_LISTED
-            found = [*_changed_texts(rule, row, is_listed=is_listed)]
+            changed = [*_changed_texts(rule, row, is_listed=is_listed)]
             if is_listed:
-                rows += found
-            match_count += sum(each.match_count for each in found if not each.is_blank)
-            if any(not each.is_blank for each in found):
+                rows += changed
+            match_count += sum(text.match_count for text in changed if not text.is_blank)
+            if any(not text.is_blank for text in changed):
                 changed_plants += 1
             if time.monotonic() > report_at:
                 task.raise_if_cancelled()
@@ -151,8 +151,9 @@ def field_text(field: str) -> str:
 
 
 class ChangedTexts(RowModel[ChangedText]):
-    """The texts of a preview, with check marks. `ticks_changed`: other texts are ticked."""
+    """The model of the texts that a rule changes, with check marks."""
 
+    #: Other texts are ticked.
     ticks_changed = Signal()
 
     def __init__(self, parent: QObject) -> None:
@@ -269,8 +270,9 @@ class ChangedTexts(RowModel[ChangedText]):
 
 
 class ChangedTextTable(PlainTable):
-    """The view of `ChangedTexts`. Space ticks a row. `plant_requested(id)`: F2 or a double click on a row."""
+    """The view of `ChangedTexts`. Space ticks a row."""
 
+    #: (id) F2 was pressed, or a row double-clicked: show its plant.
     plant_requested = Signal(object)
 
     def __init__(self, texts: ChangedTexts, theme: Theme) -> None:
@@ -313,8 +315,8 @@ class _TextDelegate(CellDelegate):
             format_range.format = text_format
             formats.append(format_range)
             text += part
-        shown = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        layout = line_layout(shown, formats, cell.font, cell.direction, rect.width())
+        elided = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+        layout = line_layout(elided, formats, cell.font, cell.direction, rect.width())
         painter.setClipRect(rect)
         height = QFontMetricsF(cell.font).height()  # as QPainter.drawText does; that of the layout is rounded up
         top = rect.top() + (rect.height() - height) / 2
@@ -329,7 +331,7 @@ class _TextDelegate(CellDelegate):
         formats["old"].setFontStrikeOut(True)
         formats["new"] = self._format(font, "ok", "ok_bg")
         formats["new"].setFontWeight(QFont.Weight.DemiBold)
-        return [(shown_text(each), formats[each.kind]) for each in row.segments]
+        return [(shown_text(segment), formats[segment.kind]) for segment in row.segments]
 
     def _format(self, font: QFont, color: str, background: str = "") -> QTextCharFormat:
         text_format = QTextCharFormat()

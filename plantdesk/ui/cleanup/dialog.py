@@ -26,11 +26,9 @@ _REFRESH_DELAY_MS = 1000
 
 
 class CleanUpDialog(Dialog):
-    """Is not modal. Its message line repeats the toast of the main window.
+    """The dialog with the clean-up pages, not modal. Its message line repeats the toast of the main window."""
 
-    `refreshed`: the store has changed, and the pages read it again.
-    """
-
+    #: The store has changed, and the pages read it again.
     refreshed = Signal()
 
     def __init__(self, context: WindowContext, pages: Sequence[CleanUpPage]) -> None:
@@ -126,8 +124,9 @@ class CleanUpDialog(Dialog):
 
 
 class CleanUpPage(QWidget):
-    """The base class of a page. `changed`: its summary or the state of the button has changed."""
+    """The base class of a page of `CleanUpDialog`."""
 
+    #: The page's summary or the state of the button has changed.
     changed = Signal()
 
     def __init__(self, title: str) -> None:

@@ -50,11 +50,9 @@ class GroupItem(NamedTuple):
 
 
 class DuplicateModel(RowModel[GroupItem]):
-    """Groups of similar plants, and whether each is merged. Reads them in pages with `queries`.
+    """The model of groups of similar plants, and whether each is merged. Reads them in pages with `queries`."""
 
-    `changed`: other groups, or other plants of them, are to be merged.
-    """
-
+    #: Other groups, or other plants of them, are to be merged.
     changed = Signal()
 
     def __init__(self, queries: StoreQueries, parent: QObject) -> None:
@@ -243,10 +241,10 @@ class DuplicateModel(RowModel[GroupItem]):
         self._task = None
         added: list[GroupItem] = []
         for group, ids in groups:
-            found = [rows[plant_id] for plant_id in ids if plant_id in rows]
-            if found:  # else all were deleted meanwhile
-                self._plants[group] = found
-                added += [GroupItem(group, None), *(GroupItem(group, row) for row in found)]
+            present = [rows[plant_id] for plant_id in ids if plant_id in rows]
+            if present:  # else all were deleted meanwhile
+                self._plants[group] = present
+                added += [GroupItem(group, None), *(GroupItem(group, row) for row in present)]
         self.append(added)
 
     def _emit_changed(self) -> None:

@@ -38,8 +38,9 @@ class PageNumber(IntEnum):
 
 
 class CleanUp(Feature):
-    """Opens the dialog, or raises the open one. `plants_requested(ids)`: show these plants."""
+    """The commands that open the clean-up dialog at a page, or raise it."""
 
+    #: (ids) Show these plants.
     plants_requested = Signal(object)
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
@@ -131,14 +132,14 @@ class CleanUp(Feature):
         count = self._plants.shown_count
         text = self._plants.search_text
         plants = Text("In all {count:,} plants", one="In the only plant", count=count)
-        found = Text("In all {count:,} shown", one="In the plant shown", count=count)
-        label = translated(found if text else plants)
-        shown = label if count else self.tr("In all plants"), parse_search(text)  # 0: not counted yet
+        matching = Text("In all {count:,} shown", one="In the plant shown", count=count)
+        label = translated(matching if text else plants)
+        shown_scope = label if count else self.tr("In all plants"), parse_search(text)  # 0: not counted yet
         if not ids:
-            return [shown]
+            return [shown_scope]
         selected_text = Text("In {count:,} selected plants", one="In the selected plant", count=len(ids))
         selected = translated(selected_text), Selection(ids=ids)
-        return [shown, selected] if len(ids) == 1 else [selected, shown]
+        return [shown_scope, selected] if len(ids) == 1 else [selected, shown_scope]
 
     @Slot()
     def _show_count(self) -> None:

@@ -52,8 +52,9 @@ _MAX_GROUPS = 100
 
 
 class DuplicatesPage(CleanUpPage):
-    """Finds similar plants in the background. `merge_requested(edit, count)`: an edit that removes `count` plants."""
+    """The page that finds similar plants in the background."""
 
+    #: (edit, count) Apply an edit that removes `count` plants.
     merge_requested = Signal(object, int)
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:
@@ -62,7 +63,7 @@ class DuplicatesPage(CleanUpPage):
         self._opened = opened
         self._task: Task | None = None
         #: The listed groups, and the numbers of those that are not merged unless the user wants it.
-        self._found: tuple[PlantGroups, set[int]] | None = None
+        self._result: tuple[PlantGroups, set[int]] | None = None
         self._model = DuplicateModel(opened.queries, self)
         self._list = DuplicateTable(self._model, context.theme)
         self._card = self._list.framed()
@@ -105,7 +106,7 @@ class DuplicatesPage(CleanUpPage):
     @override
     @Slot()
     def start(self) -> None:
-        self._found = None
+        self._result = None
         self._show_text(self.tr("Looking for plants that are alike…"))
         self._model.set_groups(PlantGroups.of([]))
         self.reload()
@@ -131,12 +132,12 @@ class DuplicatesPage(CleanUpPage):
     def is_reading(self) -> bool:
         return self._task is not None
 
-    def _on_found(self, found: tuple[PlantGroups, set[int]]) -> None:
+    def _on_found(self, result: tuple[PlantGroups, set[int]]) -> None:
         self._task = None
-        if found == self._found:
+        if result == self._result:
             self._show_counts()
             return
-        self._found = groups, excluded = found
+        self._result = groups, excluded = result
         self._model.set_groups(groups, excluded)
         if not groups.sizes:
             self._show_text(self.tr("No two plants are alike."))
@@ -145,7 +146,7 @@ class DuplicatesPage(CleanUpPage):
         announce(self, self._count_label.text())
 
     def _on_failed(self, error: Exception) -> None:
-        self._task = self._found = None
+        self._task = self._result = None
         self._show_text(error_text(error))
 
     def _show_text(self, text: str) -> None:
@@ -182,8 +183,9 @@ class DuplicatesPage(CleanUpPage):
 
 
 class TagGroup(QFrame):
-    """A group of similar tags. The kept tag replaces the ticked ones. `changed`: by the user."""
+    """A group of similar tags. The kept tag replaces the ticked ones."""
 
+    #: The user has ticked other tags, or keeps another one.
     changed = Signal()
 
     def __init__(self, theme: Theme, group: dict[str, int]) -> None:
@@ -225,10 +227,10 @@ class TagGroup(QFrame):
         """The number of plants that get another tag."""
         return sum(other.plants for check, other in self._others if check.isChecked())
 
-    def restore(self, kept: Collection[str], ticks: Mapping[str, bool]) -> None:
+    def restore(self, kept_tags: Collection[str], ticks: Mapping[str, bool]) -> None:
         """Restore the choices of an earlier group: the kept tag, and the ticks by tag."""
         for tag in self._group:
-            if tag in kept:
+            if tag in kept_tags:
                 self._kept_box.setCurrentIndex(self._kept_box.findData(tag))
         for check, other in self._others:
             check.setChecked(ticks.get(other.tag, check.isChecked()))
@@ -285,8 +287,9 @@ class TagGroup(QFrame):
 
 
 class TagsPage(CleanUpPage):
-    """Finds similar tags. `merge_requested(edits)`: tags are to be merged."""
+    """The page that finds similar tags."""
 
+    #: (edits) Merge these tags.
     merge_requested = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore) -> None:
@@ -319,8 +322,8 @@ class TagsPage(CleanUpPage):
         likeness = SimilarityOptions(*(box.isChecked() for box in self._likeness_checks))
         self._opened.queries.run(self, partial(_find_similar_tags, likeness=likeness), self._on_found)
 
-    def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
-        self._tags, groups = found
+    def _on_found(self, result: tuple[dict[str, int], list[dict[str, int]]]) -> None:
+        self._tags, groups = result
         if groups == self._listed_groups:
             self._show_counts()
             return
@@ -342,11 +345,11 @@ class TagsPage(CleanUpPage):
         self._show_counts()
 
     def _make_groups(self, groups: list[dict[str, int]]) -> list[TagGroup]:
-        kept = {group.kept_tag for group in self._groups}
+        kept_tags = {group.kept_tag for group in self._groups}
         ticks = {tag: is_ticked for group in self._groups for tag, is_ticked in group.ticks.items()}
         widgets = [TagGroup(self._context.theme, group) for group in groups]
         for widget in widgets:
-            widget.restore(kept, ticks)
+            widget.restore(kept_tags, ticks)
             widget.changed.connect(self._show_counts)
         return widgets
 

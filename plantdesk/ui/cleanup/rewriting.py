@@ -43,12 +43,11 @@ class _Action(IntEnum):
 
 
 class RewritingPage(CleanUpPage):
-    """Rewrites names and notes by a rule.
+    """The page that rewrites names and notes by a rule."""
 
-    `edit_requested(edit, count)`: apply an edit that changes `count` plants. `plant_requested(id)`: show this plant.
-    """
-
+    #: (edit, count) Apply an edit that changes `count` plants.
     edit_requested = Signal(object, int)
+    #: (id) Show this plant.
     plant_requested = Signal(object)
 
     def __init__(
@@ -354,13 +353,13 @@ class RewritingPage(CleanUpPage):
         parts = ((self._find_part, 1), (self._new_part, 1), (self._quotes_part, 1))
         fields = fill(QHBoxLayout(), action_part, *parts, spacing=S + 2)
         where = fill(QHBoxLayout(), self._scope_box, S, self._names_check, self._notes_check, STRETCH, spacing=M)
-        how = fill(QHBoxLayout(), *self._match_checks, STRETCH, spacing=M)
+        match_row = fill(QHBoxLayout(), *self._match_checks, STRETCH, spacing=M)
         captions = fill(QHBoxLayout(), self._all_box, STRETCH, self._count_label)
-        self.rows = [fields, where, how]
+        self.rows = [fields, where, match_row]
         self._pages = QStackedLayout()
         for page in (self._table.framed(), self._empty_label):
             self._pages.addWidget(page)
-        top = fill(QVBoxLayout(), fields, self._message, where, how, spacing=XS)
+        top = fill(QVBoxLayout(), fields, self._message, where, match_row, spacing=XS)
         fill(QVBoxLayout(self), top, captions, (self._pages, 1), margins=0, spacing=S)
 
     def _connect(self) -> None:

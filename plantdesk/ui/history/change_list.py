@@ -57,7 +57,7 @@ _ICONS = {
 
 
 class HistoryColumn(IntEnum):
-    """The columns."""
+    """The columns of the history."""
 
     TIME = 0
     TEXT = 1
@@ -65,13 +65,13 @@ class HistoryColumn(IntEnum):
 
 
 class HistoryModel(RowModel["HistoryEntry | str"]):
-    """The changes and the headings of their days. Reads them in pages with `queries`.
+    """The changes and the headings of their days. Reads them in pages with `queries`."""
 
-    `loaded(summary)`: the first page was read. `extended`: a further page was read. `failed(error)`: neither was.
-    """
-
+    #: (summary) The first page was read.
     loaded = Signal(object)
+    #: A further page was read.
     extended = Signal()
+    #: (error) A page could not be read.
     failed = Signal(object)
 
     def __init__(self, queries: StoreQueries, theme: Theme, parent: QObject) -> None:
@@ -117,7 +117,8 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        row, column = self.rows[index.row()], HistoryColumn(index.column())
+        row = self.rows[index.row()]
+        column = HistoryColumn(index.column())
         if isinstance(row, str):
             return row if role == Qt.ItemDataRole.DisplayRole and column is HistoryColumn.TIME else None
         return row if role == ENTRY_ROLE else self._value(row, column, role)
@@ -296,8 +297,9 @@ def _read(
 
 
 class ChangeList(PlainTable):
-    """The view of a `HistoryModel`. `action_requested(change)`: undo or redo this change."""
+    """The view of a `HistoryModel`."""
 
+    #: (change) Undo or redo this change.
     action_requested = Signal(object)
 
     def __init__(self, model: HistoryModel, theme: Theme) -> None:
@@ -321,7 +323,7 @@ class ChangeList(PlainTable):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER_KEYS or event.key() == Qt.Key.Key_Space:
-            self._act(self.currentIndex())
+            self._request_action(self.currentIndex())
         else:
             super().keyPressEvent(event)
 
@@ -346,7 +348,7 @@ class ChangeList(PlainTable):
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         if index.column() == HistoryColumn.ACTION:
-            self._act(index)
+            self._request_action(index)
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
@@ -356,10 +358,10 @@ class ChangeList(PlainTable):
         if text:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(text).triggered.connect(partial(self._act, QPersistentModelIndex(index)))
+            menu.addAction(text).triggered.connect(partial(self._request_action, QPersistentModelIndex(index)))
             menu.popup(position)
 
-    def _act(self, index: Index) -> None:
+    def _request_action(self, index: Index) -> None:
         entry = self._history.entry_at(index.row())
         if entry is not None and action_text(entry):
             self.action_requested.emit(entry.last)

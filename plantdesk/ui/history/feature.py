@@ -31,11 +31,9 @@ _MAX_LENGTH = 300
 
 
 class HistoryDialog(Dialog):
-    """Is not modal, and follows changes of the store.
+    """The dialog of all changes of plants, not modal. It follows the store."""
 
-    `action_requested(change)`: undo or redo this change.
-    """
-
+    #: (change) Undo or redo this change.
     action_requested = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
@@ -119,7 +117,7 @@ class HistoryDialog(Dialog):
             chosen = self._source_box.currentText()
             with QSignalBlocker(self._source_box):
                 self._source_box.clear()
-                self._source_box.addItems([self._filter_text(each) for each in filters])
+                self._source_box.addItems([self._filter_text(source_filter) for source_filter in filters])
                 self._source_box.setCurrentIndex(max(self._source_box.findText(chosen), 0))
 
     def _filter_text(self, chosen: Source | str | None) -> str:

@@ -22,15 +22,7 @@ from typing_extensions import override
 
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
-from plantdesk.ui.labels.painting import (
-    FIELDS,
-    Content,
-    Job,
-    SheetChoice,
-    fit_page,
-    paint_page,
-    to_painter_units,
-)
+from plantdesk.ui.labels.painting import FIELDS, Content, Job, SheetChoice, fit_page, paint_page, to_painter_units
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import translated
 from plantdesk.ui.theme.metrics import XL, L, M, S
@@ -56,8 +48,9 @@ _MAX_COPIES = 999
 
 
 class PagePreview(QFrame):
-    """The preview of a page. `label_clicked(number)`: a label was clicked; its number on the page counts from 0."""
+    """The preview of a page."""
 
+    #: (number) A label was clicked; its number on the page counts from 0.
     label_clicked = Signal(int)
 
     def __init__(self) -> None:
@@ -70,7 +63,7 @@ class PagePreview(QFrame):
         self.setAccessibleName(self.tr("Preview of the page"))
 
     def show_page(self, job: Job, page: int) -> None:
-        """Show a page."""
+        """Show a page of `job`, by its number from 0."""
         self._job = job
         self._page = page
         self.update()
@@ -126,9 +119,11 @@ class PagePreview(QFrame):
 
 
 class LabelDialog(Dialog):
-    """Chooses content and sheet. `print_requested(job)`, `pdf_requested(job)`: print it, or write a PDF file."""
+    """The dialog that chooses content and sheet of labels."""
 
+    #: (job) Print the labels.
     print_requested = Signal(object)
+    #: (job) Write the labels to a PDF file.
     pdf_requested = Signal(object)
 
     def __init__(
@@ -209,7 +204,7 @@ class LabelDialog(Dialog):
         set_properties(self._line_edit, invalid=bool(unknown))
         if unknown:
             text = self.tr("{field} is not known. The line may have {name}, {tag}, {id} and {note}.")
-            names = {each: f"{{{each}}}" for each in FIELDS}
+            names = {field: f"{{{field}}}" for field in FIELDS}
             self._message.show_message(Tone.WARNING, text.format(field=unknown, **names))
         if not job.sheet.fits_page:
             self._message.show_message(Tone.WARNING, self.tr("These labels do not fit on the page."))

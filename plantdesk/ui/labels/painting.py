@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import segno
 from PySide6.QtCore import (
@@ -49,7 +49,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: Millimetres by which labels may exceed the page: their makers round inches.
 _TOLERANCE = 0.5
-_A4, _LETTER = QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter
+_A4 = QPageSize.PageSizeId.A4
+_LETTER = QPageSize.PageSizeId.Letter
 _MAX_COUNT = 60
 _MAX_MM = 500.0
 #: The least width and height of a label, in millimetres.
@@ -130,8 +131,9 @@ SHEETS = (
 
 
 class SheetChoice(QWidget):
-    """Chooses a sheet from a list, or by custom sizes. `changed`: another one was chosen."""
+    """Chooses a sheet from a list, or by custom sizes."""
 
+    #: Another sheet was chosen.
     changed = Signal()
 
     def __init__(self) -> None:
@@ -149,13 +151,8 @@ class SheetChoice(QWidget):
         self._custom_fields = QWidget()
         papers = [(QPageSize.name(paper), paper.value) for paper in (_A4, _LETTER)]
         self._page_box = ComboBox(self.tr("Page"), papers)
-        self._columns_box = self._make_count_box()
-        self._rows_box = self._make_count_box()
-        self._width_box, self._height_box = (self._make_length_box(_MIN_LABEL_MM) for _ in range(2))
-        self._left_box = self._make_length_box()
-        self._top_box = self._make_length_box()
-        self._column_gap_box = self._make_length_box()
-        self._row_gap_box = self._make_length_box()
+        #: The boxes of the custom size, by the names of the fields of `Sheet`.
+        self._boxes: dict[str, QSpinBox | QDoubleSpinBox] = {}
         self._lay_out()
         self._fill_custom_fields(SHEETS[0])
         self._show_chosen()
@@ -167,18 +164,8 @@ class SheetChoice(QWidget):
         """The chosen sheet."""
         if self.field.currentIndex() < len(SHEETS):
             return SHEETS[self.field.currentIndex()]
-        return Sheet(
-            name="",
-            page=QPageSize.PageSizeId(self._page_box.currentData()),
-            columns=self._columns_box.value(),
-            rows=self._rows_box.value(),
-            width=self._width_box.value(),
-            height=self._height_box.value(),
-            left=self._left_box.value(),
-            top=self._top_box.value(),
-            column_gap=self._column_gap_box.value(),
-            row_gap=self._row_gap_box.value(),
-        )
+        values: dict[str, Any] = {field: box.value() for field, box in self._boxes.items()}
+        return Sheet("", QPageSize.PageSizeId(self._page_box.currentData()), **values)
 
     def choose(self, index: int) -> None:
         """Choose a sheet by its index in the list, the first one if there is none."""
@@ -196,19 +183,9 @@ class SheetChoice(QWidget):
     def _fill_custom_fields(self, sheet: Sheet) -> None:
         """Set the custom sizes to those of a sheet; the user starts from them."""
         self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
-        for count_box, count in ((self._columns_box, sheet.columns), (self._rows_box, sheet.rows)):
-            with QSignalBlocker(count_box):
-                count_box.setValue(count)
-        for length_box, length in (
-            (self._width_box, sheet.width),
-            (self._height_box, sheet.height),
-            (self._left_box, sheet.left),
-            (self._top_box, sheet.top),
-            (self._column_gap_box, sheet.column_gap),
-            (self._row_gap_box, sheet.row_gap),
-        ):
-            with QSignalBlocker(length_box):
-                length_box.setValue(length)
+        for field, box in self._boxes.items():
+            with QSignalBlocker(box):
+                box.setValue(getattr(sheet, field))
 
     def _make_count_box(self) -> QSpinBox:
         box = spin_box(QSpinBox)
@@ -225,21 +202,18 @@ class SheetChoice(QWidget):
         return box
 
     def _lay_out(self) -> None:
-        boxes = (
-            (self.tr("Page"), self._page_box),
-            (self.tr("Columns"), self._columns_box),
-            (self.tr("Rows"), self._rows_box),
-            (self.tr("Width"), self._width_box),
-            (self.tr("Height"), self._height_box),
-            (self.tr("Left margin"), self._left_box),
-            (self.tr("Top margin"), self._top_box),
-            (self.tr("Column gap"), self._column_gap_box),
-            (self.tr("Row gap"), self._row_gap_box),
-        )
+        counts = {"columns": self.tr("Columns"), "rows": self.tr("Rows")}
+        sides = {"width": self.tr("Width"), "height": self.tr("Height")}
+        margins = {"left": self.tr("Left margin"), "top": self.tr("Top margin")}
+        gaps = {"column_gap": self.tr("Column gap"), "row_gap": self.tr("Row gap")}
+        self._boxes |= {field: self._make_count_box() for field in counts}
+        self._boxes |= {field: self._make_length_box(_MIN_LABEL_MM) for field in sides}
+        self._boxes |= {field: self._make_length_box() for field in margins | gaps}
+        texts = (self.tr("Page"), *(counts | sides | margins | gaps).values())
         grid = QGridLayout(self._custom_fields)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(XS)
-        add_labelled(grid, boxes)
+        add_labelled(grid, zip(texts, (self._page_box, *self._boxes.values()), strict=True))
         fill(QVBoxLayout(self), self.field, self._names_label, self._custom_fields, margins=0, spacing=S)
 
 
@@ -266,14 +240,14 @@ class Content(NamedTuple):
     @property
     def unknown_field(self) -> str:
         """The first unknown field of the line, with its braces, or an empty text."""
-        return next((each for each in _BRACES.findall(self.line) if not _FIELDS.fullmatch(each)), "")
+        return next((field for field in _BRACES.findall(self.line) if not _FIELDS.fullmatch(field)), "")
 
     def line_of(self, plant: PlantRow) -> str:
         """Return the user's own line, filled in for a plant."""
 
         def value(field: re.Match[str]) -> str:
-            found = getattr(plant, field[1])
-            return "" if found is None else str(found)[:_MAX_TEXT_LENGTH]
+            content = getattr(plant, field[1])
+            return "" if content is None else str(content)[:_MAX_TEXT_LENGTH]
 
         return _FIELDS.sub(value, self.line).strip()
 
@@ -370,12 +344,12 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
     """Paint lines at the bottom, below a free height of `reserved` for the name; return the top of the first one."""
     bottom = rect.bottom()
     for lines_above, line in reversed(list(enumerate(lines))):
-        size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
+        size = next((size for size in _LINE_SIZES if size * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
-        used = _text_rect(metrics, rect, line)
+        text_rect = _text_rect(metrics, rect, line)
         room = bottom - rect.top() - reserved - lines_above * metrics.height()
-        has_room = used.width() <= rect.width() and used.height() <= room
-        height = used.height() if has_room else metrics.height()
+        has_room = text_rect.width() <= rect.width() and text_rect.height() <= room
+        height = text_rect.height() if has_room else metrics.height()
         if bottom - height < rect.top() - UNITS_PER_MM:
             break
         text = line if has_room else metrics.elidedText(line, Qt.TextElideMode.ElideRight, rect.width())
@@ -398,9 +372,9 @@ def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
 def _set_largest_font(painter: QPainter, text: str, rect: QRect, *, is_first: bool) -> int:
     """Set the largest font in which a text fits, or the smallest one; return the height of the text in `rect`."""
     for size in _NAME_SIZES if is_first else _LINE_SIZES:
-        used = _text_rect(_set_font(painter, size, bold=is_first), rect, text)
-        if used.height() <= rect.height() and used.width() <= rect.width():
-            return used.height()
+        text_rect = _text_rect(_set_font(painter, size, bold=is_first), rect, text)
+        if text_rect.height() <= rect.height() and text_rect.width() <= rect.width():
+            return text_rect.height()
     return rect.height()
 
 
@@ -415,8 +389,8 @@ def _shortened_to_fit(text: str, metrics: QFontMetrics, rect: QRect) -> str:
     low, high = 0, len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        used = _text_rect(metrics, rect, text[:middle].rstrip() + "…")
-        low, high = (middle, high) if used.height() <= rect.height() else (low, middle - 1)
+        text_rect = _text_rect(metrics, rect, text[:middle].rstrip() + "…")
+        low, high = (middle, high) if text_rect.height() <= rect.height() else (low, middle - 1)
     return text[:low].rstrip() + "…" if low else ""
 
 

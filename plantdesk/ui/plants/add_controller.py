@@ -21,7 +21,7 @@ from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.outbox import EnteredPlant, Submission, SubmissionState
-from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, count_plants
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.undo_stack import AddedPlant, DiscardedPlants, Step, UndoStack
 from plantdesk.ui.widgets.messages import MessageAction, Tone
@@ -52,16 +52,17 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
 
 
 class AddPlantController(QObject):
-    """Connects one form with the store by a queue, so that the form is free as soon as a plant is submitted.
+    """Connects one form with the store by a queue, so that the form is free as soon as a plant is submitted."""
 
-    `plant_added(row)`: by the form. `copies_added(ids)`, `copies_refused`: the result of `add_copies`.
-    `plant_requested(id)`: a plant is to be shown. `saving_changed(is_saving)`: the queue has begun or ended saving.
-    """
-
+    #: (row) The plant of the form is stored.
     plant_added = Signal(object)
+    #: (ids) The plants of `add_copies` are stored.
     copies_added = Signal(object)
+    #: The plants of `add_copies` are not stored.
     copies_refused = Signal()
+    #: (id) Show this plant.
     plant_requested = Signal(object)
+    #: (is_saving) The queue has begun or ended saving.
     saving_changed = Signal(bool)
 
     def __init__(
@@ -173,7 +174,7 @@ class AddPlantController(QObject):
         message.show_message(Tone.OK, text, (self.tr("Show it"), show))
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
-        fields = [each.field for each in error.fields]
+        fields = [invalid.field for invalid in error.fields]
         self._form.show_errors(fields, error_text(error), *([self._next_id_action()] if FieldName.ID in fields else []))
         self._form.focus_field(fields[0])
 
@@ -198,7 +199,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def _on_discarded(self, submissions: Sequence[Submission]) -> None:
-        count = plants_of(submissions)
+        count = count_plants(submissions)
         title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
         text = translated(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
         self._show_done(DiscardedPlants(title, partial(self.queue.submit, *submissions)), text)

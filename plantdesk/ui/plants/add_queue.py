@@ -15,7 +15,7 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import FORM, PlantRow, SourceKind
 from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.ui.background import StoreQueries, Task, next_free_id
+from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.outbox import (
@@ -41,16 +41,15 @@ _CLOSE_TIMEOUT = 60
 
 
 class AddQueue(QObject):
-    """Sends submissions and receives the answers. Lives on the GUI thread.
+    """Sends submissions and receives the answers. Lives on the GUI thread."""
 
-    `added(submission, result)`: it is stored; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not stored. `changed`: the outbox has changed; emitted before a submission is sent, so
-    that it is on disk as sent, and the next start does not add it again. `next_id_changed(next_id)`.
-    """
-
+    #: (submission, result) It is stored; the result is a PlantRow, or Applied for several plants.
     added = Signal(object, object)
+    #: (submission) It is not stored.
     refused = Signal(object)
+    #: The outbox has changed. Emitted before a submission is sent: it is on disk as sent, and not added twice.
     changed = Signal()
+    #: (next_id) The id of the next plant without one has changed.
     next_id_changed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
@@ -75,7 +74,7 @@ class AddQueue(QObject):
         """The probable ID of the next plant, after the plants that are being saved; None if unknown."""
         if self._next_id is None:
             return None
-        return self._next_id + sum(entry.id is None for each in self.outbox.saving for entry in each.entries)
+        return self._next_id + sum(entry.id is None for item in self.outbox.saving for entry in item.entries)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Use this store, also for submissions from before it was open."""
@@ -84,7 +83,7 @@ class AddQueue(QObject):
         self.outbox.error = None
         self._query_next_id()
         self.outbox.is_disconnected = isinstance(store.write_error, StoreUnreachableError)
-        sent = [each.sent_at for each in self.outbox.sent_by_earlier_window]
+        sent = [submission.sent_at for submission in self.outbox.sent_by_earlier_window]
         if sent and not store.desk:  # the clock of a server may differ
             queries.run(self, partial(_added_since, time=min(sent)), self._drop_stored)
         self._send()
@@ -105,13 +104,13 @@ class AddQueue(QObject):
         while self._answers:
             wait(self._answers.values(), _CLOSE_TIMEOUT)
             for submission, answer in [*self._answers.items()]:
-                self._settle(submission, answer.exception() if answer.done() else UnansweredError())
+                self._record_answer(submission, answer.exception() if answer.done() else UnansweredError())
             if self.outbox.error is None:
                 self._send()
         self._store = None
         self.show_no_store()
 
-    def _settle(self, submission: Submission, error: BaseException | None) -> None:
+    def _record_answer(self, submission: Submission, error: BaseException | None) -> None:
         del self._answers[submission]
         if error is None:
             self.outbox.mark_stored(submission)
@@ -145,13 +144,12 @@ class AddQueue(QObject):
         self.changed.emit()
         for submission in due:
             answer = self._answers[submission] = _add(store, submission.entries, is_single=submission.is_single)
-            done, failed = partial(self._on_added, submission), partial(self._on_failed, submission)
-            self._bridge.follow(self, answer, done, failed)
+            self._bridge.follow(self, answer, partial(self._on_added, submission), partial(self._on_failed, submission))
             self._sent(answer)
 
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
         if submission in self._answers:
-            self._settle(submission, None)
+            self._record_answer(submission, None)
             if isinstance(result, PlantRow) and result.id == self._next_id:
                 self._next_id += 1  # until `Bridge.changed`; after that the store is asked
             self.added.emit(submission, result)
@@ -160,7 +158,7 @@ class AddQueue(QObject):
     def _on_failed(self, submission: Submission, error: Exception) -> None:
         if submission not in self._answers:
             return
-        self._settle(submission, error)
+        self._record_answer(submission, error)
         self.refused.emit(submission)
         if isinstance(error, IdTakenError):
             self._query_next_id()
@@ -182,7 +180,7 @@ class AddQueue(QObject):
     @Slot()
     def _query_next_id(self) -> None:
         if self.queries is not None:
-            self.queries.run(self, next_free_id, self._on_next_id)
+            self.queries.run(self, lambda reader, _task: reader.next_free_id(), self._on_next_id)
 
     def _on_next_id(self, next_id: int) -> None:
         self._next_id = next_id
@@ -222,8 +220,9 @@ def _plant(entry: EnteredPlant) -> NewPlant | Plant:
 
 
 class RememberedPlants(QObject):
-    """Writes the outbox to disk after each change, and the form soon after a key. `saved`: after each attempt."""
+    """Writes the outbox to disk after each change, and the form soon after a key."""
 
+    #: An attempt to write has succeeded or failed.
     saved = Signal()
 
     def __init__(self, preferences: Preferences, form: PlantForm, queue: AddQueue, parent: QObject) -> None:
@@ -245,13 +244,13 @@ class RememberedPlants(QObject):
         before, self._store_key = self._store_key, location.key
         remembered = self._preferences.of_store(location.key)
         unsaved = remembered.get("unsaved")
-        found = [submission_from_json(each) for each in (unsaved if isinstance(unsaved, list) else [])]
+        restored = [submission_from_json(value) for value in (unsaved if isinstance(unsaved, list) else [])]
         draft = submission_from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
         if draft is not None and self._form.is_empty:
             self._form.fill(draft.texts)
         else:
-            found.append(draft)
-        self._queue.submit(*(each for each in found if each is not None))
+            restored.append(draft)
+        self._queue.submit(*(submission for submission in restored if submission is not None))
         if before is not None:
             self._preferences.change_store(before, unsaved=[], draft=[])
 
@@ -259,9 +258,10 @@ class RememberedPlants(QObject):
     def save(self) -> None:
         """Write form and outbox to disk, unless both are empty there and here."""
         if self._store_key is not None:
-            outbox, draft = self._queue.outbox, self._form.draft()
+            outbox = self._queue.outbox
+            draft = self._form.draft()
             edited = [] if outbox.edited is None or draft else [outbox.edited]
-            submissions = [each.to_json(error_text) for each in [*edited, *outbox.submissions]]
+            submissions = [submission.to_json(error_text) for submission in [*edited, *outbox.submissions]]
             known = self._preferences.of_store(self._store_key)
             if submissions or draft or known.get("unsaved") or known.get("draft"):
                 self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)

@@ -65,15 +65,13 @@ class WelcomePage(StatePage):
 
 
 class PlantBrowser(QFrame):
-    """Search bar and table. It is shown before `set_store` is called.
+    """Search bar and table. It is shown before `set_store` is called."""
 
-    `added_hidden(row)`: the search does not find the plant of `reveal_added`. `plants_shown`: the first rows, or the
-    reason why there are none, are on the screen. `welcome_shown(is_shown)`: the page of an empty store was shown or
-    hidden; it offers samples if `offers_samples` is true.
-    """
-
+    #: (row) The search does not find the plant of `reveal_added`.
     added_hidden = Signal(object)
+    #: The first rows, or the reason why there are none, are on the screen.
     plants_shown = Signal()
+    #: (is_shown) The page of an empty store was shown or hidden; it may offer samples (`offers_samples`).
     welcome_shown = Signal(bool)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
@@ -143,7 +141,7 @@ class PlantBrowser(QFrame):
 
     def set_order(self, order: str) -> None:
         """Sort by a column, newest and largest ID first, otherwise ascending."""
-        column = next(each for each in Column if each.order == order)
+        column = next(column for column in Column if column.order == order)
         is_descending = column in {Column.ADDED, Column.ID}
         self.table.sortByColumn(column, Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder)
 
@@ -253,7 +251,7 @@ class PlantBrowser(QFrame):
             self._pages.setCurrentWidget(self.table)
         elif rows.is_complete:
             if self.model.query.text:
-                self._no_match_page.set_text(self.search_bar.why_nothing())
+                self._no_match_page.set_text(self.search_bar.no_match_reason())
                 self._pages.setCurrentWidget(self._no_match_page)
             else:
                 self.welcome.show_store(had_plants=self._had_plants, offers_samples=self.offers_samples)

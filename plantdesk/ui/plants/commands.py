@@ -54,11 +54,9 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """The commands for the selected plants. Their texts name the changed plants.
+    """The commands for the selected plants. Their texts name the changed plants."""
 
-    `copies_requested(entries)`: plants like the selected ones shall be added.
-    """
-
+    #: (entries) Add plants like the selected ones.
     copies_requested = Signal(object)
 
     def __init__(self, plants: Feature, browser: PlantBrowser, editing: EditController, tags: QStringListModel) -> None:
@@ -142,11 +140,11 @@ class SelectionCommands(QObject):
 
     @Slot()
     @Slot(bool)
-    def end_copying(self, found: bool = False) -> None:  # noqa: FBT002  a slot
+    def end_copying(self, is_found: bool = False) -> None:  # noqa: FBT002  a slot
         """Let the keys that are held act on the copies, if these are selected; else drop them."""
         if self._is_copying:
             self._is_copying = False
-            if found:
+            if is_found:
                 self._context.keys.release()
             else:
                 self._context.keys.drop_commands()
@@ -205,7 +203,7 @@ class SelectionCommands(QObject):
 
 def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
     rows = sorted(reader.rows(ids).items())
-    return [EnteredPlant(row.name, row.tag, None, notes.get(each, row.note or "") or None) for each, row in rows]
+    return [EnteredPlant(row.name, row.tag, None, notes.get(key, row.note or "") or None) for key, row in rows]
 
 
 class ViewCommands(QObject):

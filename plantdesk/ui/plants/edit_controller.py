@@ -11,7 +11,6 @@ from plantdesk.domain.edits import Applied, Edit, Update, edited
 from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.tags import tag_from_input
-from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -86,7 +85,8 @@ class EditController(QObject):
     @Slot(int)
     def start(self, column: int) -> None:
         """Edit a cell of the current row, after the save of another plant has ended."""
-        plant_id, opened = self._table.current_id(), self._plants.opened
+        plant_id = self._table.current_id()
+        opened = self._plants.opened
         if opened is None or plant_id is None:
             return
         if self._draft is not None:
@@ -98,9 +98,9 @@ class EditController(QObject):
             self._context.keys.drop()
         else:
             self._context.keys.hold()
-            read = partial(plant_of, plant_id=plant_id)
+            done = partial(self._on_read, Column(column))
             opened.queries.run(
-                self, read, partial(self._on_read, Column(column)), lambda _error: self._context.keys.drop()
+                self, lambda reader, _task: reader.plant(plant_id), done, lambda _error: self._context.keys.drop()
             )
 
     def _on_read(self, column: Column, row: PlantRow | None) -> None:
@@ -241,7 +241,7 @@ class EditController(QObject):
 
     def _compare(self, draft: _Draft) -> None:
         if (opened := self._plants.opened) is not None:
-            self._question.read(opened.queries, draft.row, self._mine(draft), partial(self._on_compared, draft))
+            self._question.read(opened.queries, draft.row, self._own_text(draft), partial(self._on_compared, draft))
 
     def _on_compared(self, draft: _Draft, now: PlantRow | None) -> None:
         if now is None:
@@ -251,18 +251,18 @@ class EditController(QObject):
         if (now.name, now.tag) == (draft.row.name, draft.row.tag):  # only the note has changed
             self._apply(mine, newer)
         elif (now.name, now.tag) != (mine.name, mine.tag):
-            theirs = self._described(now.name, now.tag)
+            theirs = self._version_text(now.name, now.tag)
             keep = partial(self._apply, mine, newer)
-            self._question.ask_about_changed(draft.row, self._mine(draft), theirs, keep)
+            self._question.ask_about_changed(draft.row, self._own_text(draft), theirs, keep)
 
     def _ask_about_deleted(self, draft: _Draft) -> None:
         add = partial(self._apply, insert_again(draft.edit(draft.row)), draft)
-        self._question.ask_about_deleted(draft.row, self._mine(draft), add)
+        self._question.ask_about_deleted(draft.row, self._own_text(draft), add)
 
-    def _mine(self, draft: _Draft) -> str:
+    def _own_text(self, draft: _Draft) -> str:
         edit = draft.edit(draft.row)
-        return self._described(edit.name, edit.tag)
+        return self._version_text(edit.name, edit.tag)
 
-    def _described(self, name: str, tag: str | None) -> str:
-        shown = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
-        return f"{quoted(name, _LONGEST)}, {shown}"
+    def _version_text(self, name: str, tag: str | None) -> str:
+        tag_part = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
+        return f"{quoted(name, _LONGEST)}, {tag_part}"

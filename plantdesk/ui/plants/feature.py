@@ -14,7 +14,6 @@ from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.selections import Counts
 from plantdesk.domain.texts import Text
 from plantdesk.platform.window_requests import WindowRequest
-from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import PagePart
@@ -33,17 +32,17 @@ from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class Plants(Feature):
-    """Form and table of the plants. The form accepts typing before a store is open.
+    """Form and table of the plants. The form accepts typing before a store is open."""
 
-    `import_requested(text, tag)`: rows were pasted into Name. `plant_opened(id)`: a plant is shown by its address.
-    `quick_done`: the quick entry is closed, and none of its plants is being saved. `requested(request)`: handle a
-    `WindowRequest`. `store_released`: the store is closed next.
-    """
-
+    #: (text, tag) Rows were pasted into Name.
     import_requested = Signal(str, str)
+    #: (id) A plant is shown by its URL.
     plant_opened = Signal(object)
+    #: The quick entry is closed, and none of its plants is being saved.
     quick_done = Signal()
+    #: (request) Handle a `WindowRequest`.
     requested = Signal(object)
+    #: The store is closed next.
     store_released = Signal()
 
     def __init__(self, context: WindowContext) -> None:
@@ -74,13 +73,13 @@ class Plants(Feature):
         self._apply_settings()
 
     def _add_to_page(self) -> None:
-        page, browser = self.context.page, self.browser
+        page = self.context.page
         page.add_top_pane(self._form)
-        page.set_main_pane(browser, browser.needed_width)
+        page.set_main_pane(self.browser, self.browser.needed_width)
         page.add_part(PagePart.FORM, self._form, self._form.focus_name)
         page.add_part(PagePart.UNSAVED, self._unsaved, self._unsaved.focus_first)
-        page.add_part(PagePart.SEARCH, browser.search_field, self._focus_search)
-        page.add_part(PagePart.LIST, browser.table, browser.table.setFocus)
+        page.add_part(PagePart.SEARCH, self.browser.search_field, self._focus_search)
+        page.add_part(PagePart.LIST, self.browser.table, self.browser.table.setFocus)
         page.sidebar_pane.changed.connect(self._on_sidebar_changed)
         self.context.status_bar.addPermanentWidget(self.status)
 
@@ -207,8 +206,8 @@ class Plants(Feature):
             return
         if takes_focus:
             self.context.keys.hold()
-        find = partial(plant_of, plant_id=plant_id)
-        self.opened.queries.run(self, find, partial(self._on_plant_read, plant_id, takes_focus))
+        done = partial(self._on_plant_read, plant_id, takes_focus)
+        self.opened.queries.run(self, lambda reader, _task: reader.plant(plant_id), done)
 
     def _on_plant_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
         if row is not None:
@@ -223,9 +222,9 @@ class Plants(Feature):
 
     def open_quick(self, token: str) -> None:
         """Show the quick entry; `token` is the activation token of Wayland."""
-        lasting = _lasting(None if self.opened is None else self.opened.store.write_error)
+        lasting = _lasting_error(None if self.opened is None else self.opened.store.write_error)
         refusal = "" if lasting is None else error_text(lasting)
-        self._quick.show_form(token, self._form.tags.stringList(), refusal)
+        self._quick_entry.show_form(token, self._form.tags.stringList(), refusal)
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
@@ -233,7 +232,7 @@ class Plants(Feature):
         self._add_controller.edit_texts([texts.get(name, "") for name in FieldName])
 
     @cached_property
-    def _quick(self) -> QuickEntry:
+    def _quick_entry(self) -> QuickEntry:
         quick = QuickEntry(self.context, self._add_controller.queue)
         self.destroyed.connect(quick.deleteLater)
         quick.ended.connect(self.quick_done)
@@ -329,11 +328,11 @@ class Plants(Feature):
         self.status.show_unsaved("store", is_unsaved=is_shown)
         if error is None:
             self.browser.model.retry()
-        lasting = _lasting(error)
+        lasting = _lasting_error(error)
         self._form.set_refusal("" if lasting is None else error_text(lasting))
         self.context.message.setVisible(lasting is None)
 
 
-def _lasting(error: StoreError | None) -> StoreReadOnlyError | None:
+def _lasting_error(error: StoreError | None) -> StoreReadOnlyError | None:
     """Return the error if no plant can be added for a lasting reason, such as a missing right."""
     return error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None

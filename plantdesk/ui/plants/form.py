@@ -33,7 +33,7 @@ _MAX_ID_WIDTH = 150
 
 
 class FieldName(StrEnum):
-    """The fields, with the values of `InvalidField.field`."""
+    """The fields of the form; the values are those of `InvalidField.field`."""
 
     ID = "id"
     NAME = "name"
@@ -41,14 +41,13 @@ class FieldName(StrEnum):
 
 
 class PlantForm(QFrame):
-    """One row of fields. Enter submits; the texts stay until `start_next`. Escape closes the message, else empties it.
+    """A row of fields. Enter submits; the texts stay until `start_next`. Escape closes the message, or clears them."""
 
-    `submitted(keep_name)`: Enter, or Ctrl+Enter to keep the name for the next plant. `emptied`: by Escape.
-    `draft_due`: half a second after the first change of a text.
-    """
-
+    #: (keep_name) Enter was pressed, or Ctrl+Enter to keep the name for the next plant.
     submitted = Signal(bool)
+    #: Half a second has passed since the first change of a text.
     draft_due = Signal()
+    #: Escape has removed the texts.
     emptied = Signal()
 
     def __init__(self, theme: Theme, message: MessageLine, *, empties_on_escape: bool = True) -> None:

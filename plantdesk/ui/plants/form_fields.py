@@ -31,17 +31,17 @@ _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 
 class NameField(LineEdit):
-    """A line edit with inline completion: the rest of a name is appended and selected.
+    """A line edit with inline completion: the rest of a name is appended and selected."""
 
-    `is_offering`: a list of names is shown; Escape closes it. `focus_lost`: not for a popup.
-    `recall_requested(step)`: Up or Down while no list is shown. `fill_taken`, `fill_refused`: Tab and Escape.
-    `rows_pasted(text)`: several lines.
-    """
-
+    #: (step) Up or Down was pressed while no list is shown (`is_offering`).
     recall_requested = Signal(int)
+    #: Tab was pressed with a completion.
     fill_taken = Signal()
+    #: Escape or Ctrl+Z was pressed with a completion.
     fill_refused = Signal()
+    #: (text) Several lines were pasted.
     rows_pasted = Signal(str)
+    #: The focus has moved to another widget, not to a popup.
     focus_lost = Signal()
 
     def __init__(self) -> None:
@@ -58,8 +58,8 @@ class NameField(LineEdit):
     @property
     def quantity(self) -> int:
         """The number of plants, as in “20 x Salvia”; by default 1."""
-        found = _QUANTITY.match(self.text())
-        return int(found[1]) if found else 1
+        match = _QUANTITY.match(self.text())
+        return int(match[1]) if match else 1
 
     @property
     def name(self) -> str:
@@ -213,13 +213,14 @@ class NameField(LineEdit):
 
 
 def _name_start(text: str) -> int:
-    found = _QUANTITY.match(text)
-    return found.end() if found else 0
+    match = _QUANTITY.match(text)
+    return match.end() if match else 0
 
 
 class TagField(ButtonField):
-    """A line edit with a pin that keeps the tag for the next plant. `pinned(is_pinned)`: the pin was toggled."""
+    """A line edit with a pin that keeps the tag for the next plant."""
 
+    #: (is_pinned) The pin was toggled.
     pinned = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:

@@ -92,9 +92,9 @@ class NameCompletion(QObject):
         if self._name_field.is_filled and not self._name_field.is_fill_seen:
             self._refuse()
         else:
-            self._take()
+            self._accept()
 
-    def _take(self) -> None:
+    def _accept(self) -> None:
         self._name_field.take_fill()
         self._tag_field.take_fill()
         self._hide()
@@ -204,7 +204,7 @@ class NameCompletion(QObject):
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         self._choose(index.row())
-        self._take()
+        self._accept()
 
     @Slot()
     def _refuse(self) -> None:
@@ -228,19 +228,19 @@ def known_names(context: WindowContext) -> KnownNames | None:
 
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
     """Return names that begin with a text: first the text itself if it is a name, then the names of plants."""
-    own, found = reader.known_names(start, MAX_OFFERS), names()
-    taken = {each.name for each in own}
-    others = [] if found is None else found.beginning(start, MAX_OFFERS)
+    own, listed = reader.known_names(start, MAX_OFFERS), names()
+    taken = {name.name for name in own}
+    others = [] if listed is None else listed.beginning(start, MAX_OFFERS)
     offers = own + [KnownName(name, None, _LISTED) for name in others if name not in taken]
     typed = start.strip()
-    if typed not in {each.name for each in offers} and reader.names_in_use([typed]):  # cut off by more frequent ones
+    if typed not in {offer.name for offer in offers} and reader.names_in_use([typed]):  # cut off by more frequent ones
         offers.append(KnownName(typed, None, _LISTED))
     return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
 def _similar_names(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
     """Return names of plants that are similar to a name, with their tags."""
-    return [KnownName(each.name, each.tag, _SIMILAR) for each in reader.near_names(name, _MAX_SIMILAR)]
+    return [KnownName(near.name, near.tag, _SIMILAR) for near in reader.near_names(name, _MAX_SIMILAR)]
 
 
 class NameDelegate(OfferDelegate):
@@ -258,15 +258,15 @@ class NameDelegate(OfferDelegate):
 
     @override
     def paint_end(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> int:
-        offer, row = self.offers[index.row()], option.rect
+        offer = self.offers[index.row()]
+        count = _count_text(offer)
+        row = option.rect
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("muted"))
         number = row.adjusted(0, 0, -M, 0)
-        place = QStyle.visualRect(option.direction, row, number)
-        painter.drawText(place, QStyle.visualAlignment(option.direction, _TRAILING), _count_text(offer))
-        room = max(
-            self._theme.metrics.scaled(_COUNT_WIDTH), painter.fontMetrics().horizontalAdvance(_count_text(offer)) + M
-        )
+        rect = QStyle.visualRect(option.direction, row, number)
+        painter.drawText(rect, QStyle.visualAlignment(option.direction, _TRAILING), count)
+        room = max(self._theme.metrics.scaled(_COUNT_WIDTH), painter.fontMetrics().horizontalAdvance(count) + M)
         end = number.right() - room
         if offer.tag is None:
             return end

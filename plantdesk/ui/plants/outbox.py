@@ -124,12 +124,12 @@ class Outbox:
     @property
     def saving(self) -> list[Submission]:
         """The submissions that are being saved, or are sent when the store is open."""
-        return [each for each in self.submissions if self._is_saving(each)]
+        return [submission for submission in self.submissions if self._is_saving(submission)]
 
     @property
     def unsaved(self) -> list[Submission]:
         """The listed submissions: those that could not be saved, have an unknown outcome, or were postponed."""
-        return [each for each in self.submissions if not self._is_saving(each) or self.has_unknown_outcome(each)]
+        return [item for item in self.submissions if not self._is_saving(item) or self.has_unknown_outcome(item)]
 
     def has_unknown_outcome(self, submission: Submission) -> bool:
         """Return whether it is unknown if the store has a submission, as the connection broke before the answer."""
@@ -142,13 +142,13 @@ class Outbox:
 
     def add(self, submissions: Iterable[Submission]) -> None:
         """Add submissions, in the order of their numbers."""
-        self.submissions = sorted([*self.submissions, *submissions], key=lambda each: each.number)
+        self.submissions = sorted([*self.submissions, *submissions], key=lambda submission: submission.number)
 
     def discard(self, submissions: Iterable[Submission]) -> None:
         """Drop submissions, except those that are being saved."""
-        for each in submissions:
-            if each in self.submissions and each.state is not SubmissionState.SENDING:
-                self.submissions.remove(each)
+        for submission in submissions:
+            if submission in self.submissions and submission.state is not SubmissionState.SENDING:
+                self.submissions.remove(submission)
 
     def edit(self, submission: Submission) -> None:
         """Take a submission out, to be corrected in the form."""
@@ -159,7 +159,7 @@ class Outbox:
         """Add the edited submission again, unchanged; take out and return the postponed one, if any."""
         if self.edited is None:
             return None
-        postponed = [each for each in self.submissions if each.state is SubmissionState.POSTPONED][-1:]
+        postponed = [item for item in self.submissions if item.state is SubmissionState.POSTPONED][-1:]
         self.discard(postponed)
         self.add([self.edited])
         self.edited = None
@@ -167,16 +167,16 @@ class Outbox:
 
     def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
         """Let refused submissions wait again; with free IDs they become one submission, and so one undo."""
-        refused = [each for each in self.submissions if each in submissions and each.state is SubmissionState.REFUSED]
+        refused = [item for item in self.submissions if item in submissions and item.state is SubmissionState.REFUSED]
         if with_free_ids and refused:
             first, *others = refused
-            first.entries = [entry._replace(id=None) for each in refused for entry in each.entries]
+            first.entries = [entry._replace(id=None) for submission in refused for entry in submission.entries]
             first.texts = ("", *first.texts[1:]) if first.texts and not others else ()
             self.discard(others)
-        for each in refused:
-            each.state = SubmissionState.WAITING
-            each.error = None
-            each.sent_at = 0
+        for submission in refused:
+            submission.state = SubmissionState.WAITING
+            submission.error = None
+            submission.sent_at = 0
 
     def take_due(self) -> list[Submission]:
         """Mark the submissions to send as SENDING, and return them; none while others are being sent.
@@ -184,15 +184,15 @@ class Outbox:
         Single plants are sent together. After a failure of the store the first one is sent alone, so that no other
         one is stored before it.
         """
-        waiting = [each for each in self.submissions if each.state is SubmissionState.WAITING]
-        if not waiting or any(each.state is SubmissionState.SENDING for each in self.submissions):
+        waiting = [submission for submission in self.submissions if submission.state is SubmissionState.WAITING]
+        if not waiting or any(submission.state is SubmissionState.SENDING for submission in self.submissions):
             return []
         is_stuck = self.error is not None or waiting[0].is_outcome_unknown
-        due = [*takewhile(lambda each: each.is_single and not is_stuck, waiting)] or waiting[:1]
-        for each in due:
-            each.state = SubmissionState.SENDING
-            each.error = None
-            each.sent_at = now_ms()
+        due = [*takewhile(lambda submission: submission.is_single and not is_stuck, waiting)] or waiting[:1]
+        for submission in due:
+            submission.state = SubmissionState.SENDING
+            submission.error = None
+            submission.sent_at = now_ms()
         return due
 
     def mark_stored(self, submission: Submission) -> None:
@@ -211,20 +211,20 @@ class Outbox:
     @property
     def sent_by_earlier_window(self) -> list[Submission]:
         """The submissions that an earlier window was sending when it ended."""
-        return [each for each in self.submissions if each.state is SubmissionState.REFUSED and each.sent_at]
+        return [item for item in self.submissions if item.state is SubmissionState.REFUSED and item.sent_at]
 
     def drop_stored(self, rows: Sequence[PlantRow]) -> None:
         """Remove plants that an earlier window has stored; `rows` are the latest plants of the form, oldest first."""
-        for each in self.sent_by_earlier_window:
-            other_rows = _without(rows, each)
+        for submission in self.sent_by_earlier_window:
+            other_rows = _without_submission(rows, submission)
             if other_rows is None:
-                each.sent_at = 0
+                submission.sent_at = 0
             else:
                 rows = other_rows
-                self.submissions.remove(each)
+                self.submissions.remove(submission)
 
 
-def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
+def _without_submission(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
     """Return the rows without those of a submission; None if one is missing: then none of them is stored."""
     others = [*rows]
     for entry in submission.entries:

@@ -28,12 +28,11 @@ _WIDTH = 720
 
 
 class QuickEntry(Dialog):
-    """Submits plants to the queue of the main window. Closing only hides it.
+    """Submits plants to the queue of the main window. Closing only hides it."""
 
-    `ended`: it is closed, and none of its plants is being saved. `scanned(id)`: a barcode reader typed an address.
-    """
-
+    #: It is closed, and none of its plants is being saved.
     ended = Signal()
+    #: (id) A barcode reader has typed the URL of a plant.
     scanned = Signal(object)
 
     def __init__(self, context: WindowContext, queue: AddQueue) -> None:
@@ -122,7 +121,7 @@ class QuickEntry(Dialog):
             self._show_refusal(error)
 
     def _show_refusal(self, error: Exception) -> None:
-        fields = [each.field for each in error.fields] if isinstance(error, InvalidPlantError) else [FieldName.ID]
+        fields = [invalid.field for invalid in error.fields] if isinstance(error, InvalidPlantError) else [FieldName.ID]
         self.form.show_errors(fields, error_text(error))
         self.form.focus_field(fields[0])
 

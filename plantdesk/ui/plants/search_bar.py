@@ -41,8 +41,9 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FilterChips(QToolBar):
-    """A row of filter chips. Left and Right move between them. `removed(term)`: a chip was clicked or deleted."""
+    """A row of filter chips. Left and Right move between them."""
 
+    #: (term) A chip was clicked or deleted.
     removed = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
@@ -118,15 +119,15 @@ class FilterChips(QToolBar):
 
 
 class SearchBar(QWidget):
-    """Search field and filters. Their terms form one search text.
+    """Search field and filters. Their terms form one search text."""
 
-    `changed(text)`: another search. `save_requested`: the Save button. `tags_requested`: the button that replaces the
-    collapsed sidebar. `top_requested`: the button that counts new plants above the visible rows.
-    """
-
+    #: (text) Another search is to be shown.
     changed = Signal(str)
+    #: The Save button was clicked.
     save_requested = Signal()
+    #: The button that replaces the collapsed sidebar was clicked.
     tags_requested = Signal()
+    #: The button that counts new plants above the visible rows was clicked.
     top_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -190,7 +191,7 @@ class SearchBar(QWidget):
         elif not add:
             self.set_search(search_text([term]))
         elif term in self.filters:
-            self.set_filters([each for each in self.filters if each != term])
+            self.set_filters([other for other in self.filters if other != term])
         else:
             self.set_filters((*self.filters, term))
 
@@ -203,16 +204,16 @@ class SearchBar(QWidget):
     def replace_tag(self, old: str, new: str | None) -> None:
         """Update the filters after a tag was renamed, or removed (None)."""
         filters = [moved_filter(term, old, new) for term in self.filters]
-        self.set_filters([each for each in filters if each is not None])
+        self.set_filters([term for term in filters if term is not None])
 
     def set_counts(self, counts: Counts) -> None:
         """Offer the counted tags and sources as completions."""
         self._completer.set_counts(counts)
 
-    def why_nothing(self) -> str:
+    def no_match_reason(self) -> str:
         """Return a sentence about why no plant matches."""
         terms = parse_terms(self.text)
-        days = [each.text for each in terms if isinstance(each, Contains) and each.text.startswith("added:")]
+        days = [term.text for term in terms if isinstance(term, Contains) and term.text.startswith("added:")]
         if days:
             text = self.tr("{day} is not a day. Write added:today, added:7d, added:2026-11 or added:2026-11-21.")
             return text.format(day=quoted(days[0].removeprefix("added:")))
@@ -292,7 +293,7 @@ class SearchBar(QWidget):
         scaled = self._theme.metrics.scaled
         width = self.window().width()
         if self._count is not None and self.text and width < scaled(_SHORT):
-            found, total = ("…" if each is None else QLocale().toString(each) for each in self._count)
+            found, total = ("…" if count is None else QLocale().toString(count) for count in self._count)
             text = found
             if width >= scaled(_SHORTEST):
                 text = self.tr("{shown} of {total}").format(shown=found, total=total)
@@ -347,4 +348,4 @@ class SearchBar(QWidget):
     def _on_removed(self, term: Term) -> None:
         if len(self.filters) == 1:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.set_filters([each for each in self.filters if each != term])
+        self.set_filters([other for other in self.filters if other != term])

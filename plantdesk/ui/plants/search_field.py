@@ -34,8 +34,9 @@ _MAX_LENGTH = 300
 
 
 class SearchCompleter(QObject):
-    """Completes terms. `completed(term, rest)`: a term was chosen; `rest` is the text without it."""
+    """Completes filters, and their values, in the search field."""
 
+    #: (term, rest) A term was chosen; `rest` is the text without it.
     completed = Signal(object, str)
 
     def __init__(self, field: SearchField) -> None:
@@ -126,12 +127,11 @@ def _days() -> dict[str, AddedOn]:
 
 
 class SearchField(SearchEdit):
-    """The search field. It shows another icon during a long search.
+    """The search field. It shows another icon during a long search."""
 
-    `down_pressed`: move to the rows. `last_filter_unwanted`: Backspace in the empty field.
-    """
-
+    #: Move to the rows.
     down_pressed = Signal()
+    #: Backspace was pressed in the empty field.
     last_filter_unwanted = Signal()
 
     def __init__(self, theme: Theme) -> None:

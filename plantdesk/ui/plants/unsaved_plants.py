@@ -29,9 +29,9 @@ _MAX_VISIBLE = 4
 _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 
-def plants_of(submissions: Sequence[Submission]) -> int:
+def count_plants(submissions: Sequence[Submission]) -> int:
     """Return the number of plants; a postponed one counts."""
-    return sum(max(len(each.entries), 1) for each in submissions)
+    return sum(max(len(submission.entries), 1) for submission in submissions)
 
 
 def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
@@ -41,12 +41,14 @@ def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
 class UnsavedPlants(QFrame):
     """A line for each unsaved submission, and actions for the selected ones, or for all. Del discards them.
 
-    Keys of commands for the table have no effect here. `edit_requested(submission)`: put it into the form again.
-    `discarded(submissions)`: by the user. `focus_lost`: the list had the focus and is hidden, as it is empty.
+    Keys of commands for the table have no effect here.
     """
 
+    #: (submission) Put it into the form again.
     edit_requested = Signal(object)
+    #: (submissions) The user has discarded them.
     discarded = Signal(object)
+    #: The list had the focus and is hidden, as it is empty.
     focus_lost = Signal()
 
     def __init__(self, theme: Theme, queue: AddQueue) -> None:
@@ -70,7 +72,7 @@ class UnsavedPlants(QFrame):
     @property
     def count(self) -> int:
         """The number of plants in the outbox; 0 while none of them has failed."""
-        return plants_of(self._outbox.submissions) if self._listed else 0
+        return count_plants(self._outbox.submissions) if self._listed else 0
 
     @Slot()
     def show_submissions(self) -> None:
@@ -137,16 +139,16 @@ class UnsavedPlants(QFrame):
     def _chosen(self) -> list[Submission]:
         """The submissions of the actions: the selected ones, or all, without unknown outcomes."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
-        return [each for each in chosen if not self._outbox.has_unknown_outcome(each)]
+        return [submission for submission in chosen if not self._outbox.has_unknown_outcome(submission)]
 
     @Slot()
     def _show_actions(self) -> None:
         self._action_row.show_actions(self._actions_for(self._chosen))
 
     def _actions_for(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
-        taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
+        taken = [submission for submission in chosen if isinstance(submission.error, IdTakenError)]
         states = {SubmissionState.REFUSED} | ({SubmissionState.WAITING} if self._outbox.can_retry else set())
-        failed = [each for each in chosen if each.state in states and each not in taken]
+        failed = [submission for submission in chosen if submission.state in states and submission not in taken]
         if taken:
             label = _label(taken, self.tr("Use the next free ID"), Text("Use free IDs for {count:,} plants"))
             yield label, partial(self._queue.retry, taken, with_free_ids=True)

@@ -66,7 +66,7 @@ class SettingRow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Move the hint below the controls if it needs more than two lines, and wide controls below the label."""
         super().resizeEvent(event)
-        controls = sum(each.sizeHint().width() + S for each in self._controls if not each.isHidden())
+        controls = sum(control.sizeHint().width() + S for control in self._controls if not control.isHidden())
         is_beside = controls - S <= self.width() - self._label.width()
         room = self.width() - controls - (self._label.width() if is_beside else 0)
         hint = self._hint.fontMetrics().horizontalAdvance(self._hint.text())
@@ -105,11 +105,11 @@ class SettingRow(QWidget):
 
     def _search_texts(self) -> list[str]:
         texts = [self._label.text(), self._hint.text(), self._words]
-        for each in self._controls:
-            if isinstance(each, QComboBox):
-                texts += [each.itemText(index) for index in range(each.count())]
-            elif isinstance(each, QAbstractButton | PlainLabel):
-                texts.append(each.text())
+        for control in self._controls:
+            if isinstance(control, QComboBox):
+                texts += [control.itemText(index) for index in range(control.count())]
+            elif isinstance(control, QAbstractButton | PlainLabel):
+                texts.append(control.text())
         return texts
 
     @property

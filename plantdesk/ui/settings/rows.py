@@ -28,7 +28,7 @@ from plantdesk.ui.qt import set_properties
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, size_text, translated
-from plantdesk.ui.widgets.buttons import CopyButton
+from plantdesk.ui.widgets.buttons import CopyButton, text_button
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -50,12 +50,12 @@ class BackupRows(QObject):
         self._back_up = back_up
         self._open = context.page.toast.open_file
         location = context.location
-        self.rows = self._rows(location.backups)
+        self.rows = self._make_rows(location.backups)
         context.preferences.changed.connect(self._show)
         self._show()
         self.show_last()
         if location.folder is not None:
-            show = self._button(self.tr("Show folder"), partial(self._open, location.folder))
+            show = text_button(self.tr("Show folder"), partial(self._open, location.folder))
             self.rows.append(SettingRow(self._theme, self.tr("Plants"), show, hint=str(location.folder)))
 
     @Slot()
@@ -64,9 +64,9 @@ class BackupRows(QObject):
         backups = self._context.location.backups
         self._context.bridge.long_tasks.run(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
-    def _rows(self, backups: StoreBackups) -> list[SettingRow]:
-        choose = self._button(self.tr("Change…"), self._choose)
-        show = self._button(self.tr("Show backups"), self._open_folder)
+    def _make_rows(self, backups: StoreBackups) -> list[SettingRow]:
+        choose = text_button(self.tr("Change…"), self._choose)
+        show = text_button(self.tr("Show backups"), self._open_folder)
         self._folder = SettingRow(self._theme, self.tr("Folder"), choose, hint=" ", words=self.tr("drive disk"))
         intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
         if not backups.is_shared:
@@ -80,10 +80,10 @@ class BackupRows(QObject):
         self._count.setKeyboardTracking(False)
         self._count.valueChanged.connect(lambda count: change(backup_count=count))
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
-        make = self._button(self.tr("Back up now"), self._back_up)
-        self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
+        make = text_button(self.tr("Back up now"), self._back_up)
+        self._last_backup = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
         every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
-        return [self._folder, every, self._keep, self._last]
+        return [self._folder, every, self._keep, self._last_backup]
 
     @Slot()
     def _show(self) -> None:
@@ -95,11 +95,11 @@ class BackupRows(QObject):
             self._count.setValue(settings.backup_count)
 
     def _on_listed(self, backups: Sequence[Backup]) -> None:
-        self._last.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
-        size = next((each.size for each in backups if each.kind is not BackupKind.DAMAGED), None)
+        self._last_backup.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
+        size = next((backup.size for backup in backups if backup.kind is not BackupKind.DAMAGED), None)
         oldest = self.tr("The oldest goes first. Those that you make stay.")
-        each = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
-        self._keep.set_hint(oldest + each)
+        suffix = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
+        self._keep.set_hint(oldest + suffix)
 
     @Slot()
     def _choose(self) -> None:
@@ -126,11 +126,6 @@ class BackupRows(QObject):
         backups = self._context.location.backups
         self._open(backups.folder if backups.folder.is_dir() else backups.folder.parent)
 
-    def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
-        button.clicked.connect(slot)
-        return button
-
 
 def _check(folder: Path, _task: Task) -> None:
     """Raise OSError if a folder cannot be written to."""
@@ -147,21 +142,21 @@ class SettingRows(QObject):
         self._server = server
         self._commands = commands
         self._preferences = context.preferences
-        self._followers: list[Callable[[], None]] = []
+        self._updaters: list[Callable[[], None]] = []
         #: The rows about backups.
         self.backups = BackupRows(context, commands.back_up, self)
-        appearance = self._appearance()
-        entry = self._entry()
-        api = self._api()
+        appearance = self._make_appearance_rows()
+        entry = self._make_entry_rows()
+        api = self._make_api_rows()
         start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
-        self._followers.append(start.show_settings)
+        self._updaters.append(start.show_settings)
         self.sections = [
             SettingsSection(self.tr("Appearance"), appearance),
             SettingsSection(self.tr("Entry"), entry),
             SettingsSection(self.tr("API"), api),
             SettingsSection(self.tr("Start"), start.rows),
             SettingsSection(self.tr("Backups"), self.backups.rows),
-            SettingsSection(self.tr("Updates"), self._updates()),
+            SettingsSection(self.tr("Updates"), self._make_update_rows()),
         ]
         self._preferences.changed.connect(self._show_settings)
         context.theme.changed.connect(self._show_settings)
@@ -171,23 +166,23 @@ class SettingRows(QObject):
 
     @Slot()
     def _show_settings(self) -> None:
-        for show in self._followers:
+        for show in self._updaters:
             show()
 
-    def _appearance(self) -> list[SettingRow]:
+    def _make_appearance_rows(self) -> list[SettingRow]:
         theme = self._context.theme
         change = self._preferences.change
         modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
-        mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
-        names = sorted((translation.name_of(each), each) for each in languages.available())
-        in_qt = [(name, each) for name, each in names if name]  # without languages that Qt does not know
+        mode = self._make_choice_box(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
+        names = sorted((translation.name_of(code), code) for code in languages.available())
+        in_qt = [(name, code) for name, code in names if name]  # without languages that Qt does not know
         known = [(self.tr("As the system"), ""), *in_qt]
-        language = self._choice(
+        language = self._make_choice_box(
             known, lambda: self._preferences.settings.language, lambda value: change(language=value)
         )
         heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
         compact = self._commands.compact_rows
-        rows = self._choice(
+        rows = self._make_choice_box(
             heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
         )
         compact.toggled.connect(self._show_settings)
@@ -198,15 +193,15 @@ class SettingRows(QObject):
             present = self.tr("Dark at present.") if theme.colors.dark else self.tr("Light at present.")
             themed.set_hint(present if is_followed else "")
 
-        self._followers.append(show_theme)
+        self._updaters.append(show_theme)
         return [
             themed,
-            self._text_size(),
+            self._make_text_size_row(),
             SettingRow(theme, self.tr("Rows"), rows, words=self.tr("height density")),
             SettingRow(theme, self.tr("Language"), language, hint=self.tr("From the next start.")),
         ]
 
-    def _text_size(self) -> SettingRow:
+    def _make_text_size_row(self) -> SettingRow:
         theme = self._context.theme
         value = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         smaller = QPushButton("\u2212")
@@ -219,20 +214,20 @@ class SettingRows(QObject):
         def show_scale() -> None:
             value.setText(f"{self._preferences.settings.text_scale:.0%}")
 
-        self._followers.append(show_scale)
+        self._updaters.append(show_scale)
         hint = self.tr("Ctrl and +, −, 0 do the same.")
         words = self.tr("font zoom")
         return SettingRow(theme, self.tr("Text size"), smaller, value, larger, hint=hint, words=words)
 
-    def _entry(self) -> list[SettingRow]:
+    def _make_entry_rows(self) -> list[SettingRow]:
         theme = self._context.theme
         command = self._commands.keep_tag
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
-        self._followers.append(lambda: keep.setChecked(command.isChecked()))
+        self._updaters.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))
         command.toggled.connect(self._show_settings)
-        offers = self._offers()
-        enter = self._choice(
+        offers = self._make_names_row()
+        enter = self._make_choice_box(
             [(self.tr("Adds the plant"), ""), (self.tr("Goes to Tag"), "tag")],
             lambda: "tag" if self._preferences.settings.enter_goes_to_tag else "",
             lambda value: self._preferences.change(enter_goes_to_tag=bool(value)),
@@ -244,11 +239,11 @@ class SettingRows(QObject):
             SettingRow(theme, self.tr("Enter key"), enter, hint=hint),
         ]
 
-    def _offers(self) -> SettingRow:
+    def _make_names_row(self) -> SettingRow:
         """Return the row of the list of known names; the number of names is read in the background."""
         box = QCheckBox(self.tr("&Offer known names from a list"))
         row = SettingRow(self._context.theme, self.tr("Name"), box, hint=" ")
-        self._followers.append(lambda: box.setChecked(self._preferences.settings.offers_known_names))
+        self._updaters.append(lambda: box.setChecked(self._preferences.settings.offers_known_names))
         box.clicked.connect(lambda on: self._preferences.change(offers_known_names=on))
 
         def show_list(about: NamesList | None) -> None:
@@ -259,7 +254,7 @@ class SettingRows(QObject):
         self._context.bridge.short_tasks.run(self, lambda _task: KnownNames(file).about(), show_list)
         return row
 
-    def _api(self) -> list[SettingRow]:
+    def _make_api_rows(self) -> list[SettingRow]:
         theme = self._context.theme
         self._on_box = QCheckBox(self.tr("&Accept plants from programs on this computer"))
         self._on_box.clicked.connect(self._switch_api)
@@ -311,19 +306,19 @@ class SettingRows(QObject):
             port = getattr(self._server.state, "port", self._server.port)
             self.port.show_error(stays.format(reason=error_text(error), port=port))
 
-    def _updates(self) -> list[SettingRow]:
+    def _make_update_rows(self) -> list[SettingRow]:
         box = QCheckBox(self.tr("&Check once a day; nothing is installed"))
-        self._followers.append(lambda: box.setChecked(self._preferences.settings.ask_for_updates))
+        self._updaters.append(lambda: box.setChecked(self._preferences.settings.ask_for_updates))
         box.clicked.connect(lambda on: self._preferences.change(ask_for_updates=on))
         hint = self.tr("You have {version}.").format(version=__version__)
         return [SettingRow(self._context.theme, self.tr("New versions"), box, hint=hint)]
 
-    def _choice(
+    def _make_choice_box(
         self, choices: Sequence[tuple[str, str]], value: Callable[[], str], change: Callable[[str], object]
     ) -> ComboBox:
         box = ComboBox("", choices)
         box.setMinimumWidth(self._context.theme.metrics.scaled(_COMBO_WIDTH))
-        self._followers.append(lambda: box.setCurrentIndex(max(0, box.findData(value()))))
+        self._updaters.append(lambda: box.setCurrentIndex(max(0, box.findData(value()))))
         box.activated.connect(lambda _index: change(box.currentData()))
         return box
 
@@ -352,11 +347,11 @@ class StartRows(QObject):
         command = login.quick_command()
         copy = CopyButton(context.theme, self.tr("Copy {command}").format(command="plantdesk quick"))
         copy.set_content(command)
-        how = QPushButton(self.tr("How to bind a key"))
-        how.clicked.connect(show_manual)
+        button = QPushButton(self.tr("How to bind a key"))
+        button.clicked.connect(show_manual)
         hint = self.tr("A small window for one plant.")
         quick = SettingRow(
-            context.theme, self.tr("Quick entry"), copy, how, hint=hint, words=self.tr("shortcut hotkey keyboard")
+            context.theme, self.tr("Quick entry"), copy, button, hint=hint, words=self.tr("shortcut hotkey keyboard")
         )
         #: All rows, in their order.
         self.rows = [self._login, self._tray, quick]

@@ -73,11 +73,11 @@ class CopyDialog(Dialog):
     @Slot()
     def _on_edited(self) -> None:
         text = self._target_edit.text().strip()
-        found = _WITH_PASSWORD.match(text)
-        if found is not None:  # the field would show the password in clear text
-            self._user_edit.setText(unquote(found["user"]))
-            self._password_edit.setText(unquote(found["password"]))
-            self._target_edit.setText(found["scheme"] + text[found.end() :])
+        match = _WITH_PASSWORD.match(text)
+        if match is not None:  # the field would show the password in clear text
+            self._user_edit.setText(unquote(match["user"]))
+            self._password_edit.setText(unquote(match["password"]))
+            self._target_edit.setText(match["scheme"] + text[match.end() :])
             return
         for field in (self._user_edit, self._password_edit):
             field.setEnabled(bool(_SERVER.match(text)) and self._task is None)

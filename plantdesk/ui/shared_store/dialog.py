@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from plantdesk.ui.shared_store.outcomes import PasswordField, ProbeResults, Setu
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.buttons import OneClickButton
+from plantdesk.ui.widgets.buttons import text_button
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import (
     ENTER_KEYS,
@@ -53,8 +52,9 @@ _REASON_LINES = 2
 
 
 class SharedStoreDialog(Dialog):
-    """Asks for an address and tests it. `open_requested(location, create)`: open this store, or create its tables."""
+    """The dialog that asks for the address of a shared store and tests it."""
 
+    #: (location, create) Open this store, or create its tables.
     open_requested = Signal(object, bool)
 
     def __init__(
@@ -75,7 +75,7 @@ class SharedStoreDialog(Dialog):
         self._parameters: tuple[tuple[str, str], ...] = ()
         self._is_mode_chosen = False
         self._make_fields(theme)
-        self._test_button = self._make_button(self.tr("&Test"), self._test)
+        self._test_button = text_button(self.tr("&Test"), self._test)
         self._tested_label = PlainLabel(tone="muted")
         self._results = ProbeResults(theme)
         self._setup = SetupPanel(theme)
@@ -113,14 +113,14 @@ class SharedStoreDialog(Dialog):
 
     def _show_location(self, address: PostgresLocation) -> None:
         """Fill the fields with a location, and keep its parameters without a field."""
-        given = address.conninfo
+        conninfo = address.conninfo
         self._password_edit.setText(dict(address.secrets).get("password", ""))
         mode = dict(address.parameters).get("sslmode", "")
-        shown = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
-        self._parameters = tuple((name, value) for name, value in address.parameters if name not in shown)
+        shown_names = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
+        self._parameters = tuple((name, value) for name, value in address.parameters if name not in shown_names)
         for field, name in ((self._host_edit, "host"), (self._port_edit, "port"), (self._user_edit, "user")):
-            field.setText(given.get(name, ""))
-        self._database_edit.setText(given.get("dbname", ""))
+            field.setText(conninfo.get(name, ""))
+        self._database_edit.setText(conninfo.get("dbname", ""))
         self._computer_edit.setText(dict(address.parameters).get("application_name", "") or self._computer_edit.text())
         self._is_mode_chosen = mode in _SSL_MODES
         self._mode_box.setCurrentIndex(_SSL_MODES.index(mode) if mode in _SSL_MODES else self._default_mode())
@@ -146,13 +146,13 @@ class SharedStoreDialog(Dialog):
             parameters.append(("sslmode", chosen))
         if name := self._computer_edit.text().strip():
             parameters.append(("application_name", name))
-        place = ""
+        address = ""
         if not named:
             host = f"[{hosts}]" if hosts.count(":") > 1 else hosts
-            place = f"{host}:{port}" if port else host
-        location = PostgresLocation(
-            self._user_edit.text().strip(), place, self._database_edit.text().strip(), (*parameters, *self._parameters)
-        )
+            address = f"{host}:{port}" if port else host
+        user = self._user_edit.text().strip()
+        database = self._database_edit.text().strip()
+        location = PostgresLocation(user, address, database, (*parameters, *self._parameters))
         return location.with_password(self._password_edit.text())
 
     @Slot()
@@ -358,11 +358,6 @@ class SharedStoreDialog(Dialog):
         self._setup_header.toggled.connect(self._fit)
         self._file_button.clicked.connect(self._save_file)
 
-    def _make_button(self, text: str, slot: Callable[[], object]) -> OneClickButton:
-        button = OneClickButton(text)
-        button.clicked.connect(slot)
-        return button
-
     def _lay_out(self) -> None:
         about = PlainLabel(
             self.tr(
@@ -372,7 +367,7 @@ class SharedStoreDialog(Dialog):
             tone="muted",
             wrapped=True,
         )
-        from_file = self._make_button(self.tr("Open its &file…"), self._open_file)
+        from_file = text_button(self.tr("Open its &file…"), self._open_file)
         test = fill(QHBoxLayout(), self._test_button, self._tested_label, STRETCH, spacing=M)
         content = QWidget()
         intro = fill(QHBoxLayout(), (about, 1), (from_file, Qt.AlignmentFlag.AlignTop), spacing=L)

@@ -68,12 +68,11 @@ class _ServerState(QWidget):
 
 
 class SharedStore(Feature):
-    """Opens shared stores, and shows in the status bar whether the server is reached.
+    """Opens shared stores, and shows in the status bar whether the server is reached."""
 
-    `store_requested(location, create)`: open or `create` this store. `reached(is_reached)`: the server answers or not.
-    """
-
+    #: (location, create) Open or `create` this store.
     store_requested = Signal(object, bool)
+    #: (is_reached) Whether the server answers.
     reached = Signal(bool)
 
     def __init__(self, context: WindowContext) -> None:
@@ -109,7 +108,7 @@ class SharedStore(Feature):
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS_KEY) is True:
             return
         check = self.context.bridge.long_tasks.run
-        check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda found: self._show_folder(*found))
+        check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda result: self._show_folder(*result))
 
     def _show_folder(self, cloud: str, is_remote: bool) -> None:
         """Recommend a shared store for a file in a synchronised or remote folder."""
@@ -266,7 +265,7 @@ class OtherComputers(PlainLabel):
         name = shortened(one_line(others[0].name), _MAX_NAME_LENGTH) if len(others) == 1 else translated(count)
         self.setText(name)
         self.setVisible(bool(others))
-        names = [f"{one_line(each.name)} {each.version}" for each in sorted(desks, key=lambda desk: not desk.is_own)]
+        names = [f"{one_line(desk.name)} {desk.version}" for desk in sorted(desks, key=lambda desk: not desk.is_own)]
         set_tool_tip(self, QLocale().createSeparatedList(names))
 
 
@@ -280,7 +279,7 @@ def cloud_of(folder: Path) -> str:
         service = _CLOUDS.get(name) or _CLOUDS.get(name.partition(" - ")[0])  # “OneDrive - Company”
         if service is not None:
             return service
-    return next((_CLOUDS["nextcloud"] for each in (folder, *folder.parents) if _has_journal(each)), "")
+    return next((_CLOUDS["nextcloud"] for parent in (folder, *folder.parents) if _has_journal(parent)), "")
 
 
 def is_remote(folder: Path) -> bool:

@@ -39,7 +39,7 @@ class ProbeResults(QFrame):
             if stage is probe.failed and probe.error is not None:
                 line.show_state("circle-x", "error", self._stage_name(stage), "", error_text(probe.error))
                 break
-            line.show_state("circle-check", "ok", *self._success(stage, probe, location))
+            line.show_state("circle-check", "ok", *self._ok_texts(stage, probe, location))
 
     def _stage_name(self, stage: ConnectionStage) -> str:
         return {
@@ -49,41 +49,41 @@ class ProbeResults(QFrame):
             ConnectionStage.PLANTS: self.tr("Plants"),
         }[stage]
 
-    def _success(self, stage: ConnectionStage, probe: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
+    def _ok_texts(self, stage: ConnectionStage, probe: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
         if stage is ConnectionStage.SERVER:
-            return self._stage_name(stage), self._server(probe)
+            return self._stage_name(stage), self._server_text(probe)
         if stage is ConnectionStage.ENCRYPTION:
-            return self._encryption(probe, location)
+            return self._encryption_texts(probe, location)
         if stage is ConnectionStage.SIGN_IN:
             user = self.tr("Signed in as {user}").format(user=location.user)
-            return (user if location.user else self._stage_name(stage)), self._rights(probe)
+            return (user if location.user else self._stage_name(stage)), self._rights_text(probe)
         if probe.plants is None:
             return self.tr("The database is empty"), self.tr("Opening makes it a store.")
-        details = self._use(probe) if probe.refusal is None else error_text(probe.refusal)
+        details = self._desks_text(probe) if probe.refusal is None else error_text(probe.refusal)
         return translated(plants_text(probe.plants)), details
 
-    def _server(self, probe: ConnectionProbe) -> str:
+    def _server_text(self, probe: ConnectionProbe) -> str:
         if not probe.server:
             return ""
         template = self.tr("PostgreSQL {version}, {milliseconds} ms away")
         time = QLocale().toString(max(1, round(probe.milliseconds)))
         return template.format(version=probe.server.split(" ")[0], milliseconds=time)
 
-    def _encryption(self, probe: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
+    def _encryption_texts(self, probe: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
         if not (probe.is_encrypted if probe.server else location.is_encrypted):
             return self.tr("Not encrypted"), self.tr("as chosen, or on this computer")
         is_checked = dict(location.parameters).get("sslmode", "verify-full").startswith("verify")
         details = self.tr("certificate checked") if is_checked else self.tr("certificate not checked")
         return self._stage_name(ConnectionStage.ENCRYPTION), details
 
-    def _rights(self, probe: ConnectionProbe) -> str:
+    def _rights_text(self, probe: ConnectionProbe) -> str:
         if probe.plants is None:
             return ""
         if probe.can_change:
             return self.tr("may read, add and change")
         return self.tr("may read and add, but not change") if probe.can_add else self.tr("may read, but not add")
 
-    def _use(self, probe: ConnectionProbe) -> str:
+    def _desks_text(self, probe: ConnectionProbe) -> str:
         if not probe.desks:
             return ""
         return self.tr("used today by {desks}").format(desks=QLocale().createSeparatedList(list(probe.desks)))
@@ -161,6 +161,6 @@ class PasswordField(ButtonField):
 
 def side_by_side(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
     """Return two labelled fields side by side, equally wide, or with the first one as `wide` as possible."""
-    both = QWidget()
-    fill(QHBoxLayout(both), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)
-    return both
+    row = QWidget()
+    fill(QHBoxLayout(row), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)
+    return row

@@ -47,7 +47,7 @@ class SavedSearch(NamedTuple):
         """Return the search with another name, followed by a number if one of the `others` has the name."""
         taken = {other.name for other in others}
         names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 2)))
-        return self._replace(name=next(each for each in names if each not in taken))
+        return self._replace(name=next(name for name in names if name not in taken))
 
 
 class SidebarEntry(NamedTuple):
@@ -148,8 +148,8 @@ class Contents(NamedTuple):
     def from_json(cls, value: object) -> Contents:
         """Return the contents that `to_json` returned; invalid items are left out."""
         values = value if isinstance(value, dict) else {}
-        tags, sources = (each if isinstance(each, list) else [] for each in (values.get("tags"), values.get("sources")))
-        pairs = [each for each in sources if isinstance(each, list) and len(each) == 2]  # noqa: PLR2004 - kind and label
+        tags, sources = (item if isinstance(item, list) else [] for item in (values.get("tags"), values.get("sources")))
+        pairs = [item for item in sources if isinstance(item, list) and len(item) == 2]  # noqa: PLR2004 - kind and label
         return cls(
             dict.fromkeys(tag for tag in tags if isinstance(tag, str)),
             dict.fromkeys(AddedBy(SourceKind(kind), str(label)) for kind, label in pairs if kind in [*SourceKind]),
@@ -158,7 +158,7 @@ class Contents(NamedTuple):
 
     def to_json(self) -> dict[str, object]:
         """Return the filters that are shown until the next count."""
-        sources = [[each.kind, each.label] for each in self.sources]
+        sources = [[source.kind, source.label] for source in self.sources]
         tags = list(self.tags)[:_MAX_REMEMBERED]
         return {"tags": tags, "sources": sources[:_MAX_REMEMBERED], "today": self.shows_today}
 
@@ -194,7 +194,7 @@ def entries_of(
     sections = {
         translate("Sidebar", "Tags"): _tag_tree(contents.tags, terms),
         translate("Sidebar", "From"): [entry_of(term, plants) for term, plants in sources.items()],
-        translate("Sidebar", "Saved searches"): [saved_entry(each) for each in searches],
+        translate("Sidebar", "Saved searches"): [saved_entry(search) for search in searches],
     }
     everything = SidebarEntry(translate("Sidebar", "All plants"), total, is_active=not search)
     entries = [everything, *today_entry, entry_of(UNTAGGED, untagged)]

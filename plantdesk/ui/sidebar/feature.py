@@ -26,17 +26,17 @@ from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class Sidebar(Feature):
-    """Shows the filters of the store and the saved searches.
+    """The pane of the filters of the store and the saved searches."""
 
-    `filter_chosen(term, add)`: show the plants of a term, or `add` it to the filters; None: show all plants.
-    `search_chosen(text)`: show a saved search. `tagging_requested(tag)`: give the selected plants a tag, or none.
-    `renamed(old, new)`: a tag was renamed, or removed (None). `counted(counts, tags)`: new counts, and sorted tags.
-    """
-
+    #: (term, add) Show the plants of a term, or `add` it to the filters; None: show all plants.
     filter_chosen = Signal(object, bool)
+    #: (text) Show a saved search.
     search_chosen = Signal(str)
+    #: (tag) Give the selected plants a tag, or none.
     tagging_requested = Signal(object)
+    #: (old, new) A tag was renamed, or removed (None).
     renamed = Signal(str, object)
+    #: (counts, tags) New counts, and sorted tags.
     counted = Signal(object, object)
 
     def __init__(self, context: WindowContext) -> None:
@@ -128,7 +128,7 @@ class Sidebar(Feature):
         """Save the present search, and open the editor of its name."""
         if not self._search_text or self._tag_commands.store is None:
             return
-        saved = next((each for each in self._searches if each.text == self._search_text), None)
+        saved = next((search for search in self._searches if search.text == self._search_text), None)
         if saved is None:
             saved = SavedSearch.unnamed(self._search_text, self._searches)
             self._set_searches([*self._searches, saved])
@@ -249,10 +249,10 @@ class Sidebar(Feature):
         if entry.search is None:
             self._rename_tag(entry.tag or "", name)
         elif name and name != entry.search.name:
-            others = [each for each in self._searches if each != entry.search]
+            others = [other for other in self._searches if other != entry.search]
             new = entry.search.renamed(name, others)
             self._pending_key = "search", new.name
-            self._set_searches([new if each == entry.search else each for each in self._searches])
+            self._set_searches([new if other == entry.search else other for other in self._searches])
 
     @Slot(str, str)
     def _rename_tag(self, tag: str, new: str) -> None:
@@ -263,7 +263,7 @@ class Sidebar(Feature):
     def _remove(self, entry: SidebarEntry) -> None:
         if entry.search is not None:
             before = list(self._searches)
-            self._set_searches([each for each in self._searches if each != entry.search])
+            self._set_searches([other for other in self._searches if other != entry.search])
             text = self.tr("Deleted the search {name}.").format(name=quoted(entry.search.name))
             self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(before)))
         else:

@@ -20,8 +20,9 @@ from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 
 class TagCommands(PlantChanges):
-    """Changes tags of all their plants. `renamed(old, new)`: a tag was renamed, or removed (None)."""
+    """Changes tags of all their plants."""
 
+    #: (old, new) A tag was renamed, or removed (None).
     renamed = Signal(str, object)
 
     def __init__(self, context: WindowContext, parent: QObject) -> None:
@@ -49,8 +50,8 @@ class TagCommands(PlantChanges):
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
             return
         branch = self._tags_in_branch(tag)
-        targets = {renamed_with_branch(each, tag, new) for each in branch}
-        plants_with_new = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
+        targets = {renamed_with_branch(branch_tag, tag, new) for branch_tag in branch}
+        plants_with_new = sum(count for other, count in self.counts.items() if other in targets and other not in branch)
         edit = RenameTag(tag, new, includes_branch=branch not in ([], [tag]))
         if plants_with_new:
             self._ask(edit if edit.includes_branch else MergeTags((tag,), new), tag, new, plants_with_new)
@@ -66,7 +67,7 @@ class TagCommands(PlantChanges):
         self._apply(RenameTag(tag, None, bool(entry.children)), text, lambda _change: self.renamed.emit(tag, None))
 
     def _tags_in_branch(self, tag: str) -> list[str]:
-        return [each for each in self.counts if is_in_branch(each, tag)]
+        return [other for other in self.counts if is_in_branch(other, tag)]
 
     def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, plants_with_new: int) -> None:
         names = {"old": quoted(tag), "new": quoted(new)}
@@ -77,7 +78,7 @@ class TagCommands(PlantChanges):
         known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
         gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.").format(**names)
         details = f"{translated(known.filled(count=plants_with_new, **names))} {gone}"
-        plants = sum(self.counts[each] for each in self._tags_in_branch(tag))
+        plants = sum(self.counts[branch_tag] for branch_tag in self._tags_in_branch(tag))
         text = translated(question.filled(count=plants, **names))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")

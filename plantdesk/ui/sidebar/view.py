@@ -110,8 +110,8 @@ class EntryDelegate(QStyledItemDelegate):
         """Return the width for the names and counts of `entries`, and for the start of a name at the depth `depth`."""
         scaled = self._theme.metrics.scaled
         names, counts = map(QFontMetrics, self._fonts(self._theme.font(), is_active=True))
-        count = max((counts.horizontalAdvance(each.count_text) for each in entries), default=0)
-        name = max((names.horizontalAdvance(one_line(each.text)) for each in entries), default=0)
+        count = max((counts.horizontalAdvance(entry.count_text) for entry in entries), default=0)
+        name = max((names.horizontalAdvance(one_line(entry.text)) for entry in entries), default=0)
         name = max(name, scaled(depth * _INDENT + _MIN_NAME_WIDTH))
         return S + scaled(_INDENT + _TEXT_START) + name + S + count + scaled(_END_MARGIN)
 
@@ -209,8 +209,8 @@ class EntryDelegate(QStyledItemDelegate):
     def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
         """Return the fonts of name and count, derived from the view's font."""
         fonts = QFont(font), tabular(self._theme.metrics.font(FontRole.CAPTION))
-        for each in fonts:
-            each.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
+        for derived in fonts:
+            derived.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
         return fonts
 
     def _square_rect(self, option: QStyleOptionViewItem, middle: int, size: int) -> QRect:
@@ -224,21 +224,23 @@ class EntryDelegate(QStyledItemDelegate):
 
 
 class SidebarView(QTreeView):
-    """The view of the entries.
+    """The tree view of the entries."""
 
-    `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
-    `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
-    `plants_dropped(tag)`: the selected plants were dropped on a tag, or on “No tag” (None). `moved(tag, new)`: a tag
-    was dropped on another tag or a heading. `renaming_ended`: the editor was closed. `collapsed_tags_changed`.
-    """
-
+    #: (entry, add) An entry was clicked, with Ctrl to add it to the filters.
     chosen = Signal(object, bool)
+    #: (entry, name) A name was edited.
     renamed = Signal(object, str)
+    #: (entry) Delete was pressed.
     removal_requested = Signal(object)
+    #: (entry, position) Right click, Menu key or Shift+F10.
     menu_requested = Signal(object, QPoint)
+    #: (tag) The selected plants were dropped on a tag, or on “No tag” (None).
     plants_dropped = Signal(object)
+    #: (tag, new) A tag was dropped on another tag or a heading.
     moved = Signal(str, str)
+    #: A tag was expanded or collapsed.
     collapsed_tags_changed = Signal()
+    #: The editor was closed.
     renaming_ended = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

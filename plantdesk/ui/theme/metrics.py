@@ -7,11 +7,19 @@ from typing import NamedTuple
 
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication
 
-XS, S, M, L, XL, XXL = 4, 8, 12, 16, 20, 24
+#: Distances between widgets, and margins.
+XS = 4
+S = 8
+M = 12
+L = 16
+XL = 20
+XXL = 24
 #: From the edge of a pane to its text.
 EDGE = XL
 
-ICON, ICON_BUTTON, ICON_LARGE = 16, 26, 48
+ICON = 16
+ICON_BUTTON = 26
+ICON_LARGE = 48
 
 _MIN_TEXT = 12
 #: The text size for which the lengths were designed, in pixels.

@@ -21,6 +21,7 @@ _TIMEOUT_MS = 150
 class PortalScheme(QObject):
     """The portal's colour scheme: read when made, followed from then on. Needs a session bus."""
 
+    #: The scheme has changed.
     changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:

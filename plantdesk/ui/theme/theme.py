@@ -79,7 +79,7 @@ class Icons:
         """
         key = (name, color, size, gap)
         if key not in self._cache:
-            self._cache[key] = self._render(name, color, size, gap)
+            self._cache[key] = self._render_icon(name, color, size, gap)
         return self._cache[key]
 
     def paint(self, painter: QPainter, rect: QRect, name: str, color: str = "muted") -> None:
@@ -108,17 +108,17 @@ class Icons:
         if isinstance(target, QAbstractButton):
             target.setIconSize(QSize(size + gap, size))
 
-    def _render(self, name: str, color: str, size: int, gap: int) -> QIcon:
+    def _render_icon(self, name: str, color: str, size: int, gap: int) -> QIcon:
         foreground = self._theme.colors.color(color)
         faded = mixed(foreground, self._theme.colors.color("window"), 0.45)
         icon = QIcon()
         for ratio in sorted({1.0, 2.0, 3.0, _screen_ratio()}):
-            pixmap = self._rendered(name, foreground, size, ratio, gap)
+            pixmap = self._render_pixmap(name, foreground, size, ratio, gap)
             icon.addPixmap(pixmap, QIcon.Mode.Normal)
             icon.addPixmap(_tinted(pixmap, faded), QIcon.Mode.Disabled)
         return icon
 
-    def _rendered(self, name: str, color: QColor, size: int, ratio: float, gap: int) -> QPixmap:
+    def _render_pixmap(self, name: str, color: QColor, size: int, ratio: float, gap: int) -> QPixmap:
         pixmap = QPixmap(round((size + gap) * ratio), round(size * ratio))
         pixmap.fill(Qt.GlobalColor.transparent)
         start = gap * ratio if QGuiApplication.isRightToLeft() else 0
@@ -160,6 +160,7 @@ def _tinted(pixmap: QPixmap, color: QColor) -> QPixmap:
 class Theme(QObject):
     """The appearance of an application. Create one before the window, so that its first paint has the colours."""
 
+    #: Colours, icons or sizes have changed.
     changed = Signal()
 
     def __init__(

@@ -31,12 +31,15 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _WIDTH = 320
-_ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
+_ALL = "all"
+_SHOWN = "shown"
+_SELECTED = "selected"
 
 
 class ExportDialog(Dialog):
-    """Asks what to export. `requested(choice, file_format, file)`: export the plants of a choice to a file."""
+    """The dialog that asks what to export."""
 
+    #: (choice, file_format, file) Export the plants of a choice to a file.
     requested = Signal(str, object, object)
 
     def __init__(
@@ -120,15 +123,16 @@ class ExportDialog(Dialog):
 def _format_of(file: Path, chosen: Format) -> Format | None:
     """Return the format of a file by its suffix, or None; `chosen` if it has this suffix as well."""
     suffix = file.suffix.lower()
-    found = SUFFIXES.get(suffix)
-    if found is Format.CSV and chosen is Format.EXCEL:
+    of_suffix = SUFFIXES.get(suffix)
+    if of_suffix is Format.CSV and chosen is Format.EXCEL:
         return chosen
-    return found if found in EXPORT_FORMATS and suffix != ".xlsm" else None  # the written file has no macros
+    return of_suffix if of_suffix in EXPORT_FORMATS and suffix != ".xlsm" else None  # the written file has no macros
 
 
 class ExportController(QObject):
-    """Writes one file at a time from one store. `ended`: an export is done, has failed or was cancelled."""
+    """Writes one file at a time from one store."""
 
+    #: An export is done, has failed or was cancelled.
     ended = Signal()
 
     def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:

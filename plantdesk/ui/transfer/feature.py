@@ -38,11 +38,9 @@ _DRAG_END_EVENTS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
 
 
 class Transfer(Feature):
-    """Runs one import and one export at a time. An import continues when its dialog is closed.
+    """Runs one import and one export at a time. An import continues when its dialog is closed."""
 
-    `imported_requested(term, add)`: show the imported plants.
-    """
-
+    #: (term, add) Show the imported plants.
     imported_requested = Signal(object, bool)
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:

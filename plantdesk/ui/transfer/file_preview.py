@@ -89,11 +89,9 @@ class _PreviewDelegate(CellDelegate):
 
 
 class ColumnTable(QFrame):
-    """A table with a combo box above each column. `fields_changed`: the user has chosen a field.
+    """A table with a combo box above each column. In the header, assistive technologies would not find it."""
 
-    Combo boxes in the header would be invisible to assistive technologies.
-    """
-
+    #: The user has chosen a field.
     fields_changed = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -128,11 +126,11 @@ class ColumnTable(QFrame):
     @property
     def columns(self) -> dict[str, Sequence[int]]:
         """The indexes of the columns of each field; the name may have several."""
-        found: dict[str, list[int]] = {}
+        indexes: dict[str, list[int]] = {}
         for column, combo in enumerate(self._combos):
             if combo.currentData():
-                found.setdefault(combo.currentData(), []).append(column)
-        return {field: in_name_order(columns, self._names) for field, columns in found.items()}
+                indexes.setdefault(combo.currentData(), []).append(column)
+        return {field: in_name_order(columns, self._names) for field, columns in indexes.items()}
 
     @property
     def fields(self) -> dict[str, int]:
@@ -163,7 +161,7 @@ class ColumnTable(QFrame):
         numbered = [self.tr("Column {number}").format(number=column + 1) for column in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
         cells = [_cells(row, count) for row in sample.rows[:_MAX_ROWS]]
-        self._table.show_rows([[Cell(one_line(each), color="muted") for each in headings], *cells], (), [""] * count)
+        self._table.show_rows([[Cell(one_line(text), color="muted") for text in headings], *cells], (), [""] * count)
         self._fit_columns(sample)
         self._show_name_checks()
 
@@ -248,7 +246,7 @@ class ColumnTable(QFrame):
             return
         if chosen is not self._changed_combo:
             self._changed_combo = chosen
-            self._other_fields = [(each, each.currentData()) for each in self._combos if each is not chosen]
+            self._other_fields = [(combo, combo.currentData()) for combo in self._combos if combo is not chosen]
         taken = "" if self._has_name_checks and chosen.currentData() == "name" else chosen.currentData()
         for combo, field in self._other_fields:
             with QSignalBlocker(combo):
@@ -272,18 +270,20 @@ class ColumnTable(QFrame):
 
 def _cells(row: Sequence[str | None], count: int) -> list[Cell]:
     texts = [*row[:count], *[None] * (count - len(row))]
-    return [Cell("—" if each is None else one_line(each), value=each) for each in texts]
+    return [Cell("—" if text is None else one_line(text), value=text) for text in texts]
 
 
 class ReadingOptions(QWidget):
-    """Encoding, delimiter, quotes and header. `changed`, `header_chosen`: by the user."""
+    """The fields for encoding, delimiter, quotes and header."""
 
+    #: The user has chosen another encoding, delimiter or quote.
     changed = Signal()
+    #: The user has chosen whether there is a header.
     header_chosen = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._encoding = self._make_combo(self.tr("Encoding"), ((each.upper(), each) for each in _ENCODINGS))
+        self._encoding = self._make_combo(self.tr("Encoding"), ((name.upper(), name) for name in _ENCODINGS))
         self._delimiter = self._make_combo(self.tr("Delimiter"), self._delimiters().items())
         self._quote = self._make_combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
         self._skipped = spin_box(QSpinBox)
@@ -304,7 +304,7 @@ class ReadingOptions(QWidget):
 
     def show_sample(self, sample: Sample) -> None:
         """Show the options of a sample."""
-        blockers = [QSignalBlocker(each) for each in (self._encoding, self._delimiter, self._quote, self._header)]
+        blockers = [QSignalBlocker(control) for control in (self._encoding, self._delimiter, self._quote, self._header)]
         encoding = sample.file.encoding or ""
         if self._encoding.findData(encoding) < 0:
             self._encoding.addItem(encoding.upper(), encoding)

@@ -6,16 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.protocols import PlantStore
@@ -32,6 +23,7 @@ from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
 from plantdesk.ui.transfer.import_job import ImportJob, Progress, progress_text
+from plantdesk.ui.widgets.buttons import text_button
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, FileDialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -60,8 +52,9 @@ _MAX_NAMES = 3
 
 
 class RefusedDialog(Dialog):
-    """Lists rows that cannot be imported. `save_requested(path)`: write all of them to a file."""
+    """The dialog that lists rows that cannot be imported."""
 
+    #: (path) Write all of them to a file.
     save_requested = Signal(object)
 
     def __init__(
@@ -75,7 +68,7 @@ class RefusedDialog(Dialog):
         rows = [
             (row.line, translated(row.reason), row.values.get("id", ""), row.values.get("name", "")) for row in listed
         ]
-        table.show_rows([tuple(one_line(str(each)[:300]) for each in row) for row in rows])
+        table.show_rows([tuple(one_line(str(value)[:300]) for value in row) for row in rows])
         more = count - len(rows)
         text = self.tr("{count} more are in the file that you can save.").format(count=QLocale().toString(more))
         self._message = MessageLine(theme)
@@ -106,25 +99,24 @@ class RefusedDialog(Dialog):
 
 
 class OutcomePanel(QFrame):
-    """The counts of an import, and choices for conflicting and invalid rows. `changed`: by the user.
+    """The counts of an import, and choices for conflicting and invalid rows."""
 
-    `rows_requested(is_invalid)`: show the invalid rows, or the conflicting ones.
-    """
-
+    #: The user has chosen something else.
     changed = Signal()
+    #: (is_invalid) Show the invalid rows, or the conflicting ones.
     rows_requested = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("card", "true")
         self._theme = theme
-        self._icons = [Icon(theme, *each) for each in _ICONS]
+        self._icons = [Icon(theme, *icon) for icon in _ICONS]
         self._counts = [
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._buttons = {each: self._make_show_button(is_invalid=each == _INVALID) for each in (_CONFLICTS, _INVALID)}
-        self._texts = [PlainLabel(wrapped=each in self._buttons) for each in range(len(_ICONS))]
+        self._buttons = {line: self._make_show_button(is_invalid=line == _INVALID) for line in (_CONFLICTS, _INVALID)}
+        self._texts = [PlainLabel(wrapped=number in self._buttons) for number in range(len(_ICONS))]
         self.conflict_choice = self._make_combo(
             self.tr("Rows whose ID is taken"),
             (
@@ -163,9 +155,8 @@ class OutcomePanel(QFrame):
         self.invalid_choice.setVisible(counts[_INVALID] != 0)
 
     def _make_show_button(self, *, is_invalid: bool) -> QPushButton:
-        button = QPushButton(self.tr("Show"))
+        button = text_button(self.tr("Show"), lambda: self.rows_requested.emit(is_invalid))
         button.setProperty("variant", "link")
-        button.clicked.connect(lambda: self.rows_requested.emit(is_invalid))
         return button
 
     def _make_combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
@@ -197,8 +188,9 @@ class OutcomePanel(QFrame):
 
 
 class ImportDialog(Dialog):
-    """The preview of an import. `started(job)`: the user has started the import; the receiver owns the job."""
+    """The dialog with the preview of an import."""
 
+    #: (job) The user has started the import; the receiver owns the job.
     started = Signal(object)
 
     def __init__(
@@ -298,9 +290,9 @@ class ImportDialog(Dialog):
         self._start_count()
 
     @Slot(bool)
-    def _on_codes_clicked(self, kept: bool) -> None:
+    def _on_codes_clicked(self, keeps_codes: bool) -> None:
         if self._sample is not None and (codes := self._sample.layout.codes):
-            self._columns.choose(codes.position, "note" if kept else "")
+            self._columns.choose(codes.position, "note" if keeps_codes else "")
 
     def _warn_of_first_row(self, sample: Sample) -> None:
         """Warn, unless the user has chosen it, that the first row becomes a plant: it may be a header."""

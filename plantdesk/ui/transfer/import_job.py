@@ -37,18 +37,19 @@ class Progress(NamedTuple):
 
 
 class ImportJob(QObject):
-    """One import. Lives on the GUI thread; its work runs on one other thread until it ends.
+    """One import. Lives on the GUI thread; its work runs on one other thread until it ends."""
 
-    `progressed(progress)`: while files are read or plants are written. `compared(preview)`: reading has ended; the job
-    waits for `apply`. `saved(path)`, `not_saved(error)`: the result of `save_refused`. `failed(error)`, `ended`: the
-    job has ended.
-    """
-
+    #: (progress) Files are being read, or plants written.
     progressed = Signal(object)
+    #: (preview) Reading has ended; the job waits for `apply`.
     compared = Signal(object)
+    #: (error) The job has ended without an import.
     failed = Signal(object)
+    #: The job has ended.
     ended = Signal()
+    #: (path) The file of `save_refused` is written.
     saved = Signal(object)
+    #: (error) The file of `save_refused` could not be written.
     not_saved = Signal(object)
 
     def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[InputFile], options: ImportOptions) -> None:

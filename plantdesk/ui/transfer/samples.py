@@ -52,17 +52,17 @@ class Samples(Feature):
     @Slot(object)
     def show_counts(self, counts: Counts) -> None:
         """Offer to remove the samples as long as there are some, and their import is not undone."""
-        found = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
+        sources = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
         is_closed = self.context.preferences.of_store(self.context.location.key).get("samples_closed") is True
-        if not found or is_closed or self.opened is None:
+        if not sources or is_closed or self.opened is None:
             self._hide()
             return
-        (source, plants), *_ = found
+        (source, plants), *_ = sources
         read = partial(_latest, source=source, plants=len(self._rows()))
         self.opened.queries.run(self, read, partial(self._show, plants))
 
-    def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
-        change, changed = found or (None, 0)
+    def _show(self, plants: int, latest: tuple[Change, int] | None) -> None:
+        change, changed = latest or (None, 0)
         if change is None or not change.can_undo or plants == changed:
             self._hide()
             return
@@ -135,13 +135,13 @@ def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
     """Add the samples under the next free ids. Raises StoreError and OSError."""
     from plantdesk.domain.imports import ImportRow, OnConflict
 
-    found = store.new_import()
+    plant_import = store.new_import()
     try:
-        found.add([ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)])
-        found.compare(OnConflict.REFUSE, {"tag"})
-        return found.apply(SAMPLES)
+        plant_import.add([ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)])
+        plant_import.compare(OnConflict.REFUSE, {"tag"})
+        return plant_import.apply(SAMPLES)
     finally:
-        found.close()
+        plant_import.close()
 
 
 def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:
@@ -150,5 +150,5 @@ def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tu
     if entry is None or entry.change.plants != plants:  # it may be the import of a file
         return None
     view = View(Selection.of(AddedBy(source.kind, source.label)))
-    ids = [each for chunk in reader.ids(view) for each in chunk]
+    ids = [plant_id for chunk in reader.ids(view) for plant_id in chunk]
     return entry.change, sum(row.version != entry.change.number for row in reader.rows(ids).values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QMimeData, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QPushButton, QToolButton
@@ -56,6 +58,13 @@ class OneClickButton(QPushButton):
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         event.accept()
+
+
+def text_button(text: str, slot: Callable[[], object]) -> OneClickButton:
+    """Return a button with a text that calls `slot` when it is clicked."""
+    button = OneClickButton(text)
+    button.clicked.connect(slot)
+    return button
 
 
 class CopyButton(QPushButton):

@@ -7,15 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPaintEvent
-from PySide6.QtWidgets import (
-    QAbstractScrollArea,
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QScrollBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QHBoxLayout, QPushButton, QScrollArea, QScrollBar, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.qt import application, fill, set_properties
@@ -93,8 +85,9 @@ class ScrollArea(QScrollArea):
 
 
 class CollapsibleHeader(QWidget):
-    """A heading that expands or collapses `content`. `toggled`: the content was shown or hidden."""
+    """A heading that expands or collapses `content`."""
 
+    #: The content was shown or hidden.
     toggled = Signal()
 
     def __init__(self, theme: Theme, title: str, content: QWidget) -> None:

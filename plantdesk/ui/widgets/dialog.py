@@ -58,9 +58,9 @@ def tab_stops(widget: QWidget) -> Iterator[QWidget]:
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         yield widget
     layout = widget.layout()
-    children = [each for each in widget.children() if isinstance(each, QWidget) and not each.isWindow()]
+    children = [child for child in widget.children() if isinstance(child, QWidget) and not child.isWindow()]
     laid_out = list(_laid_out(layout, children)) if layout is not None else []
-    for child in [*laid_out, *(each for each in children if each not in laid_out)]:
+    for child in [*laid_out, *(other for other in children if other not in laid_out)]:
         yield from tab_stops(child)
 
 
@@ -69,7 +69,7 @@ def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
 
     It does not call itemAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
     """
-    parts: list[QWidget | QLayout] = [*children, *(each for each in layout.children() if isinstance(each, QLayout))]
+    parts: list[QWidget | QLayout] = [*children, *(child for child in layout.children() if isinstance(child, QLayout))]
     for part in sorted(parts, key=layout.indexOf):
         if isinstance(part, QLayout):
             yield from _laid_out(part, children)
@@ -183,8 +183,8 @@ class Dialog(QDialog):
 
 def activate_layouts(widget: QWidget) -> None:
     """Activate all layouts in a widget now; Qt does that by one event for each level."""
-    for each in (*reversed(widget.findChildren(QWidget)), widget):
-        if (layout := each.layout()) is not None:
+    for child in (*reversed(widget.findChildren(QWidget)), widget):
+        if (layout := child.layout()) is not None:
             layout.activate()
 
 

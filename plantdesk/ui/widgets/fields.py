@@ -60,12 +60,11 @@ class LineEdit(QLineEdit):
     """A line edit that leaves Ctrl+Home, Ctrl+E, Ctrl+D, and undo without typed text, to shortcuts of menus.
 
     A held Enter counts once, and an Enter that chooses a completion does nothing else.
-    `refused(reason)`: a pasted text is too long; Qt would cut it. Without a slot, a tooltip shows the reason.
-    `scanned(id)`: Enter or Tab after the address of a plant, as barcode readers type it. With a slot, the address is
-    removed, and the key has no other effect.
     """
 
+    #: (reason) A pasted text is too long; Qt would cut it. Without a slot, a tooltip shows the reason.
     refused = Signal(str)
+    #: (id) Enter or Tab after a plant's URL, as barcode readers type; with a slot, it only removes the URL.
     scanned = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
@@ -134,14 +133,15 @@ def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
 
 
 class CellEditor(LineEdit):
-    """The editor of a table cell. Item views of Qt close their own editor when a script's plants replace the rows.
+    """The editor of a table cell. Item views of Qt close their own editor when a script's plants replace the rows."""
 
-    `accepted`: Enter. `rejected`: Escape. `focus_lost`: not for a popup. `tab_pressed(forward)`: Tab or Shift+Tab.
-    """
-
+    #: Enter was pressed.
     accepted = Signal()
+    #: Escape was pressed.
     rejected = Signal()
+    #: The focus has moved to another widget, not to a popup.
     focus_lost = Signal()
+    #: (forward) Tab or Shift+Tab was pressed.
     tab_pressed = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:
@@ -214,8 +214,8 @@ class ButtonField(LineEdit):
         margins = QMargins(*mirrored(self, self.leading_room(), 0, size, 0))
         if margins != self.textMargins():
             self.setTextMargins(margins)
-        place = QRect(self.width() - size - XS, (self.height() - size) // 2, size, size)
-        self.button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
+        rect = QRect(self.width() - size - XS, (self.height() - size) // 2, size, size)
+        self.button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
 
 
 class ComboBox(QComboBox):
@@ -277,9 +277,9 @@ def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wr
 def labelled(text: str, field: QWidget) -> QWidget:
     """Return a field below its label. The label is also the accessible name."""
     field.setAccessibleName(text.replace("&", ""))
-    both = QWidget()
-    fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
-    return both
+    container = QWidget()
+    fill(QVBoxLayout(container), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
+    return container
 
 
 class SearchEdit(ButtonField):
@@ -316,9 +316,9 @@ class SearchEdit(ButtonField):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         size = self._theme.metrics.scaled(ICON)
-        place = QRect(M - 1, (self.height() - size) // 2, size, size)
+        rect = QRect(M - 1, (self.height() - size) // 2, size, size)
         painter = QPainter(self)
-        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place), self.icon)
+        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), rect), self.icon)
         painter.end()
 
     @Slot(str)

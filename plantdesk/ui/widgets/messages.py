@@ -247,9 +247,11 @@ class MessageLine(Message):
 
 
 class InfoBar(Message):
-    """A bar for a lasting state, hidden until `show_state`. `changed`: shown or hidden. `closed`: by the user."""
+    """A bar for a lasting state, hidden until `show_state`."""
 
+    #: It was shown or hidden.
     changed = Signal()
+    #: The user has closed it.
     closed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -315,12 +317,11 @@ class BarStack(QFrame):
 
 
 class Toast(Message):
-    """Shows the latest message over the lower or upper end of an area of its parent. Escape closes it.
+    """Shows the latest message over the lower or upper end of an area of its parent. Escape closes it."""
 
-    `covering(height)`: the height of the area's lower end that it covers. `reported(text, actions)`: a result is shown.
-    """
-
+    #: (height) The height of the area's lower end that it covers has changed.
     covering = Signal(int)
+    #: (text, actions) A result is shown.
     reported = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:

@@ -52,9 +52,9 @@ class OfferDelegate(QStyledItemDelegate):
         rect = QRect(option.rect.left() + S, option.rect.top(), end - option.rect.left() - 2 * S, option.rect.height())
         painter.setPen(option.palette.color(QPalette.ColorRole.Text))
         layout = self.layout(str(index.data()), option, rect.width())
-        place = QStyle.visualRect(option.direction, option.rect, rect)
-        top = place.top() + (place.height() - layout.boundingRect().height()) / 2
-        layout.draw(painter, QPointF(place.left(), top))
+        text_rect = QStyle.visualRect(option.direction, option.rect, rect)
+        top = text_rect.top() + (text_rect.height() - layout.boundingRect().height()) / 2
+        layout.draw(painter, QPointF(text_rect.left(), top))
         painter.restore()
 
     def paint_end(self, _painter: QPainter, option: QStyleOptionViewItem, _index: Index) -> int:
@@ -64,15 +64,15 @@ class OfferDelegate(QStyledItemDelegate):
     def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
         """Return the layout of a text, elided to a width in pixels."""
         bold = _bold(option.font)
-        found = QTextLayout.FormatRange()
+        match = QTextLayout.FormatRange()
         text = one_line(text)
         folded = searched(text)
         typed = searched(self.typed)
-        found.start = max(folded.find(typed), 0)
-        found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
-        found.format.setFont(bold)
+        match.start = max(folded.find(typed), 0)
+        match.length = len(typed) if typed in folded and len(folded) == len(text) else 0
+        match.format.setFont(bold)
         elided = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
-        return line_layout(elided, [found], option.font, option.direction, width)
+        return line_layout(elided, [match], option.font, option.direction, width)
 
 
 class CompleterPopup(QObject):
@@ -105,9 +105,9 @@ class CompleterPopup(QObject):
         kind = event.type()
         if watched is self.view:
             if kind is QEvent.Type.Show:
-                self._follow(self._completer.widget())
+                self._watch_field(self._completer.widget())
             elif kind is QEvent.Type.Hide:
-                self._follow(None)
+                self._watch_field(None)
             elif kind is QEvent.Type.Resize:
                 round_corners(self.view)
         elif watched is self._field and isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
@@ -122,7 +122,7 @@ class CompleterPopup(QObject):
             self.view.hide()
         return False
 
-    def _follow(self, field: QWidget | None) -> None:
+    def _watch_field(self, field: QWidget | None) -> None:
         before, self._field = self._field, field
         if before is not None:
             before.removeEventFilter(self)
@@ -146,7 +146,7 @@ class OfferList(QCompleter):
         #: The list.
         self.view = self._popup.view
 
-    def offer(self, texts: Sequence[str], typed: str, place: QRect) -> None:
+    def offer(self, texts: Sequence[str], typed: str, rect: QRect) -> None:
         """Show texts, with the part `typed` in bold, below a rectangle of the field; without texts, hide the list.
 
         The list is as wide as the rectangle or its texts.
@@ -156,8 +156,8 @@ class OfferList(QCompleter):
         self._texts.setStringList(texts)
         if texts:
             self._popup.set_typed(typed)
-            width = max(place.width(), self.view.sizeHintForColumn(0) + _LIST_MARGINS)
-            self.complete(QRect(place.topLeft(), QSize(width, place.height())))
+            width = max(rect.width(), self.view.sizeHintForColumn(0) + _LIST_MARGINS)
+            self.complete(QRect(rect.topLeft(), QSize(width, rect.height())))
             self.view.setCurrentIndex(QModelIndex())  # else Qt takes the first one
         else:
             self.view.hide()

@@ -72,12 +72,12 @@ def draw_line(
 ) -> None:
     """Draw a line of text, elided. It begins at a whole pixel: text that ends at one is blurred."""
     metrics = painter.fontMetrics()
-    shown = metrics.elidedText(text, elided, rect.width())
+    elided_text = metrics.elidedText(text, elided, rect.width())
     left = QRect(rect)
     if QStyle.visualAlignment(direction, alignment) & Qt.AlignmentFlag.AlignRight:
-        left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))
+        left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(elided_text))
     painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # keeps “6:23 PM” in a mirrored window
-    painter.drawText(left, _LINE_FLAGS, shown)
+    painter.drawText(left, _LINE_FLAGS, elided_text)
 
 
 def line_layout(
@@ -171,7 +171,7 @@ class TagPill(QWidget):
 
 
 class StatePage(QWidget):
-    """Icon, title, text and buttons, centred."""
+    """The page of an empty state: icon, title, text and buttons, centred."""
 
     def __init__(self, theme: Theme, icon: str, color: str, title: str, parent: QWidget | None = None) -> None:
         """Make a page; `icon` is the icon's name and `color` the name of its colour."""

@@ -186,11 +186,9 @@ class _Model(RowModel[list[Cell]]):
 
 
 class PlainTable(QTableView):
-    """A table whose columns are as wide as their texts, except one that is stretched.
+    """A table whose columns are as wide as their texts, except one that is stretched."""
 
-    `menu_requested(position)`: a context menu for the selected row, at a position on the screen.
-    """
-
+    #: (position) Open a context menu for the selected row, at a position on the screen.
     menu_requested = Signal(QPoint)
 
     def __init__(
@@ -251,7 +249,7 @@ class PlainTable(QTableView):
         headings: Sequence[str] | None = None,
     ) -> None:
         """Replace the rows. With a key for each row, the selected keys stay selected."""
-        cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
+        cells = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
         before, self._keys = self._keys, keys
         is_same = bool(keys) and keys == before
         selected = [before[row] for row in self.selected_rows] if before else []

@@ -66,8 +66,8 @@ class PlainLabel(QLabel):
 
 def displayed(text: str) -> str:
     """Return `text` with visible control characters, except line feeds, and cut if it is too long."""
-    shown = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
-    return "\n".join(one_line(line) for line in shown.replace("\r\n", "\n").split("\n"))
+    shortened = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
+    return "\n".join(one_line(line) for line in shortened.replace("\r\n", "\n").split("\n"))
 
 
 class TextView(QPlainTextEdit):
@@ -88,8 +88,8 @@ def report_focus(area: QAbstractScrollArea) -> None:
 
 def tool_tip(text: str) -> str:
     """Return HTML that shows `text` literally, in lines of at most 60 characters; an empty text stays empty."""
-    shown = text if len(text) <= _MAX_TOOL_TIP else text[: _MAX_TOOL_TIP - 1] + "…"
-    lines = "<br>".join(map(escape, textwrap.wrap(shown, _MAX_LINE)))
+    shortened = text if len(text) <= _MAX_TOOL_TIP else text[: _MAX_TOOL_TIP - 1] + "…"
+    lines = "<br>".join(map(escape, textwrap.wrap(shortened, _MAX_LINE)))
     return f"<div style='white-space: pre'>{lines}</div>" if lines else ""
 
 

@@ -30,11 +30,9 @@ _MAX_ROWS = 8
 
 
 class RestoreDialog(Dialog):
-    """Lists the backups of a store and previews a restore. The store may be open, damaged or missing.
+    """Lists the backups of a store and previews a restore. The store may be open, damaged or missing."""
 
-    `restore_requested(file)`: restore this backup; the dialog stays open until that has ended.
-    """
-
+    #: (file) Restore this backup; the dialog stays open until that has ended.
     restore_requested = Signal(object)
 
     def __init__(self, theme: Theme, bridge: Bridge, backups: StoreBackups, parent: QWidget | None = None) -> None:
@@ -82,7 +80,7 @@ class RestoreDialog(Dialog):
     def _on_listed(self, backups: list[Backup]) -> None:
         self._listed = backups
         self._table.show_rows(
-            [(_local_time(each.made_at), self._kind_text(each.kind), size_text(each.size)) for each in backups]
+            [(_local_time(backup.made_at), self._kind_text(backup.kind), size_text(backup.size)) for backup in backups]
         )
         self._card.setVisible(bool(backups))
         self.fit_height(self.width())
@@ -191,12 +189,11 @@ def _local_time(timestamp: int) -> str:
 
 
 class BackupController(Feature):
-    """Makes and restores backups, also while the store is not open. A restore continues when its dialog is closed.
+    """Makes and restores backups, also while the store is not open. A restore continues when its dialog is closed."""
 
-    `made`: a backup was made. `restored`: a backup was restored.
-    """
-
+    #: A backup was made.
     made = Signal()
+    #: A backup was restored.
     restored = Signal()
 
     def __init__(self, context: WindowContext) -> None:

@@ -25,10 +25,15 @@ from plantdesk.ui.qt import application, bring_to_front
 from plantdesk.ui.texts import one_line, translated
 from plantdesk.ui.undo_stack import AddedPlant, Step
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
+from plantdesk.ui.window.command_dialogs import CommandSearch, ShortcutsDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
 
-_UNDO, _REDO = "undo", "redo"
-_CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
+_UNDO = "undo"
+_REDO = "redo"
+_CUT = "cut"
+_COPY = "copy"
+_PASTE = "paste"
+_SELECT_ALL = "selectAll"
 _MAX_TITLE = 60
 
 
@@ -115,12 +120,13 @@ class EditCommands(Feature):
     """Undo, redo and the clipboard. Commands that cannot act are disabled while the menu is open.
 
     Undo and Redo act on the focused field if it has something to undo, else on the undo stack.
-    `text_pasted(text)`: text was pasted while no field had the focus. `plants_requested(ids)`: show plants that an undo
-    has skipped. `history_requested`: there is nothing to undo in the window; show the history.
     """
 
+    #: (text) Text was pasted while no field had the focus.
     text_pasted = Signal(str)
+    #: (ids) Show plants that an undo has skipped.
     plants_requested = Signal(object)
+    #: There is nothing to undo in the window; show the history.
     history_requested = Signal()
 
     def __init__(self, context: WindowContext) -> None:

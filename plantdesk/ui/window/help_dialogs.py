@@ -1,12 +1,11 @@
-"""The dialogs of the Help menu: manual, about, keyboard shortcuts, and the search for a command."""
+"""The dialogs that help: the manual, and the version with a diagnosis."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import Enum
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QRegularExpression, QSize, Qt, QUrl, Slot, qVersion
+from PySide6.QtCore import QCoreApplication, QRegularExpression, QSize, Qt, QUrl, Slot, qVersion
 from PySide6.QtGui import (
     QDesktopServices,
     QGuiApplication,
@@ -16,34 +15,20 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QGridLayout,
-    QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
-    QStackedWidget,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk import __version__
-from plantdesk.domain.folding import searched
 from plantdesk.platform import languages, manual
-from plantdesk.platform.logs import system_facts
-from plantdesk.ui.menus import Command, Menus, Section
-from plantdesk.ui.qt import fill, fitted
+from plantdesk.platform.logs import system_info
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import quoted
-from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
+from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.buttons import CopyButton
-from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.painting import Icon
-from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
 
 #: Sizes for text of 13 px.
@@ -52,12 +37,7 @@ _MANUAL_HEIGHT = 600
 _PAGES_WIDTH = 190
 _ROW = 32
 _ABOUT_WIDTH = 560
-_SEARCH_WIDTH = 560
-_SEARCH_HEIGHT = 460
-#: The gap between the two columns of groups of keys.
-_GAP = 32
-_TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
-#: Keys that scroll the manual, or move in the table of commands, while the field has the focus.
+#: Keys that scroll the manual while the field has the focus.
 _SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
@@ -74,11 +54,11 @@ class ManualDialog(Dialog):
         self._remark = PlainLabel(tone="muted")
         self._remark.hide()
         self._sources = [self._summary(), *map(manual.page_text, manual.PAGES)]
-        self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
+        self._titles = [source.partition("\n")[0].removeprefix("# ") for source in self._sources]
         self._texts = [_plain_text(source) for source in self._sources]
         #: The search as a regular expression, and the rows of the pages that have it.
         self._pattern = QRegularExpression()
-        self._found = [*range(len(self._sources))]
+        self._matches = [*range(len(self._sources))]
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -136,16 +116,16 @@ class ManualDialog(Dialog):
         """List the pages that have all words, and go to the first one of them."""
         words = text.split()
         self._pattern = _pattern(words)
-        self._found = [row for row, page in enumerate(self._texts) if all(word.casefold() in page for word in words)]
+        self._matches = [row for row, page in enumerate(self._texts) if all(word.casefold() in page for word in words)]
         for row in range(self._pages.count()):
-            self._pages.setRowHidden(row, row not in self._found)
+            self._pages.setRowHidden(row, row not in self._matches)
         self._remark.setText(self.tr("The manual does not contain {text}.").format(text=quoted(text.strip(), 20)))
-        self._remark.setVisible(not self._found)
-        if not self._found:
+        self._remark.setVisible(not self._matches)
+        if not self._matches:
             announce(self, self._remark.text())
             return
-        if self._pages.currentRow() not in self._found:
-            self._pages.setCurrentRow(self._found[0])
+        if self._pages.currentRow() not in self._matches:
+            self._pages.setCurrentRow(self._matches[0])
         self._text.moveCursor(QTextCursor.MoveOperation.Start)
         if words:
             self._go_to_hit()
@@ -273,197 +253,10 @@ def diagnosis_of(theme: Theme) -> str:
     screen = QGuiApplication.primaryScreen()
     size = screen.size()
     ratio = screen.devicePixelRatio()
-    facts = [
-        *system_facts(),
+    lines = [
+        *system_info(),
         ("Qt", f"{qVersion()}, {QGuiApplication.platformName()}"),
         ("Screen", f"{size.width()} x {size.height()}, scale {ratio:g}"),
         ("Window", f"{theme.mode.value} theme, text size {theme.text_scale:.0%}"),
     ]
-    return "\n".join(f"{name}: {value}" for name, value in facts)
-
-
-class _Group(Enum):
-    """The groups of shortcuts, in the order in which they are shown."""
-
-    PLANTS = "plants"
-    FIND = "find"
-    VIEW = "view"
-    PROGRAM = "program"
-
-
-class ShortcutsDialog(Dialog):
-    """Lists the keys of the commands in `menus`, and other keys."""
-
-    def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Keyboard shortcuts"), parent)
-        rows = self._others()
-        for section in Section:
-            rows[_group_of(section)] += _of_section(menus, section)
-        self._rows = rows
-        close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        self.buttons.setContentsMargins(EDGE, S, EDGE, L)
-        content = self._in_columns()
-        self._area = ScrollArea(content)
-        self._area.setMinimumWidth(1)  # the second of two columns may have to be scrolled to
-        self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._area.setAccessibleName(self.windowTitle())
-        report_focus(self._area)
-        fill(QVBoxLayout(self), (self._area, 1), self.buttons, margins=0, spacing=0)
-        self.resize_to_fit(content.sizeHint() + QSize(EDGE, self.buttons.sizeHint().height() + XS))
-        close.setFocus()
-
-    def _in_columns(self) -> QWidget:
-        """Return all groups, in two columns if the screen has room for them."""
-        content = QWidget()
-        columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_GAP)
-        fill(columns, self._column(_Group.PLANTS, _Group.FIND), self._column(_Group.VIEW, _Group.PROGRAM))
-        needed = content.sizeHint() + QSize(EDGE, 0)  # with room for the scroll bar
-        if fitted(self, needed).width() < needed.width():
-            columns.setDirection(QBoxLayout.Direction.TopToBottom)
-            columns.setSpacing(0)
-        return content
-
-    def _column(self, *groups: _Group) -> QWidget:
-        column = QWidget()
-        grid = QGridLayout(column)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(L)
-        grid.setVerticalSpacing(S - 2)
-        for group in groups:
-            grid.addWidget(PlainLabel(self._title(group), role="strong"), grid.rowCount(), 0, 1, 2)
-            for keys, meaning in self._rows[group]:
-                row = grid.rowCount()
-                grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading)
-                grid.addWidget(PlainLabel(meaning), row, 1)
-            grid.setRowMinimumHeight(grid.rowCount(), L)
-        grid.setRowStretch(grid.rowCount(), 1)
-        grid.setColumnStretch(1, 1)
-        return column
-
-    def _title(self, group: _Group) -> str:
-        return {
-            _Group.PLANTS: self.tr("Plants"),
-            _Group.FIND: self.tr("Find"),
-            _Group.VIEW: self.tr("View"),
-            _Group.PROGRAM: self.tr("Program"),
-        }[group]
-
-    def _others(self) -> dict[_Group, list[tuple[str, str]]]:
-        return {
-            _Group.PLANTS: [
-                (self.tr("Enter"), self.tr("Add the plant; in the table: edit it")),
-                (self.tr("Ctrl+Enter"), self.tr("Add the plant and keep its name")),
-                (self.tr("Up"), self.tr("Recall the plant that was added last")),
-                (self.tr("Tab"), self.tr("Go from name to tag while editing")),
-            ],
-            _Group.FIND: [
-                (self.tr("Down"), self.tr("Go from the search to the first row")),
-                (self.tr("A–Z"), self.tr("Go to a name by its first letters")),
-                (self.tr("Ctrl+Space"), self.tr("Add or remove a filter in the sidebar")),
-                (self.tr("Home"), self.tr("Go to the first row; End: to the last")),
-            ],
-            _Group.VIEW: [
-                (self.tr("Space"), self.tr("Show or hide the card")),
-                (self.tr("F6"), self.tr("Go to the next part; Shift+F6: back")),
-                (self.tr("Shift+F10"), self.tr("Open the context menu")),
-            ],
-            _Group.PROGRAM: [
-                (self.tr("Esc"), self.tr("Close a message, clear the search")),
-                (self.tr("Alt"), self.tr("Go to the menu bar")),
-            ],
-        }
-
-
-def _group_of(section: Section) -> _Group:
-    if section in {Section.EDIT_FIND, Section.EDIT_HISTORY, Section.VIEW_ORDER}:
-        return _Group.FIND
-    if section is Section.FILE_PLANTS or section.name.startswith("EDIT"):
-        return _Group.PLANTS
-    return _Group.VIEW if section.name.startswith("VIEW") else _Group.PROGRAM
-
-
-def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
-    """Return the first key, the usual one, and the text of each command."""
-    actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
-    native = QKeySequence.SequenceFormat.NativeText
-    return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
-
-
-def _key_caps(keys: str) -> QWidget:
-    caps = QWidget()
-    caps.setAccessibleName(keys)
-    layout = fill(QHBoxLayout(caps), margins=0, spacing=XS)
-    names = keys.replace("++", "+\0").split("+")
-    for name in names:
-        layout.addWidget(PlainLabel("+" if name == "\0" else name, role="key", alignment=Qt.AlignmentFlag.AlignCenter))
-    return caps
-
-
-class CommandSearch(Dialog):
-    """Finds commands by their text, also the English one. Enter or a click runs a command."""
-
-    def __init__(self, theme: Theme, commands: Sequence[Command], parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Find a command"), parent)
-        self._texts = {command: _searched(command) for command in commands}
-        self._found: list[Command] = []
-        self._field = SearchEdit(theme, self.tr("Type what you want to do"))
-        self._table = PlainTable(theme, self.windowTitle(), [self.tr("Command"), self.tr("Keys")])
-        self._table.horizontalHeader().hide()
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self._table.framed())
-        self._nothing = PlainLabel(self.tr("No command has these words."), tone="muted", alignment=_TOP)
-        self._pages.addWidget(self._nothing)
-        fill(QVBoxLayout(self), self._field, (self._pages, 1), margins=L, spacing=M)
-        self._field.textChanged.connect(self._find)
-        self._table.clicked.connect(self._run)
-        self._find("")
-        self.resize_to_fit(QSize(theme.metrics.scaled(_SEARCH_WIDTH), theme.metrics.scaled(_SEARCH_HEIGHT)))
-        self._field.setFocus()
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in ENTER_KEYS:
-            self._run(self._table.currentIndex())
-        elif event.key() in _SCROLLING and self._field.hasFocus():
-            self._table.keyPressEvent(event)
-        else:
-            super().keyPressEvent(event)
-
-    @Slot(str)
-    def _find(self, text: str) -> None:
-        """List the commands with all words: first those that begin with the text, disabled ones last."""
-        sought = searched(text)
-        words = sought.split()
-        found = [command for command, content in self._texts.items() if all(word in content for word in words)]
-        self._found = sorted(found, key=lambda command: _rank(command, sought))
-        self._table.show_rows([_cells(command) for command in self._found])
-        self._table.selectRow(0)
-        self._pages.setCurrentIndex(0 if found else 1)
-        if not found:
-            announce(self, self._nothing.text())
-
-    @Slot(QModelIndex)
-    def _run(self, index: QModelIndex) -> None:
-        """Close the dialog, then run the command: it acts on the widget that had the focus before."""
-        if index.isValid() and (action := self._found[index.row()].action).isEnabled():
-            self.finished.connect(action.trigger, Qt.ConnectionType.QueuedConnection)
-            self.accept()
-
-
-def _searched(command: Command) -> str:
-    """Return the folded text to search for words, with and without spaces: “backup” finds “Back up”."""
-    english = languages.current().sources(command.action.text())
-    text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
-    return f"{text} {text.replace(' ', '')}"
-
-
-def _rank(command: Command, sought: str) -> tuple[bool, bool, bool]:
-    text = searched(command.text)
-    return not command.action.isEnabled(), text != sought, not text.startswith(sought)
-
-
-def _cells(command: Command) -> list[Cell]:
-    action = command.action
-    text = f"{command.text} ✓" if action.isChecked() else command.text
-    key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-    return [Cell(text, color=None if action.isEnabled() else "placeholder"), Cell(key, color="muted")]
+    return "\n".join(f"{name}: {value}" for name, value in lines)

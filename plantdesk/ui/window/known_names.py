@@ -122,9 +122,9 @@ class NamesDialog(Dialog):
         self._progress.setValue(round(1000 * fraction))
 
     def _on_read(self, result: tuple[NamesList, int]) -> None:
-        made, left_out = result
+        new_list, left_out = result
         self._set_reading(is_reading=False)
-        self._show(made)
+        self._show(new_list)
         if left_out:
             text = Text(
                 "{count:,} names are left out, as they are not accepted, not of plants or fungi, or cannot be read.",

@@ -43,10 +43,10 @@ class DefectNotice(Feature):
         self._bar = context.page.add_bar()
         self._defects: list[str] = []
 
-    def show_defect(self, what: str) -> None:
-        """Report an unexpected failure; `what` is the text of the log, masked."""
+    def show_defect(self, log_text: str) -> None:
+        """Report an unexpected failure; `log_text` is the text of the log, masked."""
         if len(self._defects) < _MAX_DEFECTS:
-            self._defects.append(what)
+            self._defects.append(log_text)
         title = self.tr("Something unexpected happened in PlantDesk")
         text = self.tr(
             "PlantDesk keeps running, and what was saved is safe. A report helps to fix it: "
@@ -194,11 +194,9 @@ class StoreNotice(Feature):
 
 
 class VersionNotice(Feature):
-    """Offers the news after an update of PlantDesk, and a newer version, if the settings allow to check for it.
+    """Offers the news after an update, and, if the settings allow it, a newer version: checked at most once a day."""
 
-    The check runs at most once a day.
-    """
-
+    #: Show the page of news.
     news_requested = Signal()
 
     def __init__(self, context: WindowContext, address: str | None = None) -> None:

@@ -31,13 +31,11 @@ _MAX_FOLDER = 60
 
 
 class Stores(Feature):
-    """Opens other stores in windows of their own, and lists the recent ones.
+    """Opens other stores in windows of their own, and lists the recent ones."""
 
-    `import_requested(files)`: import files that are no stores. `file_chosen(path)`: open another file in this window,
-    whose store could not be opened.
-    """
-
+    #: (files) Import files that are no stores.
     import_requested = Signal(object)
+    #: (path) Open another file in this window, whose store could not be opened.
     file_chosen = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:
@@ -51,7 +49,7 @@ class Stores(Feature):
         super().set_store(opened)
         location = self.context.location
         if not location.is_own and _is_text(location.url):
-            others = [each for each in self._recent if each != location.url]
+            others = [url for url in self._recent if url != location.url]
             self.context.preferences.change(recent_stores=[location.url, *others][:_MAX_RECENT])
 
     @property
@@ -70,7 +68,7 @@ class Stores(Feature):
         self.context.preferences.change(recent_stores=[])
 
     def _forget(self, url: str) -> None:
-        self.context.preferences.change(recent_stores=[each for each in self._recent if each != url])
+        self.context.preferences.change(recent_stores=[other for other in self._recent if other != url])
 
     @Slot()
     def choose(self) -> None:
@@ -114,24 +112,24 @@ class Stores(Feature):
         return str(documents_folder() if location.is_own or location.folder is None else location.folder)
 
     def _check(self, url: str, on_checked: Callable[[StoreLocation, bool], object]) -> None:
-        shown = self.context.location
+        present = self.context.location
 
         def check(_task: object) -> tuple[StoreLocation, bool]:
             location = location_of(url)
-            return location, location.key == shown.key or location.check()
+            return location, location.key == present.key or location.check()
 
         def on_result(result: tuple[StoreLocation, bool]) -> None:
             location, _ = result
-            if location.key == shown.key:
-                text = self.tr("{store} is open in this window.").format(store=quoted(store_name(shown)))
+            if location.key == present.key:
+                text = self.tr("{store} is open in this window.").format(store=quoted(store_name(present)))
                 self.context.page.toast.show_message(text)
             else:
                 on_checked(*result)
 
         self.context.bridge.long_tasks.run(self, check, on_result, partial(self._on_refused, url))
 
-    def _on_checked(self, location: StoreLocation, found: bool) -> None:
-        if found:
+    def _on_checked(self, location: StoreLocation, exists: bool) -> None:
+        if exists:
             self._start(location)
             return
         text = self.tr("{store} is not there any more, or is empty. It was in {folder}.").format(
@@ -139,8 +137,8 @@ class Stores(Feature):
         )
         self.context.page.toast.show_problem(text, *self._forget_actions(location.url))
 
-    def _on_new_checked(self, location: StoreLocation, found: bool) -> None:
-        if not found:
+    def _on_new_checked(self, location: StoreLocation, exists: bool) -> None:
+        if not exists:
             self._start(location)
             return
         text = self.tr("{store} is there already.").format(store=quoted(location.name))
@@ -195,4 +193,4 @@ def _folder_text(location: StoreLocation) -> str:
 
 def _is_text(url: str) -> bool:
     """Return whether a path has no undecodable bytes, so that it can be saved and passed to another process."""
-    return url.isprintable() or not any("\ud800" <= each <= "\udfff" for each in url)
+    return url.isprintable() or not any("\ud800" <= character <= "\udfff" for character in url)

@@ -40,11 +40,9 @@ _NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreM
 
 
 class Tray(Feature):
-    """Shows the icon if the settings say so, and decides whether closing hides the window.
+    """Shows the icon if the settings say so, and decides whether closing hides the window."""
 
-    `requested(request)`: handle a `WindowRequest`.
-    """
-
+    #: (request) Handle a `WindowRequest`.
     requested = Signal(object)
 
     def __init__(self, context: WindowContext, window: MainWindow, server: ApiControl) -> None:

@@ -11,8 +11,8 @@ from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.settings.layout import SettingRow
 from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.window.command_dialogs import CommandSearch
 from plantdesk.ui.window.commands import HelpCommands
-from plantdesk.ui.window.help_dialogs import CommandSearch
 from plantdesk.ui.workspace import Workspace
 from tests.support.window_driver import WindowDriver, rows_of
 from tests.ui.conftest import open_store

@@ -23,8 +23,9 @@ from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.translation import Translator
 from plantdesk.ui.undo_stack import AddedPlant
+from plantdesk.ui.window.command_dialogs import ShortcutsDialog
 from plantdesk.ui.window.commands import EditCommands, HelpCommands
-from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
 from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder
 

@@ -38,9 +38,11 @@ class _Table(NamedTuple):
 
 
 class RowCopier(QObject):
-    """Copies rows in the background. `copied(text)`, `refused(text)`: a sentence about the result."""
+    """Copies rows in the background."""
 
+    #: (text) Rows were copied; a sentence about it.
     copied = Signal(str)
+    #: (text) Rows were not copied; the reason as a sentence.
     refused = Signal(str)
 
     def __init__(self, bridge: Bridge, parent: QObject) -> None:

@@ -67,7 +67,8 @@ class TableColumns(QObject):
     def restore(self, values: Mapping[str, object]) -> None:
         """Set the layout from `to_json` for the next `fit`; invalid values are ignored."""
         hidden, widths, widest_id = (values.get(name) for name in ("hidden", "widths", "widest_id"))
-        self.hidden = frozenset(each for each in SIZED_COLUMNS if isinstance(hidden, list) and each.order in hidden)
+        names = hidden if isinstance(hidden, list) else []
+        self.hidden = frozenset(column for column in SIZED_COLUMNS if column.order in names)
         self.chosen_widths = dict(_valid_widths(widths)) if isinstance(widths, dict) else {}
         if isinstance(widest_id, str):
             self.has_sources = values.get("sources") is True
@@ -123,10 +124,8 @@ class TableColumns(QObject):
 
     def needed_width(self) -> int:
         """Return the width at which Name has enough room if the source column is hidden."""
-        name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
-        return name + sum(
-            self._column_width(each) for each in SIZED_COLUMNS if each is not Column.SOURCE and self._is_requested(each)
-        )
+        columns = (column for column in SIZED_COLUMNS if column is not Column.SOURCE and self._is_requested(column))
+        return self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE]) + sum(map(self._column_width, columns))
 
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
@@ -135,8 +134,8 @@ class TableColumns(QObject):
             self._table.setColumnWidth(column, self._column_width(column))
         shown = [column for column in SIZED_COLUMNS if self._is_requested(column)]
         for column, least in _NAME_WIDTHS.items():
-            left = self._table.viewport().width() - sum(self._column_width(each) for each in shown)
-            if column in shown and left < self._theme.metrics.scaled(least):
+            free_width = self._table.viewport().width() - sum(self._column_width(column) for column in shown)
+            if column in shown and free_width < self._theme.metrics.scaled(least):
                 shown.remove(column)
         for column in SIZED_COLUMNS:
             self._table.setColumnHidden(column, column not in shown)

@@ -40,7 +40,7 @@ class RowBackground(QObject):
         self._table = table
         self._added: dict[int, float] = {}
         self._fading = QTimer(self, interval=250)
-        self._fading.timeout.connect(self._fade)
+        self._fading.timeout.connect(self._remove_old_marks)
         #: The row under the pointer, -1 if there is none.
         self.hovered = -1
 
@@ -52,7 +52,7 @@ class RowBackground(QObject):
         self._table.viewport().update()
 
     @Slot()
-    def _fade(self) -> None:
+    def _remove_old_marks(self) -> None:
         oldest = monotonic() - _MARKED
         self._added = {plant_id: added for plant_id, added in self._added.items() if added > oldest}
         self._table.viewport().update()

@@ -66,9 +66,11 @@ _UNCACHED = _CachedRow(-1, None)
 
 
 class PageCache(QObject):
-    """A cache of rows by id. GUI thread only. `loaded`: requested rows were read; `failed(error)`: they were not."""
+    """A cache of rows by id. GUI thread only."""
 
+    #: Requested rows were read.
     loaded = Signal()
+    #: (error) Requested rows were not read.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
@@ -92,12 +94,12 @@ class PageCache(QObject):
         self._waiting.append(ids)
         self._queries.run(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
 
-    def find(self, view: View, start: str, found: Callable[[int | None], object]) -> None:
+    def find(self, view: View, start: str, done: Callable[[int | None], object]) -> None:
         """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
         if self._name_search is not None:
             self._name_search.cancel()
         self._name_search = self._queries.run(
-            self, lambda reader, _task: reader.first_with_name(view, start), found, self.failed.emit
+            self, lambda reader, _task: reader.first_with_name(view, start), done, self.failed.emit
         )
 
     def put(self, rows: Iterable[PlantRow]) -> None:
@@ -135,15 +137,15 @@ class PageCache(QObject):
 
 
 class PlantModel(QAbstractTableModel):
-    """The plants that a query finds in the store. GUI thread only; errors of the store are signalled, not raised.
+    """The plants that a query finds in the store. GUI thread only; errors of the store are signalled, not raised."""
 
-    `state_changed`: the query or the state of `rows` has changed. `rows_replaced(same_query)`: all rows were replaced.
-    `name_found(plant_id)`: the result of `find_name`. `failed(error)`: a query has failed.
-    """
-
+    #: The query or the state of `rows` has changed.
     state_changed = Signal()
+    #: (same_query) All rows were replaced.
     rows_replaced = Signal(bool)
+    #: (plant_id) The result of `find_name`.
     name_found = Signal(object)
+    #: (error) A query has failed.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -248,7 +250,7 @@ class PlantModel(QAbstractTableModel):
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
         """Return the row numbers of those plants that are in the table. Takes 70 ms at a million rows."""
         requested = frozenset(plant_ids)
-        return {each: row for row, each in enumerate(self.rows.ids) if each in requested} if requested else {}
+        return {key: row for row, key in enumerate(self.rows.ids) if key in requested} if requested else {}
 
     @override
     def rowCount(self, parent: Index | None = None) -> int:
@@ -319,8 +321,8 @@ class PlantModel(QAbstractTableModel):
             view = self.query.view
             self.rows.begin(state, view)
             read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
-            done, failed = partial(self._on_order_read, monotonic()), self._on_order_failed
-            self._queries.run(self, read, done, failed, progress=self._on_order_begun)
+            done = partial(self._on_order_read, monotonic())
+            self._queries.run(self, read, done, self._on_order_failed, progress=self._on_order_begun)
 
     @Slot()
     def _query_if_needed(self) -> None:

@@ -25,13 +25,11 @@ class _RowRange(NamedTuple):
 
 
 class SelectionKeeper(QObject):
-    """Watches a table whose vertical scroll bar counts pixels.
+    """Keeps selection and scroll position of a table while its rows change. Its vertical scroll bar counts pixels."""
 
-    `selected(is_found)`: the plants of `select` are selected, or not in the rows. `unseen_changed(count)`: how
-    many rows were inserted above the visible ones.
-    """
-
+    #: (is_found) The plants of `select` are selected, or not in the rows.
     selected = Signal(bool)
+    #: (count) So many rows were inserted above the visible ones.
     unseen_changed = Signal(int)
 
     def __init__(self, table: QTableView, model: PlantModel) -> None:
@@ -209,7 +207,7 @@ class SelectionKeeper(QObject):
 
     def _selected_ranges(self) -> list[_RowRange]:
         ranges = self._table.selectionModel().selection().toList()
-        return sorted(_RowRange(each.top(), each.bottom()) for each in ranges if each.left() == 0)
+        return sorted(_RowRange(item.top(), item.bottom()) for item in ranges if item.left() == 0)
 
     def _select_ranges(self, ranges: Iterable[_RowRange]) -> None:
         selection = QItemSelection()

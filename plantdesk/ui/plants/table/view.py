@@ -47,18 +47,19 @@ _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
 class PlantTableView(QTableView):
-    """The view of a `PlantModel`, with whole rows as items.
+    """The view of a `PlantModel`, with whole rows as items."""
 
-    `selection_count_changed(count)`: another selection. `copy_requested`: Ctrl+C. `edit_requested(column)`: Enter, or a
-    double click on an editable cell. `menu_requested(position)`: a context menu at a position on the screen.
-    `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant.
-    """
-
+    #: (count) Other rows are selected.
     selection_count_changed = Signal(int)
+    #: Ctrl+C was pressed.
     copy_requested = Signal()
+    #: (column) Enter was pressed, or an editable cell double-clicked.
     edit_requested = Signal(int)
+    #: (position) Open a context menu at a position on the screen.
     menu_requested = Signal(QPoint)
+    #: Space was pressed.
     card_requested = Signal()
+    #: (id) A barcode reader has typed the URL of a plant.
     scanned = Signal(object)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -102,7 +103,7 @@ class PlantTableView(QTableView):
         """Set the layout from `to_json`, with defaults for invalid values."""
         self.columns.restore(values)
         self.set_compact(compact=values.get("compact") is True)
-        column = next((each for each in Column if each.order == values.get("order")), Column.ADDED)
+        column = next((column for column in Column if column.order == values.get("order")), Column.ADDED)
         is_ascending = values.get("descending") is False
         self.sortByColumn(column, Qt.SortOrder.AscendingOrder if is_ascending else Qt.SortOrder.DescendingOrder)
 
@@ -272,14 +273,14 @@ class PlantTableView(QTableView):
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHoverEvent):
             is_over = event.type() is not QEvent.Type.HoverLeave
-            self._hover(self.rowAt(round(event.position().y())) if is_over else -1)
+            self._set_hovered_row(self.rowAt(round(event.position().y())) if is_over else -1)
         return super().viewportEvent(event)
 
     @Slot()
     def _on_scrolled(self) -> None:
-        self._hover(-1)
+        self._set_hovered_row(-1)
 
-    def _hover(self, row: int) -> None:
+    def _set_hovered_row(self, row: int) -> None:
         if row != self.background.hovered:
             self.background.hovered = row
             self.viewport().update()
