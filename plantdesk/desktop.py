@@ -150,7 +150,8 @@ class Desktop(QObject):
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
         use_language(self._app, self.preferences.settings.language)
-        request, self._request = self._request, _SHOW
+        request = self._request
+        self._request = _SHOW
         self.session.fill_window(self._theme, create=create, is_quick=request.quick)
         if request.address or request.quick:
             self.session.handle(request)

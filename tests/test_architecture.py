@@ -17,6 +17,7 @@ RULES: list[Rule] = [
     rules.translations_are_found,
     rules.errors_are_translated,
     rules.short_files,
+    rules.one_assignment_a_line,
 ]
 
 
@@ -153,6 +154,11 @@ def test_all_templates_can_be_listed(plantdesk: rules.Modules) -> None:
 def test_a_long_file_is_found() -> None:
     assert violations(rules.short_files, a="x = 1\n" * 601)
     assert not violations(rules.short_files, a="x = 1\n" * 600)
+    assert rules.short_files(rules.read(rules.ROOT / "tests")) == []
+
+
+def test_several_values_assigned_together_are_found() -> None:
+    assert len(violations(rules.one_assignment_a_line, a="x, y = 1, 2\nx, y = y, x")) == 1
 
 
 def test_a_strange_thing_at_the_top_is_found(tmp_path: Path) -> None:

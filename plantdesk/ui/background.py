@@ -256,7 +256,8 @@ class StoreQueries:
             raise
 
     def _close_reader(self) -> None:
-        reader, self._reader = self._reader, None
+        reader = self._reader
+        self._reader = None
         if reader is not None:
             reader.close()
 

@@ -138,7 +138,8 @@ class Bridge(QObject):
     @Slot()
     def _signal_changes(self) -> None:
         with self._lock:
-            burst, self._pending = self._pending, []
+            burst = self._pending
+            self._pending = []
         self._deliver_results()  # first those of these changes: a commit sets its result, then notifies the bridge
         if burst and not self._is_closed:
             self.changed.emit(_merged(burst))

@@ -31,7 +31,8 @@ class Midnight(QObject):
 
     @Slot()
     def _on_timeout(self) -> None:
-        before, self._date = self._date, QDate.currentDate()
+        before = self._date
+        self._date = QDate.currentDate()
         if self._date != before:
             self.passed.emit()
 

@@ -154,7 +154,8 @@ class ApiControl(QObject):
 
     def serve(self, store: ServedStore) -> None:
         """Replace the server by one for `store`, and start it if the API is enabled."""
-        before, self._server = self._server, None
+        before = self._server
+        self._server = None
         if before is not None and isinstance(before.state, On):
             self.port = before.state.port  # scripts know it
         if self._unsubscribe is not None:

@@ -103,7 +103,8 @@ class StoreOpener(QObject):
         """Cancel the opening; return the open store, without an owner from now on."""
         if self._opening is not None:
             self._opening.cancel()
-        store, self._store = self._store, None
+        store = self._store
+        self._store = None
         return store
 
     def _set_store(self, store: PlantStore) -> None:

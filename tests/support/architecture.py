@@ -257,6 +257,17 @@ def short_files(modules: Modules) -> list[str]:
     return [f"{name} has {length} lines" for name, length in lengths.items() if length > LONGEST_FILE]
 
 
+def one_assignment_a_line(modules: Modules) -> list[str]:
+    """Only values that need each other, as in a swap, are assigned together."""
+    return [
+        f"{module.name}:{node.lineno} assigns several values"
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple)
+        if not {*map(ast.unparse, node.targets[0].elts)} & {ast.unparse(each) for each in ast.walk(node.value)}
+    ]
+
+
 def top_level(root: Path) -> list[str]:
     """The folder that a stranger opens holds what is fixed, dot files, and what tools made."""
     entries = {entry.name for entry in root.iterdir() if not entry.name.startswith(".")}

@@ -48,10 +48,10 @@ class ApiStatus(QWidget):
         """Announce plants of programs at most every `announce_ms` milliseconds."""
         super().__init__(parent)
         self._theme = theme
-        self._state: ServerState = Off()
         self._has_tokens = False
         self._is_store_reachable = True
-        self._latest_text, self._latest_at = "", 0
+        self._latest_text = ""
+        self._latest_at = 0
         self._is_announced = True
         self._announce_pause = QTimer(self, singleShot=True, interval=announce_ms)
         self._known_state_text: str | None = None

@@ -137,7 +137,8 @@ def _step_text(step: _HistoryStep, changed: list[str]) -> str:
         return translate("PlantHistory", "Restored from a backup")
     if len(changed) != 1:
         return translate("PlantHistory", "Changed")
-    before, after = getattr(step.before, changed[0]), getattr(step.after, changed[0])
+    before = getattr(step.before, changed[0])
+    after = getattr(step.after, changed[0])
     match changed[0]:
         case "name":
             return translate("PlantHistory", "Name changed")
@@ -471,7 +472,8 @@ class SelectionCard(CardFrame):
 
 def _time_range(first: int, last: int) -> str:
     """Return the text of a range of times, with the day only once if it is the same."""
-    oldest, newest = long_time(first), long_time(last)
+    oldest = long_time(first)
+    newest = long_time(last)
     if oldest == newest:
         return oldest
     if date(first) == date(last):

@@ -24,7 +24,8 @@ from plantdesk.ui.questions import ConflictQuestion, insert_again
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.plain_text import report_focus
 
-_MIN_LINES, _MAX_LINES = 2, 6
+_MIN_LINES = 2
+_MAX_LINES = 6
 #: Margin of the document, padding and border, above and below.
 _PADDING = 26
 #: Milliseconds without a key after which a note is saved.

@@ -36,7 +36,8 @@ _SHOWN_BEFORE_MATCH = 20
 _FIRST_REPORT_SECONDS = 0.3
 #: The role under which the delegate gets the ChangedText itself.
 ROW_ROLE = Qt.ItemDataRole.UserRole
-_CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+_CHECKED = Qt.CheckState.Checked
+_UNCHECKED = Qt.CheckState.Unchecked
 
 
 class Segment(NamedTuple):
@@ -257,7 +258,8 @@ class ChangedTexts(RowModel[ChangedText]):
         return "" if self.is_ticked(row) else self.tr("stays")
 
     def _spoken(self, row: ChangedText) -> str:
-        before, after = one_line(row.text(after=False)), one_line(row.text(after=True))
+        before = one_line(row.text(after=False))
+        after = one_line(row.text(after=True))
         reason = self.unchanged_reason(row)
         changed = self.tr("{id}, {field}: {before} becomes {after}")
         unchanged = self.tr("{id}, {field}: {before}, {reason}")

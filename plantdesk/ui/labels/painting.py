@@ -386,7 +386,8 @@ def _shortened_to_fit(text: str, metrics: QFontMetrics, rect: QRect) -> str:
     """Return the longest beginning of a text that fits, with an ellipsis if it is cut; found by bisection."""
     if _text_rect(metrics, rect, text).height() <= rect.height():
         return text
-    low, high = 0, len(text) - 1
+    low = 0
+    high = len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
         text_rect = _text_rect(metrics, rect, text[:middle].rstrip() + "…")

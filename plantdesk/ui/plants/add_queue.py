@@ -241,7 +241,8 @@ class RememberedPlants(QObject):
         """
         if location.key == self._store_key:
             return
-        before, self._store_key = self._store_key, location.key
+        before = self._store_key
+        self._store_key = location.key
         remembered = self._preferences.of_store(location.key)
         unsaved = remembered.get("unsaved")
         restored = [submission_from_json(value) for value in (unsaved if isinstance(unsaved, list) else [])]

@@ -208,18 +208,21 @@ class EditController(QObject):
     def _apply(self, edit: Edit, draft: _Draft) -> None:
         if (opened := self._plants.opened) is not None:
             saving = opened.store.apply([edit], FORM)
-            done, failed = partial(self._on_saved, draft), partial(self._on_failed, draft)
+            done = partial(self._on_saved, draft)
+            failed = partial(self._on_failed, draft)
             self._context.follow_change(self, saving, done, failed)
 
     def _on_saved(self, draft: _Draft, applied: Applied) -> None:
         self._end(draft)
         change = applied.change
         if change is not None:
-            old, new = draft.row.name, draft.mine.name
+            old = draft.row.name
+            new = draft.mine.name
             text = self.tr("Renamed {old} to {new}.") if old != new else self.tr("Changed {old}.")
             self._context.report_change(change, text.format(old=quoted(old), new=quoted(new)))
             self._table.keeper.keep_visible(draft.row.id)
-        column, self._next_column = self._next_column, None
+        column = self._next_column
+        self._next_column = None
         if column is not None:
             self.start(column)
 
@@ -247,7 +250,8 @@ class EditController(QObject):
         if now is None:
             self._ask_about_deleted(draft)
             return
-        mine, newer = draft.edit(now), draft._replace(row=now)
+        mine = draft.edit(now)
+        newer = draft._replace(row=now)
         if (now.name, now.tag) == (draft.row.name, draft.row.tag):  # only the note has changed
             self._apply(mine, newer)
         elif (now.name, now.tag) != (mine.name, mine.tag):

@@ -262,7 +262,8 @@ class Plants(Feature):
         self._form.enter_goes_to_tag = self.context.preferences.settings.enter_goes_to_tag
 
     def _connect_browser(self) -> None:
-        browser, toast = self.browser, self.context.page.toast
+        browser = self.browser
+        toast = self.context.page.toast
         undo_stack = self.context.undo_stack
         browser.welcome.undo_requested.connect(undo_stack.undo)
         undo_stack.changed.connect(lambda: browser.welcome.undo_button.setVisible(undo_stack.next_undo is not None))

@@ -27,8 +27,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, set_disabled_reason
 DRAFT_DELAY_MS = 500
 #: Widths for text of 13 px, in a form that is wide enough, and in a narrower one.
 _WIDE_FORM = 900
-_ID_WIDTH, _TAG_WIDTH = 76, 184
-_NARROW_ID_WIDTH, _NARROW_TAG_WIDTH = 72, 150
+_ID_WIDTH = 76
+_TAG_WIDTH = 184
+_NARROW_ID_WIDTH = 72
+_NARROW_TAG_WIDTH = 150
 _MAX_ID_WIDTH = 150
 
 

@@ -26,7 +26,8 @@ from plantdesk.ui.widgets.fields import ButtonField, LineEdit
 MAX_QUANTITY = 1000
 #: Seconds since the completion, and since the last key, before which Enter and Tab take only the typed text: a fast
 #: typist or a barcode reader has not seen the completion.
-_SEEN_AFTER, _PAUSE = 0.25, 0.1
+_SEEN_AFTER = 0.25
+_PAUSE = 0.1
 _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 

@@ -30,9 +30,11 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: Recent plants that Up can recall.
 _MAX_RECENT = 50
 #: Milliseconds without a key after which similar names are offered, and the most of them.
-_PAUSE, _MAX_SIMILAR = 300, 3
+_PAUSE = 300
+_MAX_SIMILAR = 3
 #: Replaces the number of plants of a name that is from a list or is only similar.
-_LISTED, _SIMILAR = 0, -1
+_LISTED = 0
+_SIMILAR = -1
 MAX_OFFERS = 6
 #: For text of 13 px: distance from the right edge to the end of the pill.
 _COUNT_WIDTH = 68
@@ -228,7 +230,8 @@ def known_names(context: WindowContext) -> KnownNames | None:
 
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
     """Return names that begin with a text: first the text itself if it is a name, then the names of plants."""
-    own, listed = reader.known_names(start, MAX_OFFERS), names()
+    own = reader.known_names(start, MAX_OFFERS)
+    listed = names()
     taken = {name.name for name in own}
     others = [] if listed is None else listed.beginning(start, MAX_OFFERS)
     offers = own + [KnownName(name, None, _LISTED) for name in others if name not in taken]

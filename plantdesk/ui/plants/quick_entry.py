@@ -92,7 +92,8 @@ class QuickEntry(Dialog):
         self._completion.settle()
         form = self.form
         try:
-            entries, texts = entered_plants(form), form.texts
+            entries = entered_plants(form)
+            texts = form.texts
         except InvalidPlantError as error:
             self._show_refusal(error)
             return

@@ -28,13 +28,16 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, set_action_tip, set_tool
 #: For text of 13 px.
 _MAX_TEXT = 160
 #: The width of the button for the filters that do not fit, and what it needs beside the room that Qt gives it.
-_MORE_WIDTH, _MORE_MARGIN = 24, 16
+_MORE_WIDTH = 24
+_MORE_MARGIN = 16
 #: Widths of the search field, for text of 13 px.
-_MIN_SEARCH, _MAX_SEARCH = 150, 300
+_MIN_SEARCH = 150
+_MAX_SEARCH = 300
 #: The stretch factor of the search field: it gets its room before the gap after it.
 _FIRST = 100
 #: Below these widths of the window the count is shorter.
-_SHORT, _SHORTEST = 850, 700
+_SHORT = 850
+_SHORTEST = 700
 #: The beginning of a term whose value is not typed yet.
 _UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id|plantdesk):|tag=)\"?$", re.IGNORECASE)
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -84,7 +87,8 @@ class FilterChips(QToolBar):
             self.widgetForAction(self.actions()[index]).setFocus(Qt.FocusReason.TabFocusReason)
 
     def _add(self, term: Term) -> QAction:
-        text, tag = filter_text(term), tag_of(term)
+        text = filter_text(term)
+        tag = tag_of(term)
         metrics = QFontMetrics(self._theme.metrics.font(FontRole.PILL))
         elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._theme.metrics.scaled(_MAX_TEXT))
         action = self.addAction(f"{elided}  ✕".replace("&", "&&"))
@@ -283,7 +287,8 @@ class SearchBar(QWidget):
     def _update(self) -> None:
         self._chips.set_filters(self.filters)
         self._typed = _UNFINISHED.sub("", self.field.text()).strip()
-        before, self.text = self.text, " ".join(filter(None, (search_text(self.filters), self._typed)))
+        before = self.text
+        self.text = " ".join(filter(None, (search_text(self.filters), self._typed)))
         self._save_button.setVisible(bool(self.text))
         if self.text != before:
             self.changed.emit(self.text)

@@ -77,7 +77,8 @@ class SearchCompleter(QObject):
 
     @Slot(str)
     def _on_chosen(self, text: str) -> None:
-        result, rest = self._offers[text], self._field.text()[: self._start]
+        result = self._offers[text]
+        rest = self._field.text()[: self._start]
         if isinstance(result, str):
             self._field.setText(rest + result)
             self._on_edited()  # offers the values of the term

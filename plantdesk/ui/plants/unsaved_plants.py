@@ -77,10 +77,12 @@ class UnsavedPlants(QFrame):
     @Slot()
     def show_submissions(self) -> None:
         """Show the present unsaved submissions."""
-        before, self._listed = self._listed, self._outbox.unsaved
+        before = self._listed
+        self._listed = self._outbox.unsaved
         if not self._listed and not before:
             return
-        had_focus, row = has_focus(self), self._table.selected_row
+        had_focus = has_focus(self)
+        row = self._table.selected_row
         self._table.show_rows([*map(self._cells, self._listed)], self._listed)
         self.setVisible(bool(self._listed))
         if had_focus:
@@ -108,7 +110,8 @@ class UnsavedPlants(QFrame):
         if self._outbox.has_unknown_outcome(submission):
             icon = "refresh-cw"
         elif submission.state is SubmissionState.REFUSED:
-            icon, color = "circle-alert", "error"
+            icon = "circle-alert"
+            color = "error"
         elif self._outbox.waits_for_server:
             icon = "clock"
         return Cell(self._title(submission), icon=(icon, color)), Cell(reason, reason, color=color)

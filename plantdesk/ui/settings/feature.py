@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 #: For text of 13 px.
-_WIDTH, _HEIGHT = 640, 640
+_WIDTH = 640
+_HEIGHT = 640
 
 
 class SettingsDialog(Dialog):

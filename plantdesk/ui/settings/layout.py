@@ -23,7 +23,8 @@ _MAX_LABEL_WIDTH = 176
 _MAX_HINT_LINES = 1.8
 #: The least width of a hint that has more than one line.
 _MIN_HINT_WIDTH = 100
-_HORIZONTAL, _VERTICAL = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+_HORIZONTAL = QBoxLayout.Direction.LeftToRight
+_VERTICAL = QBoxLayout.Direction.TopToBottom
 
 
 class SettingCommands(NamedTuple):

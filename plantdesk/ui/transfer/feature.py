@@ -262,7 +262,8 @@ class Transfer(Feature):
         from plantdesk.domain.imports import ImportConflictError
         from plantdesk.transfer.importing import InvalidRowsError
 
-        job, self._job = self._job, None
+        job = self._job
+        self._job = None
         self.set_running_text("")
         self._bar.clear()
         actions = []

@@ -34,8 +34,10 @@ from plantdesk.ui.widgets.plain_table import Cell, CellDelegate, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: The most rows, and columns unless a later one has a field, that are shown.
-_MAX_ROWS, _MAX_COLUMNS = 20, 30
-_MIN_WIDTH, _MAX_WIDTH = 130, 260
+_MAX_ROWS = 20
+_MAX_COLUMNS = 30
+_MIN_WIDTH = 130
+_MAX_WIDTH = 260
 #: The least visible rows.
 _MIN_ROWS = 3
 #: The most columns of which one is stretched.

@@ -258,7 +258,8 @@ class ImportDialog(Dialog):
 
     def close_job(self) -> None:
         """Cancel the job, and block until it does not use the store any more."""
-        job, self._job = self._job, None
+        job = self._job
+        self._job = None
         if job is not None:
             job.disconnect(self)
             job.close()
@@ -389,7 +390,8 @@ class ImportDialog(Dialog):
 
     @Slot()
     def _on_import(self) -> None:
-        job, self._job = self._job, None
+        job = self._job
+        self._job = None
         if job is not None:
             job.disconnect(self)
             job.apply(self._outcome.on_conflict, skip_invalid=self._outcome.skip_invalid)
@@ -400,7 +402,8 @@ class ImportDialog(Dialog):
     def _cancel_reading(self) -> None:
         if self._sample_task is not None:
             self._sample_task.cancel()
-        job, self._job = self._job, None
+        job = self._job
+        self._job = None
         if job is not None:
             job.disconnect(self)
             job.cancel()

@@ -123,7 +123,8 @@ class CompleterPopup(QObject):
         return False
 
     def _watch_field(self, field: QWidget | None) -> None:
-        before, self._field = self._field, field
+        before = self._field
+        self._field = field
         if before is not None:
             before.removeEventFilter(self)
             before.window().removeEventFilter(self)

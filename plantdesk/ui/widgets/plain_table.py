@@ -250,7 +250,8 @@ class PlainTable(QTableView):
     ) -> None:
         """Replace the rows. With a key for each row, the selected keys stay selected."""
         cells = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-        before, self._keys = self._keys, keys
+        before = self._keys
+        self._keys = keys
         is_same = bool(keys) and keys == before
         selected = [before[row] for row in self.selected_rows] if before else []
         self._model.show_rows(cells, headings, same=is_same)

@@ -127,7 +127,8 @@ class RestoreDialog(Dialog):
             )
 
     def _on_compared(self, preview: RestorePreview) -> None:
-        file, self._comparing = self._comparing, None
+        file = self._comparing
+        self._comparing = None
         if file is None or file != self._file:
             self._compare()
             return
@@ -139,7 +140,8 @@ class RestoreDialog(Dialog):
         self._restore_button.setEnabled(not preview.changes_nothing)
 
     def _on_not_compared(self, error: Exception) -> None:
-        file, self._comparing = self._comparing, None
+        file = self._comparing
+        self._comparing = None
         if file == self._file:
             self.show_failure(error)
         else:

@@ -94,7 +94,9 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
     """Return the text of the rows; on the thread of the task. Raises PlantDeskError if it is too long."""
     from plantdesk.transfer.writing import text_pieces
 
-    text, count, formulas = io.StringIO(), 0, 0
+    text = io.StringIO()
+    count = 0
+    formulas = 0
 
     def batches(reader: PlantReader) -> Iterator[list[PlantRow]]:
         nonlocal count

@@ -25,7 +25,8 @@ SIZED_COLUMNS = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of the texts of tags and sources, for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 90}
 #: The width of tags in a wide table, and the least width of such a table.
-_WIDE_TAG, _WIDE_TAG_FROM = 160, 700
+_WIDE_TAG = 160
+_WIDE_TAG_FROM = 700
 #: The widths of Name below which a column is hidden, for text of 13 px.
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
 #: Pixels for the rounding of text widths.
@@ -90,7 +91,8 @@ class TableColumns(QObject):
 
         Only the first count changes the layout at once, so that no column moves while the user works.
         """
-        is_first, self._is_counted = not self._is_counted, True
+        is_first = not self._is_counted
+        self._is_counted = True
         self.has_sources |= count > 1
         if is_first:
             self.fit()

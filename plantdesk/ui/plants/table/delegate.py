@@ -25,7 +25,8 @@ from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 RADIUS = 6
 _BAR = QSize(3, 20)
 #: Seconds for which a new row is tinted, and marked by a bar.
-_TINTED, _MARKED = 2.0, 10.0
+_TINTED = 2.0
+_MARKED = 10.0
 _MAX_MARKED = 500
 
 
@@ -71,17 +72,20 @@ class RowBackground(QObject):
 
     def rect(self, row: int) -> QRect:
         """Return the rectangle of a row in the viewport."""
-        table, header = self._table, self._table.horizontalHeader()
+        table = self._table
+        header = self._table.horizontalHeader()
         rect = QRect(-header.offset(), table.rowViewportPosition(row), header.length(), table.rowHeight(row))
         return QStyle.visualRect(table.layoutDirection(), table.viewport().rect(), rect)
 
     def _rows(self, rect: QRect) -> range:
         """Return the rows in a rectangle of the viewport."""
-        first, last = self._table.rowAt(rect.top()), self._table.rowAt(rect.bottom())
+        first = self._table.rowAt(rect.top())
+        last = self._table.rowAt(rect.bottom())
         return range(first, last + 1) if last >= 0 else range(first, self._plants.rowCount() if first >= 0 else first)
 
     def _paint_row(self, painter: QPainter, row: int) -> None:
-        rect, plant_id = self.rect(row), self._plants.id_at(row)
+        rect = self.rect(row)
+        plant_id = self._plants.id_at(row)
         color = self._color(row, plant_id)
         if color is not None:
             above, below = (self._is_selected(row) and self._is_selected(row + step) for step in (-1, 1))

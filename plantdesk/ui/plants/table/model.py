@@ -210,7 +210,8 @@ class PlantModel(QAbstractTableModel):
 
     def show_draft(self, row: PlantRow | None) -> None:
         """Show a plant with edited texts; None: as it is stored, once it was read again."""
-        before, self._draft = self._draft, row
+        before = self._draft
+        self._draft = row
         if self._cache is not None and before is not None:
             self._cache.put([before])
             self._cache.expire()
@@ -291,10 +292,12 @@ class PlantModel(QAbstractTableModel):
     @Slot()
     def _request_page(self) -> None:
         """Request the rows that were painted before they were loaded, and rows around them."""
-        missing, self._missing_rows = sorted(self._missing_rows), set()
+        missing = sorted(self._missing_rows)
+        self._missing_rows = set()
         if self._cache is None or not missing:
             return
-        ids, cache = self.rows.ids, self._cache
+        ids = self.rows.ids
+        cache = self._cache
         rows: Iterable[int] = range(max(missing[0] - _PREFETCH_ROWS, 0), min(missing[-1] + _PREFETCH_ROWS, len(ids)))
         if missing[-1] - missing[0] > _MAX_PAGE:  # too far apart to read the rows between them
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]

@@ -183,7 +183,8 @@ def difference(old: array[int], new: array[int]) -> RowEdit | None:
 
 def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     """Return the length of the common prefix, found by bisection."""
-    low, high = 0, min(len(left), len(right))
+    low = 0
+    high = min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
         if left[low:middle] == right[low:middle]:

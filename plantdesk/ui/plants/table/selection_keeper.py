@@ -174,7 +174,8 @@ class SelectionKeeper(QObject):
 
     def _reselect(self) -> bool:
         """Select again the plants that have rows now; return whether one of them became current."""
-        row, rows = self._row_of(self._current_id), self._model.rows_of(self._ids_to_reselect)
+        row = self._row_of(self._current_id)
+        rows = self._model.rows_of(self._ids_to_reselect)
         self._select_ranges(_ranges(sorted(rows.values())))
         self._ids_to_reselect -= rows.keys()
         if row is None or self._table.currentIndex().isValid():
