@@ -76,7 +76,8 @@ class Parser(argparse.ArgumentParser):
             name = first.partition("=")[0]
             text = Text("there is no option {name} here", name=name)
             self.error(_with_suggestion(text, name, self._option_string_actions))
-        self.error(Text("“{argument}” is an unexpected argument", argument=first))
+        hint = Text(" (a name is typed after --name)") if "--name" in self._option_string_actions else ""
+        self.error(Text("“{argument}” is an unexpected argument{hint}", argument=first, hint=hint))
 
 
 class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name

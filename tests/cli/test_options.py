@@ -52,6 +52,7 @@ def wrong(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
         ("backup --list x.db", "plantdesk backup", "FILE has no effect"),
         ("restore x.db --dry-run --yes", "plantdesk restore", "--yes has no effect"),
         ("help ad", "plantdesk", "did you mean add?"),
+        ("add Rose", "plantdesk add", "“Rose” is an unexpected argument (a name is typed after --name)"),
     ],
 )
 def test_wrong_usage_shows_the_commands_usage_and_the_reason(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -245,7 +245,13 @@ class Transfer(Feature):
         """Report an import that left rows out, with an action that saves them; the message stays until it is closed."""
         left_out = translated(Text("{count:,} rows were left out.", one="1 row was left out.", count=count))
         save = translated(Text("Save them with the reasons…", one="Save it with the reason…", count=count))
-        self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)
+
+        def show_and_stay(show: Callable[[], object]) -> None:
+            show()
+            self._show_left_out(text, actions, count)
+
+        staying = [(label, partial(show_and_stay, show)) for label, show in actions[:1]]
+        self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *staying, *actions[1:])
 
     def _save_refused(self) -> None:
         start = str(documents_folder() / self.tr("refused.csv"))

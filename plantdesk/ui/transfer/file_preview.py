@@ -295,11 +295,13 @@ class ReadingOptions(QWidget):
         self._is_header_chosen = False
         self._header = QCheckBox(self.tr("First row is the header"))
         self._header.toggled.connect(self._on_header_chosen)
+        self._labels: dict[QWidget, PlainLabel] = {}
         combos = QGridLayout()
         combos.setHorizontalSpacing(M)
         combos.setVerticalSpacing(XS)
         for column, field in enumerate((self._encoding, self._delimiter, self._quote, self._skipped)):
-            combos.addWidget(PlainLabel(field.accessibleName(), buddy=field), 0, column)
+            self._labels[field] = PlainLabel(field.accessibleName(), buddy=field)
+            combos.addWidget(self._labels[field], 0, column)
             combos.addWidget(field, 1, column)
         combos.setColumnStretch(4, 1)
         fill(QVBoxLayout(self), combos, self._header, margins=0, spacing=S)
@@ -311,9 +313,12 @@ class ReadingOptions(QWidget):
         if self._encoding.findData(encoding) < 0:
             self._encoding.addItem(encoding.upper(), encoding)
         self._encoding.setCurrentIndex(self._encoding.findData(encoding))
-        self._encoding.setEnabled(sample.file.encoding is not None)
-        for combo in (self._delimiter, self._quote):
-            combo.setEnabled(sample.file.dialect is not None)
+        choices = {self._encoding: sample.file.encoding is not None}
+        choices |= dict.fromkeys((self._delimiter, self._quote), sample.file.dialect is not None)
+        for combo, has_choice in choices.items():  # a workbook has none of them
+            for widget in (combo, self._labels[combo]):
+                widget.setVisible(has_choice)
+            combo.setEnabled(has_choice)
         self._header.setEnabled(sample.has_choice_of_header)
         self._skipped.setEnabled(sample.has_choice_of_header)
         if sample.file.dialect is not None:

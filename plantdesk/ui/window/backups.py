@@ -86,8 +86,9 @@ class RestoreDialog(Dialog):
         self.fit_height(self.width())
         if self._file is not None:  # chosen before the list was there
             return
-        if backups:
-            self._table.selectRow(0)
+        if backups:  # the state before a restore, or a damaged file, is seldom what is wanted
+            kinds = (BackupKind.AUTOMATIC, BackupKind.BY_HAND)
+            self._table.selectRow(next((row for row, backup in enumerate(backups) if backup.kind in kinds), 0))
             self._table.setFocus()
         else:
             text = self.tr("There are no backups yet. The first is made soon after PlantDesk is opened.")
