@@ -16,9 +16,11 @@ from plantdesk.store.locations import remembered_location as remembered_location
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.open_checks import is_database as is_database
     from plantdesk.store.sqlite.restore_source import plants_of_file as plants_of_file
+    from plantdesk.store.unreached import UnreachedStore as UnreachedStore
 else:
     #: The modules of names that are imported at their first use: the window needs a location before its first paint.
     _LAZY = {"is_database": "sqlite.files.open_checks", "plants_of_file": "sqlite.restore_source"}
+    _LAZY |= {"UnreachedStore": "unreached"}
 
     def __getattr__(name: str) -> object:
         if name in _LAZY:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import ServedStore
 from plantdesk.domain.server_state import (
     Failed,
@@ -28,8 +26,6 @@ from plantdesk.ui.preferences import Preferences
 
 if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.records import PlantRow, Source
 
 #: Milliseconds between two attempts to use a port that another program has.
 _RETRY_MS = 5000
@@ -214,39 +210,3 @@ class ApiControl(QObject):
 
     def _signal_state(self) -> None:
         self._bridge.server_changed.emit(self.state)
-
-
-class UnreachedStore:
-    """A ServedStore for a server that does not answer: each request fails with the reason. It is its own `tokens`."""
-
-    def __init__(self, reason: PlantDeskError) -> None:
-        #: What is answered; any thread may read it.
-        self.reason = reason
-
-    @property
-    def tokens(self) -> UnreachedStore:
-        """The tokens; none of them can be looked up."""
-        return self
-
-    def checker(self) -> UnreachedStore:
-        """Return the lookup of tokens: this object."""
-        return self
-
-    def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it
-        """Raise the reason."""
-        raise self.reason.with_traceback(None)
-
-    def record_use(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
-        """Fail with the reason."""
-        failed: Future[None] = Future()
-        failed.set_exception(self.reason)
-        return failed
-
-    def add_each(
-        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
-    ) -> None:
-        """Fail with the reason."""
-        done([self.reason] * len(entries))
-
-    def close(self) -> None:
-        """Do nothing: no connection is open."""

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.transfer.columns import _FIELDS_BY_HEADER, Columns, find_layout
-from plantdesk.transfer.headers import HEADERS
+from plantdesk.transfer.columns import _FIELDS_BY_HEADER, HEADERS, Columns, find_layout
 from plantdesk.transfer.name_parts import normalized_header
 from tests.conftest import Refused
 from tests.transfer.conftest import Imported, Write, import_files, names_of, stored, write_workbook
