@@ -306,7 +306,7 @@ class PlantStore(ServedStore, Protocol):
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
 
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        """Make automatic backups from now on. The returned function ends that, after the current backup.
+        """Make automatic backups from now on. The returned function ends that, and waits two seconds at most.
 
         `on_outcome` is called on the thread of the backups after each attempt, with its error, or None.
         """

@@ -10,6 +10,9 @@ from plantdesk.domain.errors import StoreError
 
 _log = logging.getLogger(__name__)
 
+#: Seconds that a backup under way may keep a program from closing; its unfinished file is removed later.
+_END_TIMEOUT = 2.0
+
 
 def begin_backups(
     back_up_if_due: Callable[[], object],
@@ -20,8 +23,8 @@ def begin_backups(
 ) -> Callable[[], None]:
     """Make a backup if one is due, after `first` seconds and then every `every` seconds; report its error, or None.
 
-    Returns a function that ends this, and waits for a backup that is being made. A failure is logged and tried again
-    an hour later: no backup may prevent plants from being added.
+    Returns a function that ends this, and waits `_END_TIMEOUT` at most for a backup that is being made. A failure is
+    logged and tried again an hour later: no backup may prevent plants from being added.
     """
     ended = threading.Event()
     report = on_outcome or (lambda _error: None)
@@ -44,6 +47,6 @@ def begin_backups(
 
     def end() -> None:
         ended.set()
-        thread.join()
+        thread.join(_END_TIMEOUT)
 
     return end

@@ -83,9 +83,9 @@ class Task:
         """Whether the function has returned, or will never be called."""
         return self._ended.is_set()
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Wait until the function has returned, or will never be called; at most `timeout` seconds."""
-        self._ended.wait(timeout)
+    def wait(self) -> None:
+        """Wait until the function has returned, or will never be called."""
+        self._ended.wait()
 
     def report(self, progress: object) -> None:
         """Call the progress function of the task on the GUI thread. For the thread of the task."""

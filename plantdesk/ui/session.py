@@ -35,8 +35,6 @@ _FILE_RETRY_MS = 2000
 _SERVER_RETRIES_MS = (1000, 2000, 4000, 8000, 15_000, 30_000)
 #: Milliseconds after which the API starts, although no rows are shown yet.
 _MAX_SERVE_DELAY_MS = 1000
-#: Seconds that an automatic backup under way may keep the program from closing.
-_BACKUP_TIMEOUT = 2.0
 
 
 class StoreOpener(QObject):
@@ -287,11 +285,8 @@ class Session(QObject):
 
     def _serve(self, store: PlantStore) -> None:
         self._unserved_store = None
-        self._unsubscribe.append(partial(self._end_backups, store.begin_backups(self.bridge.notify_backup)))
+        self._unsubscribe.append(store.begin_backups(self.bridge.notify_backup))
         self.api.serve(store)
-
-    def _end_backups(self, end: Callable[[], None]) -> None:
-        self.bridge.long_tasks.run(self, lambda _task: end()).wait(_BACKUP_TIMEOUT)
 
     def _begin_services(self) -> None:
         """Start tray and server: the quick entry alone does not need them."""
