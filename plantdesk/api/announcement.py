@@ -113,6 +113,13 @@ class Announcement:
                 for stale in (file, file.with_suffix(".sock")):
                     with contextlib.suppress(OSError):
                         stale.unlink(missing_ok=True)
+        if sys.platform != "win32":  # which has none
+            for path in folder.glob("*.sock"):
+                with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+                    client.setblocking(False)
+                    has_runtime = path.with_suffix(".json").exists()
+                    if not has_runtime and client.connect_ex(str(path)) == errno.ECONNREFUSED:
+                        path.unlink()  # its server was killed before it wrote its runtime file
 
     def _release(self) -> None:
         if self._locked_file is not None:

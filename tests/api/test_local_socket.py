@@ -65,6 +65,18 @@ def test_only_its_owner_can_reach_it_and_it_ends_with_the_server(api: Api, folde
     assert not folder.exists()
 
 
+def test_the_socket_of_a_killed_start_is_removed(serve: Serve, folder: Path) -> None:
+    folder.mkdir()
+    with closing(socket.socket(socket.AF_UNIX)) as killed, closing(socket.socket(socket.AF_UNIX)) as starting:
+        killed.bind(str(folder / "killed.sock"))
+        starting.bind(str(folder / "starting.sock"))
+        starting.listen()
+        killed.close()
+        serve(runtime_folder=folder)
+        assert not (folder / "killed.sock").exists()
+        assert (folder / "starting.sock").exists()
+
+
 def test_the_folder_is_made_private(serve: Serve, folder: Path) -> None:
     folder.mkdir()
     folder.chmod(0o777)
