@@ -388,12 +388,14 @@ def test_the_hint_names_another_database(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
-def test_a_change_that_cannot_be_reported_is_no_failure(run: Run) -> None:
-    for arguments in (["delete", "3"], ["undo"]):
+def test_a_change_that_cannot_be_reported_is_no_failure(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ivy.csv").write_text("name\nIvy\n", encoding="utf-8")
+    for arguments in (["delete", "3"], ["undo"], ["import", str(tmp_path / "ivy.csv"), "--json"]):
+        command = [sys.executable, "-m", "plantdesk", *arguments]
         with Path("/dev/full").open("w", encoding="utf-8") as full:
-            done = subprocess.run([sys.executable, "-m", "plantdesk", *arguments], stderr=full, check=False)
+            done = subprocess.run(command, stdout=full, stderr=full, check=False)
         assert done.returncode == 0
-    assert listed(run) == [9, 2, -1, 3]
+    assert listed(run) == [10, 9, 2, -1, 3]
 
 
 def test_tokens_of_one_name_count_together(run: Run) -> None:

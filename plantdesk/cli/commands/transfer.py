@@ -76,8 +76,13 @@ def _apply(preview: Preview, files_import: FileImport, options: argparse.Namespa
         if not options.dry_run:
             applied = files_import.apply(skip_invalid=options.skip_invalid)
     finally:
-        if options.json:
-            _print_json(preview, files_import, applied)
+        try:
+            if options.json:
+                _print_json(preview, files_import, applied)
+        except output.OutputError as error:
+            if applied is None:
+                raise
+            output.report(f"plantdesk: {error}")  # no failure: a script that retries would add the plants again
     return applied
 
 
