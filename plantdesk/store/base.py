@@ -143,7 +143,7 @@ class WriterThread(ABC):
         return AddResult(outcomes, added, max(positions, default=None))
 
 
-class WrittenStore(PlantStore):
+class BaseStore(PlantStore):
     """An open store. A subclass sets `_writer` and lets it notify both lists of listeners."""
 
     _writer: WriterThread

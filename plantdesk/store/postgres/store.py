@@ -21,7 +21,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import AddResult, WriterThread, WrittenStore
+from plantdesk.store.base import AddResult, BaseStore, WriterThread
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.address import Address
@@ -183,7 +183,7 @@ class PostgresWriter(WriterThread):
         return None
 
 
-class PostgresStore(WrittenStore):
+class PostgresStore(BaseStore):
     """An open store. All methods may be called from any thread."""
 
     _writer: PostgresWriter

@@ -13,7 +13,7 @@ from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreDam
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes
 from plantdesk.platform.atomic_files import remove_abandoned
-from plantdesk.store.base import AddResult, WriterThread, WrittenStore
+from plantdesk.store.base import AddResult, BaseStore, WriterThread
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.backups import FileBackups
@@ -101,7 +101,7 @@ class SqliteWriter(WriterThread):
         self._publish(changes._replace(history_changed=has_history, tokens_changed=job.changes_tokens))
 
 
-class SqliteStore(WrittenStore):
+class SqliteStore(BaseStore):
     """An open store. All methods may be called from any thread."""
 
     _writer: SqliteWriter

@@ -44,7 +44,7 @@ class Note(NamedTuple):
     last commit when the file was closed last.
     """
 
-    used: FileIdentity = FileIdentity()
+    files: FileIdentity = FileIdentity()
     store: str = ""
     users: int = 0
     commits: int | None = None
@@ -65,20 +65,20 @@ def file_id(path: str | Path) -> FileId | None:
 
 
 class LockedStore:
-    """The lock of one store file, held, with the `noted` files that were last opened under the name."""
+    """The lock of one store file, held, and its `last_note`: the files that were last opened under the name."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self.noted = _read(handle)
+        self.last_note = _read(handle)
 
-    def note(self, used: FileIdentity, store: str, users: int, commits: int | None = None) -> None:
+    def note(self, files: FileIdentity, store: str, users: int, commits: int | None = None) -> None:
         """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
         known = store if len(store) <= _LONGEST_IDENTITY and store.isalnum() else ""
-        fields = {"database": used.database, "wal": used.wal, "store": known, "users": users, "commits": commits}
+        fields = {"database": files.database, "wal": files.wal, "store": known, "users": users, "commits": commits}
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
             os.write(self._handle, json.dumps(fields).encode().ljust(_NOTE_SIZE))
-        self.noted = Note(used, known, users, commits)
+        self.last_note = Note(files, known, users, commits)
 
 
 def lock_file(path: Path) -> Path:
@@ -147,8 +147,8 @@ def _read(handle: int) -> Note:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
-        used = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
-        return Note(used, str(note.get("store") or ""), int(note.get("users", 0)), note.get("commits"))
+        files = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
+        return Note(files, str(note.get("store") or ""), int(note.get("users", 0)), note.get("commits"))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return Note()
 

@@ -229,7 +229,7 @@ def state_without_log(path: Path) -> FileState | None:
 def has_own_log(path: Path) -> bool:
     """Return whether a log with content is beside the file at `path`, unless it is known to be that of another file."""
     note = read_note(path)
-    was_replaced = note.used.database not in {None, file_id(path)} and note.used.wal == file_id(f"{path}-wal")
+    was_replaced = note.files.database not in {None, file_id(path)} and note.files.wal == file_id(f"{path}-wal")
     return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
 
 

@@ -188,10 +188,10 @@ class StoreFile:
             self.generation += 1
         old.connection.close()
 
-    def _quarantine_left_log(self, used: FileIdentity) -> None:
-        """Quarantine the log that was `used`, if it is beside another file now: SQLite would apply it to that."""
+    def _quarantine_left_log(self, last: FileIdentity) -> None:
+        """Quarantine the log of the `last` files if it is beside another file now: SQLite would apply it to that."""
         with locked(self.path):
-            if not self.has_name and file_id(f"{self.path}-wal") == used.wal:
+            if not self.has_name and file_id(f"{self.path}-wal") == last.wal:
                 BackupFolder(self.path).quarantine_log(self.path)
 
     def quarantine_log(self) -> None:
@@ -216,9 +216,9 @@ class StoreFile:
         """
         with locked(self.path) as lock:
             now = identity(self.path)
-            known = self._opened.identity
-            is_ours = lock.noted.used in {known, FileIdentity()} and now.database == known.database
-            if is_ours and not (now.wal == known.wal and self.has_index):
+            opened = self._opened.identity
+            is_ours = lock.last_note.files in {opened, FileIdentity()} and now.database == opened.database
+            if is_ours and not (now.wal == opened.wal and self.has_index):
                 # Commits by the same index wait, and are refused if the file is replaced.
                 with (
                     translate_errors(),
@@ -240,15 +240,15 @@ class StoreFile:
         opened = self._opened
         commits = None
         with locked(self.path) as lock:
-            noted = lock.noted
-            is_whole = lock.noted.used == opened.identity == identity(self.path)
+            note = lock.last_note
+            is_whole = lock.last_note.files == opened.identity == identity(self.path)
             with contextlib.suppress(StoreError, sqlite3.Error):
                 commits = read_counters(opened.connection).commits if is_whole else None
             opened.connection.close()
             if is_whole:
                 is_kept = os.path.lexists(f"{self.path}-wal")
-                used = opened.identity if is_kept else FileIdentity(opened.identity.database)
-                lock.note(used, noted.store, noted.users - 1, commits)
+                files = opened.identity if is_kept else FileIdentity(opened.identity.database)
+                lock.note(files, note.store, note.users - 1, commits)
 
 
 # --- opening ---
@@ -283,37 +283,37 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
 
     That is if the file or its log was replaced just now, or if `_ensure_own_log` has to `wait`.
     """
-    found = _ensure_own_log(path, lock.noted, wait=wait)
-    connection = _open_checked(path, found.database, first_time=lock.noted.used == FileIdentity())
+    present = _ensure_own_log(path, lock.last_note, wait=wait)
+    connection = _open_checked(path, present.database, first_time=lock.last_note.files == FileIdentity())
     with _closed_on_error(connection):
         opened = identity(path)
-        if opened.database != found.database or found.wal not in {None, opened.wal}:
+        if opened.database != present.database or present.wal not in {None, opened.wal}:
             raise StoreMovedError
         (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
-        lock.note(opened, str(store), 1 if lock.noted.used.wal is None else lock.noted.users + 1)
+        lock.note(opened, str(store), 1 if lock.last_note.files.wal is None else lock.last_note.users + 1)
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
-def _ensure_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
+def _ensure_own_log(path: Path, note: Note, *, wait: bool) -> FileIdentity:
     """Quarantine a log that belongs to another file, and return which files are there now.
 
     If the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file: commits
     by another index would be lost. With `wait`, raises StoreMovedError until that is done.
     """
-    found = identity(path)
-    used = noted.used
-    is_index_missing = found == used and found.wal is not None and file_id(f"{path}-shm") is None
+    present = identity(path)
+    last = note.files
+    is_index_missing = present == last and present.wal is not None and file_id(f"{path}-shm") is None
     if wait and is_index_missing:
         raise StoreMovedError
-    was_replaced = used.database not in {None, found.database}
+    was_replaced = last.database not in {None, present.database}
     if was_replaced:
-        _quarantine_old_log(path, found, used)
-        found = FileIdentity(found.database, file_id(f"{path}-wal"))
-    is_own = is_own_log(path, noted.store) if has_log(path) else None
+        _quarantine_old_log(path, present, last)
+        present = FileIdentity(present.database, file_id(f"{path}-wal"))
+    is_own = is_own_log(path, note.store) if has_log(path) else None
     # SQLite deletes the log when the last process closes the file, which then notes that there is none.
-    is_log_missing = found.database == used.database and used.wal not in {None, found.wal}
+    is_log_missing = present.database == last.database and last.wal not in {None, present.wal}
     if is_log_missing and not is_own:
-        if not _has_last_commit(path, noted):
+        if not _has_last_commit(path, note):
             if wait:
                 raise StoreMovedError
             _log.warning(
@@ -321,18 +321,18 @@ def _ensure_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
             )
         return _replace_by_copy(path)
     if is_own is False:
-        return _remove_foreign_log(path, found, used)
-    if was_replaced and found.wal is not None:
-        return _merge_moved_log(path, found)
-    return found
+        return _remove_foreign_log(path, present, last)
+    if was_replaced and present.wal is not None:
+        return _merge_moved_log(path, present)
+    return present
 
 
-def _merge_moved_log(path: Path, found: FileIdentity) -> FileIdentity:
+def _merge_moved_log(path: Path, present: FileIdentity) -> FileIdentity:
     """Copy the log into the file; if somebody else has both open, with another index of the log, replace the file.
 
     Whoever closes the file last deletes its log, in which an unknown index shows nothing of what this process adds.
     """
-    with contextlib.closing(_open_checked(path, found.database, first_time=True)) as connection:
+    with contextlib.closing(_open_checked(path, present.database, first_time=True)) as connection:
         is_busy, pages, copied = connection.execute("PRAGMA wal_checkpoint").fetchone()
     if not os.path.lexists(f"{path}-wal"):
         return identity(path)
@@ -341,19 +341,19 @@ def _merge_moved_log(path: Path, found: FileIdentity) -> FileIdentity:
     return _replace_by_copy(path, BackupFolder(path).quarantine_log)
 
 
-def _has_last_commit(path: Path, noted: Note) -> bool:
+def _has_last_commit(path: Path, note: Note) -> bool:
     """Return whether nobody has the file open, and it has the last commit: another program copied the log into it."""
     base = state_without_log(path)
-    return noted.users == 0 and base is not None and base.number == noted.commits
+    return note.users == 0 and base is not None and base.number == note.commits
 
 
 def _open_for_reading(path: Path) -> OpenedFile:
-    found = identity(path)
+    present = identity(path)
     with translate_errors():
         connection = connect_for_reading(path)
         with _closed_on_error(connection):
             check_schema(connection, _version(path, connection))
-    return OpenedFile(found, None, read_only=True, connection=connection)
+    return OpenedFile(present, None, read_only=True, connection=connection)
 
 
 def _open_checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
@@ -380,13 +380,13 @@ def _open_checked(path: Path, expected: FileId | None, *, first_time: bool) -> s
     return connection
 
 
-def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> None:
+def _quarantine_old_log(path: Path, present: FileIdentity, last: FileIdentity) -> None:
     """Quarantine the log, or remove the index, that a replaced file has left beside the new one.
 
     A process that has it open continues to use it. SQLite in this process would take the index for unused
     and truncate it while other connections use it.
     """
-    if found.wal is None or found.wal == used.wal:
+    if present.wal is None or present.wal == last.wal:
         _quarantine_log(path)
     else:
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
@@ -403,12 +403,12 @@ def _quarantine_log(path: Path) -> None:
         _log.warning(hint, quarantined.name)
 
 
-def _remove_foreign_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
+def _remove_foreign_log(path: Path, present: FileIdentity, last: FileIdentity) -> FileIdentity:
     """Quarantine a foreign log, and return which files are there now.
 
     The file may be the one that was opened last, if it was overwritten; a process may have it open.
     """
-    if found.database == used.database:
+    if present.database == last.database:
         return _replace_by_copy(path)
     _quarantine_log(path)
     return identity(path)
