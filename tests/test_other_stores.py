@@ -18,7 +18,7 @@ from plantdesk.store import location_of, remembered_location
 from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import FileDialog
-from plantdesk.ui.window.stores import Stores
+from plantdesk.ui.window.stores import StoresFeature
 from tests.support.adding import store_at
 from tests.support.ports import free_port
 from tests.support.program_driver import ProgramDriver, Show
@@ -127,7 +127,7 @@ def test_another_store_keeps_the_port_that_was_chosen_for_it(
     desk.until(lambda: bool(preferences.of_store(location_of(file).key)))
     assert preferences.settings.port == DEFAULT_PORT
     desk.window.activateWindow()
-    (stores,) = desk.window.findChildren(Stores)
+    (stores,) = desk.window.findChildren(StoresFeature)
     stores.open(str(file))
     desk.until(lambda: bool(started))
     assert started == [["--port", str(port), "--database", str(file)]]

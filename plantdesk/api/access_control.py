@@ -19,14 +19,14 @@ _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IG
 PUBLIC_PATH = "/openapi.json"
 
 
-class Client(NamedTuple):
-    """The sender of an authorized request: its headers, and its token's source (None for a public document)."""
+class AuthorizedRequest(NamedTuple):
+    """The headers of an authorized request, and its token's source (None for a public document)."""
 
     headers: dict[bytes, bytes]
     source: Source | None
 
 
-def authorize(scope: Scope, checker: TokenLookup) -> Client:
+def authorize(scope: Scope, checker: TokenLookup) -> AuthorizedRequest:
     """Return the client of a request. For the thread of `checker`.
 
     Raises HostRefusedError, OriginRefusedError, TokenMissingError, TokenRefusedError, StoreError, in this order.
@@ -38,8 +38,8 @@ def authorize(scope: Scope, checker: TokenLookup) -> Client:
     if b"origin" in headers or headers.get(b"sec-fetch-site", b"none") != b"none":
         raise OriginRefusedError
     if scope["path"] == PUBLIC_PATH and scope["method"] in {"GET", "HEAD"}:
-        return Client(headers, None)
-    return Client(headers, checker.source(_bearer_token(headers)))
+        return AuthorizedRequest(headers, None)
+    return AuthorizedRequest(headers, checker.source(_bearer_token(headers)))
 
 
 def _combined(fields: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

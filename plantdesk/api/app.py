@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from plantdesk.api.access_control import PUBLIC_PATH, Client, authorize
+from plantdesk.api.access_control import PUBLIC_PATH, AuthorizedRequest, authorize
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, ServerIdentity, proof_for
 from plantdesk.api.errors import (
     ClientDisconnectedError,
@@ -60,14 +60,14 @@ class Application:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; the endpoints find its `Client` in the scope."""
+        """Answer one request; the endpoints find its `AuthorizedRequest` in the scope."""
         try:
             scope["client_access"] = authorize(scope, self._checker)
             await self._routes(scope, receive, send)
         except (ClientDisconnectedError, asyncio.CancelledError):  # the server stops, and the client is gone
             pass
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
-            client: Client | None = scope.get("client_access")
+            client: AuthorizedRequest | None = scope.get("client_access")
             source = None if client is None else client.source
             await self._refuse(error, source, scope.get("sent")).response(scope, receive, send)
 
@@ -104,7 +104,7 @@ class OpenApiEndpoint:
         """Send the document."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
-        client: Client = scope["client_access"]
+        client: AuthorizedRequest = scope["client_access"]
         nonce = client.headers.get(NONCE_HEADER.lower().encode(), b"")
         response = Response(self._body, media_type="application/json")
         if _NONCE.fullmatch(nonce):

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from plantdesk.api.access_control import Client
+from plantdesk.api.access_control import AuthorizedRequest
 from plantdesk.api.errors import (
     BodyTooLargeError,
     ClientDisconnectedError,
@@ -27,13 +27,11 @@ from plantdesk.api.limits import SMALL_BODY, ConnectionLimits
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.models import NewPlant, Plant
-from plantdesk.domain.protocols import ServedStore
+from plantdesk.domain.protocols import Outcome, ServedStore
 from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.texts import Text, joined
 from plantdesk.domain.validation import new_plant
-
-Outcome = PlantRow | PlantDeskError
 
 
 class RequestBodies:
@@ -144,7 +142,7 @@ class PlantsEndpoint:
         """Add the plant in the request, and answer when it is durable. Raises PlantDeskError."""
         if scope["method"] != "POST":
             raise MethodNotAllowedError("POST")
-        client: Client = scope["client_access"]
+        client: AuthorizedRequest = scope["client_access"]
         if client.source is None:
             raise TokenMissingError
         _check_content_type(client.headers)

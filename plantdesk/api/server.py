@@ -76,7 +76,7 @@ class Server:
         self._start_lock = threading.Lock()
         self.state: ServerState = Off()
         self._listeners: Listeners[ServerState] = Listeners()
-        self._run: _Run | None = None
+        self._current_run: _ServerRun | None = None
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
         """Call `listener` with the current state, and on the server's thread with each new one.
@@ -97,10 +97,10 @@ class Server:
             if isinstance(self.state, On) and port in {0, self.state.port}:
                 return
             self.stop()
-            run = _Run(lambda run: self._run_server(port, run))
+            run = _ServerRun(lambda run: self._run_server(port, run))
             with self._lock:  # no listener is called before `stop` can find the thread
                 run.thread.start()
-                self._run = run
+                self._current_run = run
                 self.state = Starting(port)  # a listener that is added from now on is not called with Off
 
     def restart_on(self, port: int) -> None:
@@ -115,14 +115,14 @@ class Server:
 
     def wait_until_settled(self, timeout: float | None = None) -> ServerState:
         """Wait until the start has succeeded or failed, and return the state."""
-        run = self._run
+        run = self._current_run
         if run is not None:
             run.settled.wait(timeout)
         return self.state
 
     def stop(self) -> None:
         """Stop the server and wait for its end, a few seconds at most. Does nothing when it is off."""
-        run = self._run
+        run = self._current_run
         if run is None:
             return
         run.stopping.set()
@@ -140,7 +140,7 @@ class Server:
             is_same = other.database == self._location.url
             raise PortOfPlantDeskError(port, error.free_port, other.database, is_same=is_same) from error
 
-    def _run_server(self, port: int, run: _Run) -> None:
+    def _run_server(self, port: int, run: _ServerRun) -> None:
         """Start the server, monitor it, and stop it; report a failure as `Failed`."""
         with self._lock:
             self._listeners.notify(self.state)
@@ -153,7 +153,7 @@ class Server:
         finally:
             run.settled.set()
 
-    def _serve(self, port: int, run: _Run) -> None:
+    def _serve(self, port: int, run: _ServerRun) -> None:
         with ExitStack() as stack:
             sockets = [stack.enter_context(listener) for listener in self._listen(port)]
             identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
@@ -168,7 +168,7 @@ class Server:
             stack.callback(announcement.close)
             self._monitor(identity, announcement, run)
 
-    def _monitor(self, identity: ServerIdentity, announcement: Announcement, run: _Run) -> None:
+    def _monitor(self, identity: ServerIdentity, announcement: Announcement, run: _ServerRun) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():
@@ -190,10 +190,10 @@ class Server:
             self._listeners.notify(state)
 
 
-class _Run:
+class _ServerRun:
     """One run of the server: `stopping` requests its end, `settled` is set when its start has succeeded or failed."""
 
-    def __init__(self, target: Callable[[_Run], None]) -> None:
+    def __init__(self, target: Callable[[_ServerRun], None]) -> None:
         self.stopping = threading.Event()
         self.settled = threading.Event()
         self.thread = threading.Thread(target=target, args=(self,), name="server", daemon=True)

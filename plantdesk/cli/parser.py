@@ -17,10 +17,6 @@ from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.texts import Text, printable
 from plantdesk.platform import output
 
-if TYPE_CHECKING:
-    pass
-
-
 _MAX_WAIT = 86_400
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 

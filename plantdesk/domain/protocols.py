@@ -37,7 +37,7 @@ class PlantReader(Protocol):
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
-        """Return the existing plants of `ids`, by id."""
+        """Return the existing plants of `ids`, by id, in the order of `ids`."""
 
     def shortened_rows(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
         """Return the plants of `ids` as `rows` does, without notes, and with texts cut to `longest` characters."""
@@ -221,6 +221,12 @@ class PlantImport(Protocol):
         """Discard the collected rows."""
 
 
+#: A plant to add, and where it comes from.
+Entry = tuple[NewPlant, Source]
+#: The result of an entry: the plant's row, or why it was refused.
+Outcome = PlantRow | PlantDeskError
+
+
 class ServedStore(Protocol):
     """A store, as far as the API needs it: a PlantStore, or a substitute while none is open. For any thread."""
 
@@ -228,9 +234,7 @@ class ServedStore(Protocol):
     def tokens(self) -> ServedTokens:
         """The tokens of the store."""
 
-    def add_each(
-        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
-    ) -> None:
+    def add_each(self, entries: Sequence[Entry], done: Callable[[list[Outcome]], None]) -> None:
         """Add several independent plants in one commit, then call `done` with the outcome of each, in the same order.
 
         `done` is called once, on a thread of the store (on this one if the store is closed), and must return soon.

@@ -84,7 +84,7 @@ def _field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
         case "from:":
             return _source(value)
         case "added:":
-            return _days(value.lower())
+            return _parse_added_on(value.lower())
     return _ids(value)
 
 
@@ -95,7 +95,8 @@ def _source(value: str) -> AddedBy | None:
     return AddedBy(label=value) if value else None
 
 
-def _days(value: str) -> AddedOn | None:
+def _parse_added_on(value: str) -> AddedOn | None:
+    """Return the days that a value of `added:` means; None if it means none."""
     if value in _DAYS:
         return AddedOn(*_DAYS[value])
     last_days = _LAST_DAYS.fullmatch(value)

@@ -18,7 +18,7 @@ from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, SamePlantE
 from plantdesk.domain.history import Change
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.models import NewPlant, Plant
-from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.protocols import Outcome, PlantStore
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.texts import Text
 from plantdesk.store.automatic_backups import begin_backups
@@ -28,7 +28,7 @@ from plantdesk.store.reader import StoreReader
 from plantdesk.store.rows import stored_source
 from plantdesk.store.tokens import StoreTokens
 from plantdesk.store.undo import redo, undo
-from plantdesk.store.write_queue import AddJob, Done, Entries, WriteJob, WriteQueue, running_future
+from plantdesk.store.write_queue import AddJob, Entries, OutcomesReceiver, WriteJob, WriteQueue, running_future
 
 _Result = TypeVar("_Result")
 _log = logging.getLogger(__name__)
@@ -40,12 +40,12 @@ class AddResult(NamedTuple):
     Only a shared store numbers commits, and only those that have added plants have a number.
     """
 
-    outcomes: list[PlantRow | PlantDeskError]
+    outcomes: list[Outcome]
     added: tuple[PlantRow, ...] = ()
     position: int | None = None
 
 
-def outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantRow | PlantDeskError:
+def outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> Outcome:
     """Return the outcome for a plant with the id of `owner`: a program may add the same plant again."""
     refusal = id_taken(owner, plant.name, plant.tag)
     if not isinstance(refusal, SamePlantError) or source.kind is SourceKind.FORM:
@@ -53,7 +53,7 @@ def outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantR
     return owner._replace(source=owner.source.without_token())  # as it is read; it may be of the same group
 
 
-class Health:
+class WriteHealth:
     """Reports when writes begin to fail, fail for another reason, and succeed again. Belongs to the writer thread."""
 
     def __init__(self, notify: Callable[[StoreError | None], None]) -> None:
@@ -76,7 +76,7 @@ class WriterThread(ABC):
     """
 
     def __init__(self, report_health: Callable[[StoreError | None], None]) -> None:
-        self._health = Health(report_health)
+        self._health = WriteHealth(report_health)
         self._queue = WriteQueue()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
 
@@ -89,7 +89,7 @@ class WriterThread(ABC):
         """What keeps the store from being written to, as far as is known. Any thread may ask."""
         return self._health.error
 
-    def add(self, entries: Entries, done: Done) -> None:
+    def add(self, entries: Entries, done: OutcomesReceiver) -> None:
         """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
         self._queue.put(AddJob(entries, done))
 
@@ -111,20 +111,22 @@ class WriterThread(ABC):
         """Do the jobs of the queue until it ends; never raise."""
 
     @abstractmethod
-    def _add_together(self, entries: Entries) -> AddResult:
+    def _add_in_transaction(self, entries: Entries) -> AddResult:
         """Add plants in one transaction. Raises PlantDeskError if none was added."""
 
-    def _add_group(self, group: Sequence[AddJob]) -> AddResult:
-        added = self._add([entry for job in group for entry in job.entries])
+    def _add_jobs(self, group: Sequence[AddJob]) -> AddResult:
+        """Add the plants of several jobs together, and give each job its outcomes."""
+        added = self._add_or_split([entry for job in group for entry in job.entries])
         start = 0
         for job in group:
             job.resolve(added.outcomes[start : start + len(job.entries)])
             start += len(job.entries)
         return added
 
-    def _add(self, entries: Entries) -> AddResult:
+    def _add_or_split(self, entries: Entries) -> AddResult:
+        """Add plants together; if a defect prevents that, one by one, so that only the plant at fault fails."""
         try:
-            return self._add_together(entries)
+            return self._add_in_transaction(entries)
         except PlantDeskError as error:
             return AddResult([error] * len(entries))
         except MemoryError:
@@ -136,7 +138,7 @@ class WriterThread(ABC):
                 failure = PlantDeskError(message)
                 failure.__cause__ = error
                 return AddResult([failure])
-        results = [self._add([entry]) for entry in entries]
+        results = [self._add_or_split([entry]) for entry in entries]
         outcomes = [outcome for result in results for outcome in result.outcomes]
         added = tuple(row for result in results for row in result.added)
         positions = [result.position for result in results if result.position is not None]
@@ -190,7 +192,7 @@ class BaseStore(PlantStore):
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         added: Future[PlantRow] = running_future()
 
-        def resolve(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
+        def resolve(outcomes: Sequence[Outcome]) -> None:
             (outcome,) = outcomes
             if isinstance(outcome, PlantDeskError):
                 added.set_exception(outcome)
@@ -201,7 +203,7 @@ class BaseStore(PlantStore):
         return added
 
     @override
-    def add_each(self, entries: Entries, done: Done) -> None:
+    def add_each(self, entries: Entries, done: OutcomesReceiver) -> None:
         self._writer.add(entries, done)
 
     @override

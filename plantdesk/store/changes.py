@@ -57,7 +57,7 @@ def make_change(
     """
     if any(map(_may_be_large, edits)):
         writer.allow_long_statements()
-    ids = _ids_of([edit.id for edit in edits if isinstance(edit, Insert)], writer)
+    ids = _assigned_ids([edit.id for edit in edits if isinstance(edit, Insert)], writer)
     next_ids = iter(ids)
     skipped: set[int] = set()
     for edit in edits:
@@ -87,7 +87,7 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
     return PlantRow(plant_id, fields.name, fields.tag, rows[0][0], source, version=-seq)
 
 
-def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
+def _assigned_ids(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
     requested_ids = [plant_id for plant_id in requested if plant_id is not None]
     if len(requested_ids) == len(requested):
         return requested_ids
@@ -107,7 +107,7 @@ def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
         case Update():
             _update(writer, edit)
         case Delete():
-            _current(writer, edit.id, edit.version, edit.name)
+            _unchanged_plant(writer, edit.id, edit.version, edit.name)
             writer.delete(PLANT.c.id == edit.id)
         case SetTag():
             _set_tag(writer, edit)
@@ -134,14 +134,15 @@ def _insert(writer: ChangeWriter, edit: Insert, plant_id: int, source: Source) -
 
 
 def _update(writer: ChangeWriter, edit: Update) -> None:
-    row = _current(writer, edit.seen.id, edit.seen.version, edit.seen.name)
+    row = _unchanged_plant(writer, edit.seen.id, edit.seen.version, edit.seen.name)
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
     writer.database.check_storable(edit.name, edit.tag, edit.note)
     writer.change(PLANT.c.id == row.id, _texts(edit.name, edit.tag, edit.note))
 
 
-def _current(writer: ChangeWriter, plant_id: int, version: int, name: str) -> PlantRow:
+def _unchanged_plant(writer: ChangeWriter, plant_id: int, version: int, name: str) -> PlantRow:
+    """Return a plant that still has `version`. Raises EditConflictError, with `name`, for any other."""
     row = row_by_id(writer.runner, plant_id)
     if row is None or row.version != version:
         raise EditConflictError(name, row)
@@ -193,9 +194,9 @@ def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
     since = None if edit.since is None else EventPosition.parse(edit.since)
     writer.database.prepare_table(writer.runner, _REWRITTEN)
     for page in _pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
-        _add(writer, list(rewritten_plants(edit.rule, page, edit.leave)))
+        _insert_rewritten(writer, list(rewritten_plants(edit.rule, page, edit.leave)))
     skipped = set[int]() if since is None else _leave_changed(writer, since)
-    _write(writer)
+    _apply_rewritten(writer)
     return skipped
 
 
@@ -205,8 +206,8 @@ def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
         writer.database.prepare_table(writer.runner, table)
     for deleted, kept in merge_pages(*edit, partial(rows_by_id, writer.runner)):
         writer.database.insert_rows(writer.runner, _DELETED, ((each,) for each in deleted))
-        _add(writer, kept)
-    _write(writer)
+        _insert_rewritten(writer, kept)
+    _apply_rewritten(writer)
     writer.database.analyze(writer.runner, _DELETED)
     writer.delete(is_in(_DELETED))
 
@@ -223,7 +224,7 @@ def _pages(writer: ChangeWriter, table: sa.Table) -> Iterator[Sequence[Any]]:
         page = writer.runner.run(plants.where(chosen > page[-1][0])).all()
 
 
-def _add(writer: ChangeWriter, contents: Sequence[PlantContent]) -> None:
+def _insert_rewritten(writer: ChangeWriter, contents: Sequence[PlantContent]) -> None:
     writer.database.check_storable(*(text for _, *texts in contents for text in texts))
     rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in contents)
     writer.database.insert_rows(writer.runner, _REWRITTEN, rows)
@@ -240,7 +241,7 @@ def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
     return changed
 
 
-def _write(writer: ChangeWriter) -> None:
+def _apply_rewritten(writer: ChangeWriter) -> None:
     writer.database.analyze(writer.runner, _REWRITTEN)
     new = _REWRITTEN.c
     writer.change(PLANT.c.id == new.id, {each: new[each] for each in TEXTS})

@@ -27,7 +27,7 @@ def rows_of(table: sa.Table) -> str:
     return f"SELECT {columns} FROM {table.name} ORDER BY {keys}"
 
 
-def transfer(
+def copy_rows(
     source: StoreRows,
     insert: Callable[[sa.Table, Iterator[Row]], object],
     read: Callable[[sa.Table], Iterator[Row]],
@@ -35,20 +35,22 @@ def transfer(
 ) -> Copied:
     """Insert all rows of `source` into empty tables, `read` them again and compare them. Raises CopyDiffersError."""
     report = _Report(2 * source.count_rows(), progress)
-    checked = {table.name: _Checked(report) for table in TABLES}
+    checked = {table.name: _RowDigest(report) for table in TABLES}
     for table in TABLES:
-        insert(table, checked[table.name].passed(source.rows(table)))
+        insert(table, checked[table.name].counted(source.rows(table)))
     for table in TABLES:
-        written = _Checked(report)
-        for _ in written.passed(read(table)):
+        written = _RowDigest(report)
+        for _ in written.counted(read(table)):
             pass
-        if written.result != checked[table.name].result:
+        if written.count_and_digest != checked[table.name].count_and_digest:
             raise CopyDiffersError
-    whole = hashlib.sha256("".join(each.result[1] for each in checked.values()).encode())
+    whole = hashlib.sha256("".join(each.count_and_digest[1] for each in checked.values()).encode())
     return Copied({name: each.rows for name, each in checked.items()}, whole.hexdigest())
 
 
 class _Report:
+    """Reports progress as the fraction of rows that are done."""
+
     def __init__(self, rows: int, progress: Progress | None) -> None:
         self._rows = max(rows, 1)
         self._progress = progress
@@ -60,8 +62,8 @@ class _Report:
             self._progress(min(self._done / self._rows, 1.0))
 
 
-class _Checked:
-    """Counts rows, and computes their digest, as they are iterated."""
+class _RowDigest:
+    """The number and the digest of rows."""
 
     def __init__(self, report: _Report) -> None:
         self.rows = 0
@@ -69,10 +71,11 @@ class _Checked:
         self._report = report
 
     @property
-    def result(self) -> tuple[int, str]:
+    def count_and_digest(self) -> tuple[int, str]:
         return self.rows, self._digest.hexdigest()
 
-    def passed(self, rows: Iterator[Row]) -> Iterator[Row]:
+    def counted(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield `rows`; count and digest them."""
         while page := tuple(islice(rows, _PAGE)):
             self._digest.update(repr(page).encode("utf-8", "surrogatepass"))
             self.rows += len(page)

@@ -27,7 +27,7 @@ def version_of(change: sa.ColumnElement[int], seq: sa.ColumnElement[int]) -> sa.
 
 
 VERSION = version_of(PLANT.c.change, PLANT.c.seq)
-#: The same for statements in SQL.
+#: `VERSION` as text, for statements that SQLAlchemy does not build.
 VERSION_SQL = str(VERSION.compile(compile_kwargs={"literal_binds": True}))
 
 

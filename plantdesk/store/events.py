@@ -63,6 +63,8 @@ _IDENTITY_LENGTH = 12
 
 
 class _ChangedPlant(NamedTuple):
+    """A before-image with its change, and the version that the plant has now; None if it is gone."""
+
     change: int
     plant_id: int
     seq: int | None
@@ -197,6 +199,8 @@ class _Page:
 
 
 class _ChangeRow(NamedTuple):
+    """One event of a change, and the `seq` up to which plants were added before its end."""
+
     kind: EventKind
     plant: PlantContent | None
     end: int

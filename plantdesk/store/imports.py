@@ -110,7 +110,7 @@ class StoreImport(PlantImport, ABC):
         self._lock = threading.Lock()
         self._is_cancelled = False
         #: The connection that is used just now.
-        self._at_work: Any = None
+        self._busy_connection: Any = None
         self._rows = 0
         for table in (_GIVEN, *_COMPARED):
             runner.run(CreateTable(table))
@@ -130,7 +130,7 @@ class StoreImport(PlantImport, ABC):
         _, _, _, *texts = columns = [*zip(*rows, strict=True)]
         self._runner.database.check_storable(*chain.from_iterable(texts))
         places = range(self._rows + 1, self._rows + 1 + len(rows))
-        with self._work() as runner:
+        with self._table_access() as runner:
             runner.database.insert_rows(runner, _GIVEN, zip(places, *columns, *map(searched_all, texts), strict=True))
         self._rows += len(rows)
 
@@ -138,7 +138,7 @@ class StoreImport(PlantImport, ABC):
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
         self._on_conflict = on_conflict
         self._fields = [each for each in ("name", "tag", "note") if each in {"name", *fields}]
-        with self._work() as runner:
+        with self._table_access() as runner:
             state = runner.database.state(runner)
             runner.database.analyze(runner, _GIVEN)
             for statement in _comparison(on_conflict, self._fields):
@@ -154,7 +154,7 @@ class StoreImport(PlantImport, ABC):
     def conflicts(self) -> Iterator[ImportConflict]:
         rows: Sequence[Sequence[Any]] = [(0,)]
         while rows:
-            with self._work() as runner:
+            with self._table_access() as runner:
                 rows = runner.run(_CONFLICTS.where(_KNOWN_ROW.place > rows[-1][0])).all()
             for _, *values, owner, file, line in rows:
                 yield ImportConflict(ImportRow(*values), owner, None if file is None else RowPosition(file, line))
@@ -176,31 +176,31 @@ class StoreImport(PlantImport, ABC):
     def cancel(self) -> None:
         with self._lock:
             self._is_cancelled = True
-            if self._at_work is not None:
-                self._at_work.interrupt()
+            if self._busy_connection is not None:
+                self._busy_connection.interrupt()
 
     @contextmanager
-    def _work(self) -> Iterator[Runner]:
+    def _table_access(self) -> Iterator[Runner]:
         """Use the tables, which takes no lock of the store."""
-        with self._using(self._runner.driver), self._transaction():
+        with self._interruptible(self._runner.driver), self._transaction():
             yield self._runner
 
     @contextmanager
-    def _using(self, connection: object) -> Iterator[None]:
+    def _interruptible(self, connection: object) -> Iterator[None]:
         """Let `cancel` interrupt a connection. Raises InterruptedError."""
         with self._lock:
-            self._check()
-            self._at_work = connection
+            self._raise_if_cancelled()
+            self._busy_connection = connection
         try:
             yield
         except StoreError:
-            self._check()  # then this is what interrupted it
+            self._raise_if_cancelled()  # then this is what interrupted it
             raise
         finally:
             with self._lock:
-                self._at_work = None
+                self._busy_connection = None
 
-    def _check(self) -> None:
+    def _raise_if_cancelled(self) -> None:
         if self._is_cancelled:
             raise InterruptedError
 
@@ -209,14 +209,14 @@ class StoreImport(PlantImport, ABC):
     def _change(self, label: str, progress: Progress | None, writer: ChangeWriter) -> Applied:
         runner = writer.runner
         state = runner.database.state(runner)
-        if state != self._state and runner.run(_touched(self._state)).first() is not None:
+        if state != self._state and runner.run(_changed_since(self._state)).first() is not None:
             raise StaleError
         source = add_source(runner, SourceKind.IMPORT, label)
         self._insert(writer, source, progress)
         if self._on_conflict is OnConflict.REPLACE:
             values = {column: _ROW[column] for each in self._fields for column in (each, f"searched_{each}")}
             writer.change(sa.and_(PLANT.c.id == _REPLACING.c.id, _ROW.place == _REPLACING.c.place), values)
-        self._check()
+        self._raise_if_cancelled()
         return Applied(writer.record(source, ChangeKind.IMPORT, {"file": parameter(label)}))
 
     def _insert(self, writer: ChangeWriter, source: Source, progress: Progress | None) -> None:
@@ -285,7 +285,7 @@ def _differs(other: sa.FromClause, fields: Collection[str]) -> sa.ColumnElement[
     return sa.or_(*(other.c[each].is_distinct_from(_ROW[each]) for each in fields))
 
 
-def _touched(since: StoreState) -> sa.Select[Any]:
+def _changed_since(since: StoreState) -> sa.Select[Any]:
     """Return the query for a row with the id of a plant that was added or changed after a state of the store."""
     plants = sa.select(PLANT.c.id).where(PLANT.c.seq > since.seq)
     images = sa.select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)

@@ -124,8 +124,8 @@ class _Undo:
         self._undone = undone
         self._number = sa.literal(writer.number, PLANT.c.change.type)
         self._is_former = UNDONE.c.change == undone.number
-        #: The before-images that the undo brings back.
         own = sa.and_(UNDO.c.plant_id == UNDONE.c.plant_id, UNDO.c.change == writer.number)
+        #: The ids of deleted plants that the undo has brought back.
         self._back = sa.select(UNDONE.c.plant_id).join(UNDO, own).where(self._is_former, UNDONE.c.seq.is_not(None))
         other = PLANT.alias("other")
         same = (sa.func.coalesce(other.c[each], "") == sa.func.coalesce(UNDONE.c[each], "") for each in TEXTS[:3])

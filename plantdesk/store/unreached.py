@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.models import NewPlant
-from plantdesk.domain.records import PlantRow, Source
+from plantdesk.domain.protocols import Entry, Outcome
+from plantdesk.domain.records import Source
 
 
 class UnreachedStore:
@@ -36,9 +36,7 @@ class UnreachedStore:
         failed.set_exception(self.reason)
         return failed
 
-    def add_each(
-        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
-    ) -> None:
+    def add_each(self, entries: Sequence[Entry], done: Callable[[list[Outcome]], None]) -> None:
         """Fail with the reason."""
         done([self.reason] * len(entries))
 

@@ -13,12 +13,11 @@ from queue import Empty
 from typing import Any, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, StoreClosedError
-from plantdesk.domain.models import NewPlant
-from plantdesk.domain.records import PlantRow, Source
+from plantdesk.domain.protocols import Entry, Outcome
 from plantdesk.store.change_writer import ChangeWriter
 
-Entries = Sequence[tuple[NewPlant, Source]]
-Done = Callable[[list[PlantRow | PlantDeskError]], None]
+Entries = Sequence[Entry]
+OutcomesReceiver = Callable[[list[Outcome]], None]
 
 _log = logging.getLogger(__name__)
 
@@ -37,13 +36,13 @@ class AddJob(NamedTuple):
     """Plants of one caller, to share a transaction with those of others."""
 
     entries: Entries
-    done: Done
+    done: OutcomesReceiver
 
     def fail(self, error: PlantDeskError) -> None:
         """Pass on that none was added."""
         self.resolve([error] * len(self.entries))
 
-    def resolve(self, outcomes: list[PlantRow | PlantDeskError]) -> None:
+    def resolve(self, outcomes: list[Outcome]) -> None:
         """Pass on the outcome of each entry."""
         try:
             self.done(outcomes)

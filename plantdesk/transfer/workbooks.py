@@ -29,7 +29,7 @@ from plantdesk.transfer.text import FileError
 #: Unpacked bytes of a part other than a sheet and the shared texts.
 _MAX_PART = 16 * 1024 * 1024
 #: Unpacked bytes of all parts.
-_MAX_ALL = 4 * 1024**3
+_MAX_UNPACKED_BYTES = 4 * 1024**3
 _MAX_PARTS = 10_000
 #: Unpacked bytes above which the ratio of packing is limited.
 _MIN_BOMB = 64 * 1024 * 1024
@@ -71,7 +71,7 @@ _NO_VALUE = Text(
 _MAX_ROWS = 1_048_576
 _MAX_COLUMNS = 16_384
 #: Characters that a cell adds to the size of a batch.
-_CELL = 10
+_CELL_OVERHEAD = 10
 #: The exceptions that reading a damaged workbook, or another file, may raise.
 _MALFORMED = (
     zipfile.BadZipFile,
@@ -85,9 +85,9 @@ _MALFORMED = (
     RuntimeError,  # a password
 )
 #: The first bytes of a workbook.
-_ZIP = b"PK\x03\x04"
+_ZIP_SIGNATURE = b"PK\x03\x04"
 #: The first bytes of an old or encrypted workbook.
-_OLD = b"\xd0\xcf\x11\xe0"
+_XLS_SIGNATURE = b"\xd0\xcf\x11\xe0"
 _DIGITS = "0123456789"
 
 
@@ -103,7 +103,7 @@ class _Parts:
         unpacked = sum(info.file_size for info in infos)
         packed = sum(info.compress_size for info in infos)
         is_bomb = unpacked > _MIN_BOMB and unpacked > _MAX_RATIO * max(packed, 1)
-        if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
+        if is_bomb or unpacked > _MAX_UNPACKED_BYTES or len(infos) > _MAX_PARTS:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
         self._infos = {info.filename.replace("\\", "/").lower(): info for info in infos}
         self._fraction = size / max(unpacked, 1)
@@ -302,7 +302,7 @@ class WorkbookTable:
             begin = [*itertools.islice(rows, 1)]
             if not begin:
                 raise FileError(self._name, Text("Its first sheet is empty."))
-            yield from batched((row, _CELL * len(row.cells)) for row in itertools.chain(begin, rows))
+            yield from batched((row, _CELL_OVERHEAD * len(row.cells)) for row in itertools.chain(begin, rows))
             self.other_tables = sum(map(self._has_rows, others))
             self._texts.clear()  # an import keeps the table to its end
 
@@ -409,12 +409,12 @@ def _check_begin(stream: IO[bytes], name: str) -> None:
     stream.seek(0)
     begin = stream.read(4)
     stream.seek(0)
-    if begin == _OLD:
+    if begin == _XLS_SIGNATURE:
         reason = Text("It has a password, or is an old workbook (.xls). Save it as .xlsx without a password.")
         raise FileError(name, reason)
     if not begin:
         raise FileError(name, Text("It is empty (0 bytes), not an Excel workbook. Save it or copy it again."))
-    if begin != _ZIP:
+    if begin != _ZIP_SIGNATURE:
         raise FileError(name, Text("It is not an Excel workbook (.xlsx)."))
 
 

@@ -159,16 +159,17 @@ class UndoStack(QObject):
         elif self.next_redo is not None:
             self._start(self.next_redo, self._redoable, self._undoable)
 
-    def _start(self, change: Step, source: list[Step], target: list[Step]) -> None:
-        if isinstance(change, DiscardedPlants):
-            source.remove(change)
-            change.restore()
+    def _start(self, step: Step, source: list[Step], target: list[Step]) -> None:
+        """Undo `step`, the last of `source`, in the store, and put its inverse on `target`; one at a time."""
+        if isinstance(step, DiscardedPlants):
+            source.remove(step)
+            step.restore()
             self.changed.emit()
             return
         if self._store is None or self.is_busy:
             return
         self.is_busy = True
-        source.remove(change)
+        source.remove(step)
         self.changed.emit()
         is_redo = target is self._undoable
         self.started.emit(is_redo)
@@ -187,11 +188,11 @@ class UndoStack(QObject):
                 self.is_busy = False
                 self._requests.clear()
                 if isinstance(error, StoreError) and not error.may_have_committed:
-                    source.append(change)  # the store may be able to undo it later
+                    source.append(step)  # the store may be able to undo it later
                 self.changed.emit()
-                self.failed.emit(_named_after(error, change, is_redo=is_redo))
+                self.failed.emit(_named_after(error, step, is_redo=is_redo))
 
-        self._bridge.follow(self, _undo_in_store(store, change), finish, fail)
+        self._bridge.follow(self, _undo_in_store(store, step), finish, fail)
 
 
 def _named_after(error: Exception, step: Step, *, is_redo: bool) -> Exception:

@@ -11,40 +11,40 @@ from PySide6.QtWidgets import QStatusBar
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
-from plantdesk.ui.api_access.feature import ApiAccess
+from plantdesk.ui.api_access.feature import ApiAccessFeature
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
-from plantdesk.ui.card.feature import Card
-from plantdesk.ui.cleanup.feature import CleanUp
+from plantdesk.ui.card.feature import CardFeature
+from plantdesk.ui.cleanup.feature import CleanUpFeature
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
-from plantdesk.ui.history.feature import History
-from plantdesk.ui.labels.feature import Labels
+from plantdesk.ui.history.feature import HistoryFeature
+from plantdesk.ui.labels.feature import LabelsFeature
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
-from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.feature import PlantsFeature
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.feature import SettingsFeature
 from plantdesk.ui.settings.layout import SettingCommands
-from plantdesk.ui.shared_store.feature import SharedStore
-from plantdesk.ui.sidebar.feature import Sidebar
+from plantdesk.ui.shared_store.feature import SharedStoreFeature
+from plantdesk.ui.sidebar.feature import SidebarFeature
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.transfer.feature import Transfer
-from plantdesk.ui.transfer.samples import Samples
+from plantdesk.ui.transfer.feature import TransferFeature
+from plantdesk.ui.transfer.samples import SamplesFeature
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from plantdesk.ui.window.backups import BackupController
+from plantdesk.ui.window.backups import BackupsFeature
 from plantdesk.ui.window.commands import EditCommands, HelpCommands, WindowCommands
-from plantdesk.ui.window.known_names import NameLists
+from plantdesk.ui.window.known_names import KnownNamesFeature
 from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
-from plantdesk.ui.window.stores import Stores
-from plantdesk.ui.window.tray import Tray
+from plantdesk.ui.window.stores import StoresFeature
+from plantdesk.ui.window.tray import TrayFeature
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side except the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
@@ -129,24 +129,24 @@ class Workspace(Page):
         """
         context = self._context
         window = self._window
-        self._plants = plants = Plants(context)
-        self._api = ApiAccess(context, server)
-        self._backups = BackupController(context)
-        self._sidebar = Sidebar(context)
-        self._card = Card(context, plants)
-        self._transfer = Transfer(context, plants)
-        self._samples = Samples(context)
-        self._stores = Stores(context)
-        self._labels = Labels(context, plants)
+        self._plants = plants = PlantsFeature(context)
+        self._api = ApiAccessFeature(context, server)
+        self._backups = BackupsFeature(context)
+        self._sidebar = SidebarFeature(context)
+        self._card = CardFeature(context, plants)
+        self._transfer = TransferFeature(context, plants)
+        self._samples = SamplesFeature(context)
+        self._stores = StoresFeature(context)
+        self._labels = LabelsFeature(context, plants)
         self._edit = EditCommands(context)
-        self._shared = SharedStore(context)
-        self._history = History(context)
+        self._shared = SharedStoreFeature(context)
+        self._history = HistoryFeature(context)
         self._help = HelpCommands(context)
         self._defect_notice = DefectNotice(context)
-        self._tray = Tray(context, window, server)
-        self._clean_up = CleanUp(context, plants)
+        self._tray = TrayFeature(context, window, server)
+        self._clean_up = CleanUpFeature(context, plants)
         self._settings = SettingsFeature(context, server, self._setting_commands())
-        name_lists = NameLists(context)
+        name_lists = KnownNamesFeature(context)
         window_commands = WindowCommands(context, window)
         self._store_notice = StoreNotice(context)
         self._version_notice = VersionNotice(context)

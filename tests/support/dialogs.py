@@ -28,7 +28,7 @@ from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.single_window import StuckWindowError
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.export import ExportDialog
-from plantdesk.ui.transfer.feature import Transfer
+from plantdesk.ui.transfer.feature import TransferFeature
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.containers import CollapsibleHeader
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -130,7 +130,7 @@ class Dialogs:
     def _import(self) -> QDialog:
         file = self._folder / "plants-2026.csv"
         file.write_text(_CSV, encoding="utf-8")
-        transfer = self.desk.window.findChild(Transfer)
+        transfer = self.desk.window.findChild(TransferFeature)
         assert transfer is not None
         transfer.import_files([file])
         dialog = self._visible(ImportDialog)

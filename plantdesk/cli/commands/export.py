@@ -44,14 +44,14 @@ def labels(options: argparse.Namespace) -> int:
     from plantdesk.platform import display
 
     display.use_offscreen()
-    from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
+    from plantdesk.ui.labels.painting import SHEETS, LabelContent, LabelJob, write_pdf
 
     sheets = [sheet for sheet in SHEETS if options.sheet.casefold() in sheet.name.casefold()]
     if not sheets:
         names = "; ".join(sheet.name for sheet in SHEETS)
         options.parser.error(Text("there is no sheet “{sheet}”; known are: {names}", sheet=options.sheet, names=names))
     sheet = sheets[0]
-    content = Content(tag=not options.line, id=not options.line, line=options.line)
+    content = LabelContent(tag=not options.line, id=not options.line, line=options.line)
     if content.unknown_field:
         known = Text("{field} is not known in --line; it may have {{name}}, {{tag}}, {{id}} and {{note}}")
         options.parser.error(known.filled(field=content.unknown_field))
@@ -61,7 +61,7 @@ def labels(options: argparse.Namespace) -> int:
         rows = _selected_rows(options)
         if not rows:
             raise PlantDeskError(Text("No plant is selected, so no labels were written."))
-        job = Job(sheet, rows, content, options.start - 1)
+        job = LabelJob(sheet, rows, content, options.start - 1)
         write_pdf(options.file, job)
     count = "1 label" if len(rows) == 1 else f"{len(rows):,} labels"
     output.report(f"Wrote {count} on {'1 sheet' if job.pages == 1 else f'{job.pages:,} sheets'}, {sheet.name}.")

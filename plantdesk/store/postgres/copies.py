@@ -32,7 +32,7 @@ from plantdesk.domain.locations import (
 )
 from plantdesk.domain.records import Source
 from plantdesk.platform import paths
-from plantdesk.store.copies import rows_of, transfer
+from plantdesk.store.copies import copy_rows, rows_of
 from plantdesk.store.database import StoreState
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG_TIMEOUT, READER, Connection, connect, execute
@@ -96,7 +96,7 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, writer
     )  # made at the end in a fraction of the time
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, partial(DATABASE.insert_rows, writer.runner), partial(_rows, connection), progress)
+        copied = copy_rows(source, partial(DATABASE.insert_rows, writer.runner), partial(_rows, connection), progress)
     except errors.IntegrityError as error:
         raise CopyRefusedError from error
     for table in ("source", "token"):

@@ -85,7 +85,7 @@ class PostgresWriter(WriterThread):
         try:
             while (job := self._next_job()) is not None:
                 if isinstance(job, AddJob):
-                    self._report_added(self._add_group(self._queue.group(job)))
+                    self._report_added(self._add_jobs(self._queue.group(job)))
                 elif isinstance(job, WriteJob):
                     self._write(job)
                 else:
@@ -116,7 +116,7 @@ class PostgresWriter(WriterThread):
                 self._quietly(lambda: self._publish(changes))
 
     @override
-    def _add_together(self, entries: Entries) -> AddResult:
+    def _add_in_transaction(self, entries: Entries) -> AddResult:
         return self._watched(lambda: self._transactions.add(entries))
 
     def _write(self, job: WriteJob) -> None:
@@ -291,7 +291,7 @@ class PostgresImport(StoreImport):
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         connection = self._runner.driver
         try:
-            with self._using(connection), translate_errors():
+            with self._interruptible(connection), translate_errors():
                 applied = self._transactions.write(step)
                 with suppress(psycopg.Error):  # it is only for the plans of later queries
                     connection.execute("ANALYZE plant, before_image")

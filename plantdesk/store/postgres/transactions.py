@@ -20,9 +20,10 @@ import psycopg
 import sqlalchemy as sa
 from typing_extensions import override
 
-from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, TokenRefusedError, TokenUsedUpError
+from plantdesk.domain.errors import SamePlantError, StoreError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import Entry, Outcome
 from plantdesk.domain.records import Changes, PlantRow, Source
 from plantdesk.domain.texts import Text
 from plantdesk.store.base import AddResult, outcome_of_taken
@@ -52,9 +53,8 @@ from plantdesk.store.postgres.schema import VERSION_COLUMNS, TablesVersion, chec
 from plantdesk.store.rows import changes_since, row_of
 
 _Result = TypeVar("_Result")
-Entry = tuple[NewPlant, Source]
 #: The outcomes that are known of several plants, by their index.
-_Known = dict[int, PlantRow | PlantDeskError]
+_Known = dict[int, Outcome]
 
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT = 2.0
@@ -256,7 +256,7 @@ class PostgresTransactions:
         connection = self._open_to_write()
         try:
             with translate_errors(self._address):
-                found = _add_group(connection, entries, key, self._address.desk)
+                found = _insert_entries(connection, entries, key, self._address.desk)
                 return dict(enumerate(found.outcomes)), found.added, found.position
         except Exception:
             if _roll_back(connection):
@@ -271,7 +271,7 @@ class PostgresTransactions:
             raise
         return {**rows}, tuple(rows.values()), position
 
-    def _accept_late_answer(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
+    def _accept_late_answer(self, outcome: Outcome) -> Outcome:
         """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
         row = outcome.owner if isinstance(outcome, SamePlantError) else outcome
         if isinstance(row, PlantRow) and row.id in self._unknown:
@@ -284,7 +284,7 @@ class PostgresTransactions:
 
         It runs once more if the connection was lost soon and nothing was committed.
         """
-        return self._retry_once(lambda: self._write(action, changes_tokens=changes_tokens))
+        return self._retry_once(lambda: self._write_once(action, changes_tokens=changes_tokens))
 
     def _retry_once(self, step: Callable[[], _Result]) -> _Result:
         """Take a step that has no effect if it fails; repeat it on a new connection if the old one was lost.
@@ -301,7 +301,8 @@ class PostgresTransactions:
                 raise
             return step()
 
-    def _write(self, action: Callable[[PostgresChangeWriter], _Result], *, changes_tokens: bool) -> _Result:
+    def _write_once(self, action: Callable[[PostgresChangeWriter], _Result], *, changes_tokens: bool) -> _Result:
+        """Do `action` in a transaction with the lock on `state`, and commit; an OutcomeUnknownError is `pending`."""
         key = uuid4()
         connection = self._open_to_write()
         try:
@@ -410,9 +411,10 @@ class PostgresTransactions:
 
     def poll(self) -> Changes:
         """Return what was committed since the last call, in one snapshot. Raises StoreError."""
-        return self._retry_once(self._poll)
+        return self._retry_once(self._read_changes)
 
-    def _poll(self) -> Changes:
+    def _read_changes(self) -> Changes:
+        """Read what was committed since the counters `known`, and remember the present ones."""
         known = self.known
         connection = self.open()
         with translate_errors(self._address), snapshot(connection):
@@ -499,7 +501,7 @@ class _Added(NamedTuple):
     owner: Sequence[Any]
 
 
-def _add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> AddResult:
+def _insert_entries(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> AddResult:
     """Add plants of different ids, durably. Raises psycopg.Error; the outcome of a lost connection is open."""
     values = {"plants": _as_json(entries), "key": key, "desk": desk}
     with connection.pipeline():
@@ -544,7 +546,7 @@ def _as_json(entries: Sequence[Entry]) -> str:
     return json.dumps(rows, ensure_ascii=False)
 
 
-def _outcome(entry: Entry, row: _Added) -> PlantRow | PlantDeskError:
+def _outcome(entry: Entry, row: _Added) -> Outcome:
     plant, source = entry
     if row.seq is not None:
         return _new_row(plant, source, row.seq, row.added_at)

@@ -34,7 +34,7 @@ from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import fsync_file, new_file, remove_abandoned, rename_to_free_name, temporary_file
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.copies import TABLES, rows_of, transfer
+from plantdesk.store.copies import TABLES, copy_rows, rows_of
 from plantdesk.store.database import StoreState
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.restoring import difference, exchange, fill_new
@@ -117,7 +117,7 @@ def _fill_rows(connection: sqlite3.Connection, source: StoreRows, progress: Prog
     connection.execute("DELETE FROM source")
     try:
         insert_rows = partial(DATABASE.insert_rows, runner_of(connection))
-        copied = transfer(source, insert_rows, partial(_rows, connection), progress)
+        copied = copy_rows(source, insert_rows, partial(_rows, connection), progress)
     except sqlite3.IntegrityError as error:
         raise CopyRefusedError from error
     connection.execute("UPDATE store SET last_seq = ?, last_id = ?", (source.last_seq, source.last_id))

@@ -23,6 +23,7 @@ from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, StoreReadOnlyError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.models import NewPlant
+from plantdesk.domain.protocols import Outcome
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.platform.atomic_files import temporary_file
 from plantdesk.store.base import AddResult, WriterThread, outcome_of_taken
@@ -62,7 +63,7 @@ def add_group(
     valid = _valid_tokens(connection, sources, now)
     known = _known_plants(connection, {plant.id for plant, _ in entries})
     first = read_counters(connection).seq + 1
-    outcomes: list[PlantRow | PlantDeskError] = []
+    outcomes: list[Outcome] = []
     added: list[PlantRow] = []
     added_by: Counter[Source] = Counter()
     for plant, source in entries:
@@ -92,6 +93,8 @@ def _known_plants(connection: sqlite3.Connection, ids: Collection[int]) -> dict[
 
 
 class _Token(NamedTuple):
+    """The number of plants that a token has added, and may add; None: any number."""
+
     plants_added: int
     max_plants: int | None
 
@@ -199,7 +202,7 @@ class SqliteImport(StoreImport):
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         def action(writer: ChangeWriter) -> Applied:
-            with self._using(writer.runner.driver):
+            with self._interruptible(writer.runner.driver):
                 return step(writer)
 
         written = self._writer.submit(action, attached=self._temporary)

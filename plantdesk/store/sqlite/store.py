@@ -55,7 +55,7 @@ class SqliteWriter(WriterThread):
         try:
             while (job := self._next_job()) is not None:
                 if isinstance(job, AddJob):
-                    self._publish(Changes(self._add_group(self._queue.group(job)).added))
+                    self._publish(Changes(self._add_jobs(self._queue.group(job)).added))
                 elif isinstance(job, WriteJob):
                     self._run_write(job)
                 others_wait = isinstance(job, WriteJob) and not self._queue.is_empty()  # perhaps for seconds
@@ -82,7 +82,7 @@ class SqliteWriter(WriterThread):
                 _log.exception("the store could not be polled")
 
     @override
-    def _add_together(self, entries: Entries) -> AddResult:
+    def _add_in_transaction(self, entries: Entries) -> AddResult:
         refusal = DiskReserveError() if is_low(self._file.path.parent) else None
         with self._transactions.durable() as connection:
             return add_group(connection.sqlite, entries, token_refusal=refusal)

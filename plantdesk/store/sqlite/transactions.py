@@ -27,7 +27,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import Changes
 from plantdesk.domain.texts import Text
-from plantdesk.store.base import Health
+from plantdesk.store.base import WriteHealth
 from plantdesk.store.history import is_prunable, prune
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
@@ -171,7 +171,7 @@ class WriteConnection:
         checkpoint. Raises sqlite3.Error.
         """
         written = self._file.write_stamp
-        if written == self._checked_stamp or not self._file.has_name:
+        if written == self._checked_stamp or not self._file.is_at_its_path:
             return False
         if written == self._foreign_stamp:
             return True
@@ -242,7 +242,7 @@ class SqliteTransactions:
     An overwritten file holds it no more: its log is quarantined when the file is opened again.
     """
 
-    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], health: Health) -> None:
+    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], health: WriteHealth) -> None:
         """Connect, unless the file can only be read. Raises StoreError."""
         self._file = file
         self._publish = publish
@@ -273,7 +273,7 @@ class SqliteTransactions:
         try:
             with translate_errors():
                 if connection.is_overwritten():
-                    self._file.quarantine_log()
+                    self._file.replace_overwritten()
                     raise StoreMovedError
                 if not self._file.is_current:
                     self._save(connection.sqlite)
@@ -332,7 +332,7 @@ class SqliteTransactions:
             _, size = self._file.write_stamp
             if not size:  # emptied: what fills it is opened, or a backup is restored
                 raise StoreMovedError
-            self._file.quarantine_log()
+            self._file.replace_overwritten()
             self._is_saved = True
         try:
             self._save(connection.sqlite)

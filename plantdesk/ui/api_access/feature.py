@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MAX_DATABASE = 50
 
 
-class ApiAccess(Feature):
+class ApiAccessFeature(Feature):
     """The API in the window: status, dialog, and commands, which control `server`."""
 
     #: (plant) Put id, name and tag of a refused plant into the form.

@@ -30,7 +30,7 @@ _MAX_SUMMARIZED = 10_000
 _MAX_CHANGES = 50
 
 
-class Card(Feature):
+class CardFeature(Feature):
     """The pane with the card of the selected plants. It reads nothing from the store while it is hidden."""
 
     #: Delete the selected plants. `workspace` connects most other signals of `requests`.

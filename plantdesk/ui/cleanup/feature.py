@@ -37,7 +37,7 @@ class PageNumber(IntEnum):
     TEXTS = 2
 
 
-class CleanUp(Feature):
+class CleanUpFeature(Feature):
     """The commands that open the clean-up dialog at a page, or raise it."""
 
     #: (ids) Show these plants.

@@ -147,7 +147,8 @@ class RewritingPage(CleanUpPage):
         return _Action(self._action_box.currentIndex())
 
     @property
-    def _rule(self) -> RewriteRule | None:
+    def _described_rule(self) -> RewriteRule | None:
+        """The rule that the fields describe; None while it would change nothing."""
         checks = self._names_check, self._notes_check
         fields = tuple(field for field, check in zip(FIELDS, checks, strict=True) if check.isChecked())
         find = self._find_edit.text()
@@ -216,7 +217,7 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _read(self) -> None:
-        rule = self._rule
+        rule = self._described_rule
         if rule is None:
             self._show_problem("")
             self._texts.show(TextChanges())
@@ -279,7 +280,7 @@ class RewritingPage(CleanUpPage):
         self.show_state(self._button_text(counts.plants if can_apply else 0), hint, can_apply=can_apply)
         self._count_label.setText(self._count_text(counts) if is_known and has_rows else "…")
         self._count_label.setVisible(has_rows or self._task is not None)
-        is_reading = not is_known and self._rule is not None and not self._message.text
+        is_reading = not is_known and self._described_rule is not None and not self._message.text
         self._empty_label.setText("…" if is_reading else self._empty_text())
 
     def _button_text(self, plants: int) -> str:
@@ -305,7 +306,7 @@ class RewritingPage(CleanUpPage):
     def _empty_text(self) -> str:
         if self._message.text:
             return ""
-        if self._rule is None:
+        if self._described_rule is None:
             return self._missing_text()
         if self._action is _Action.REPLACE and self._find_edit.text() != self._new_edit.text():
             return self.tr("Nothing contains {text}.").format(text=quoted(self._find_edit.text()))

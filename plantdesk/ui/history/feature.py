@@ -170,7 +170,7 @@ class HistoryDialog(Dialog):
         self._message.show_message(Tone.ERROR, error_text(error))
 
 
-class History(Feature):
+class HistoryFeature(Feature):
     """The command that opens the history dialog, or raises it."""
 
     def __init__(self, context: WindowContext) -> None:

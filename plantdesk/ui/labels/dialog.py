@@ -22,7 +22,15 @@ from typing_extensions import override
 
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
-from plantdesk.ui.labels.painting import FIELDS, Content, Job, SheetChoice, fit_page, paint_page, to_painter_units
+from plantdesk.ui.labels.painting import (
+    FIELDS,
+    LabelContent,
+    LabelJob,
+    SheetChoice,
+    fit_page,
+    paint_page,
+    to_painter_units,
+)
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import translated
 from plantdesk.ui.theme.metrics import XL, L, M, S
@@ -55,20 +63,20 @@ class PagePreview(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self._job: Job | None = None
+        self._job: LabelJob | None = None
         self._page = 0
         self.setProperty("card", "inset")
         self.setMinimumSize(200, 160)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Preview of the page"))
 
-    def show_page(self, job: Job, page: int) -> None:
+    def show_page(self, job: LabelJob, page: int) -> None:
         """Show a page of `job`, by its number from 0."""
         self._job = job
         self._page = page
         self.update()
 
-    def _page_rect(self, job: Job) -> QRect:
+    def _page_rect(self, job: LabelJob) -> QRect:
         size = job.sheet.page_size.scaled(
             self.width() - 2 * _PAGE_MARGIN, self.height() - 2 * _PAGE_MARGIN, Qt.AspectRatioMode.KeepAspectRatio
         )
@@ -90,7 +98,7 @@ class PagePreview(QFrame):
         paint_page(painter, self._job, self._page)
         painter.end()
 
-    def _paint_outlines(self, painter: QPainter, job: Job) -> None:
+    def _paint_outlines(self, painter: QPainter, job: LabelJob) -> None:
         for number in range(job.sheet.label_count):
             is_used = self._page == 0 and number < job.start
             painter.setPen(QPen(_OUTLINE, 30))
@@ -140,7 +148,7 @@ class LabelDialog(Dialog):
         self._copies_box.setMaximum(_MAX_COPIES)
         texts = (self.tr("Name"), self.tr("Tag"), self.tr("ID"), self.tr("QR code of the ID"), self.tr("Note"))
         self._content_checks = [QCheckBox(text) for text in texts]
-        for check, is_checked in zip(self._content_checks, Content(), strict=False):
+        for check, is_checked in zip(self._content_checks, LabelContent(), strict=False):
             check.setChecked(bool(is_checked))
         self._line_edit = LineEdit()
         self._line_edit.setText(line)
@@ -168,13 +176,13 @@ class LabelDialog(Dialog):
         return self._line_edit.text()
 
     @property
-    def job(self) -> Job:
+    def job(self) -> LabelJob:
         """The chosen labels."""
         name, tag, plant_id, qr, note = (check.isChecked() for check in self._content_checks)
-        content = Content(name, tag, plant_id, qr, note, self.line)
+        content = LabelContent(name, tag, plant_id, qr, note, self.line)
         start = self._start_box.value() - 1
         copies = self._copies_box.value()
-        return Job(self._sheet_choice.sheet, self._plants, content, start, copies)
+        return LabelJob(self._sheet_choice.sheet, self._plants, content, start, copies)
 
     def show_outcome(self, tone: Tone, text: str) -> None:
         """Show the outcome of printing."""

@@ -23,13 +23,13 @@ from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.ui.labels.dialog import LabelDialog
-    from plantdesk.ui.labels.painting import Job
+    from plantdesk.ui.labels.painting import LabelJob
 
 #: Plants whose labels are printed at once.
 _MAX_PLANTS = 10_000
 
 
-class Labels(Feature):
+class LabelsFeature(Feature):
     """Opens the dialog of the labels, and prints the requested job."""
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
@@ -72,7 +72,7 @@ class Labels(Feature):
         )
         dialog.open()
 
-    def _save(self, dialog: LabelDialog, job: Job) -> None:
+    def _save(self, dialog: LabelDialog, job: LabelJob) -> None:
         from plantdesk.ui.labels.painting import write_pdf
 
         start = str(documents_folder() / self.tr("labels.pdf"))
@@ -92,7 +92,7 @@ class Labels(Feature):
         toast = self.context.page.toast
         toast.show_message(text, (self.tr("Open"), partial(toast.open_file, file)))
 
-    def _print(self, dialog: LabelDialog, job: Job) -> None:
+    def _print(self, dialog: LabelDialog, job: LabelJob) -> None:
         from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 
         from plantdesk.ui.labels.painting import page_layout, paint_job

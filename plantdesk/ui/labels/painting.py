@@ -227,7 +227,7 @@ class PrintError(PlantDeskError):
     text = Text("The printer or its file cannot be used. Choose another one.")
 
 
-class Content(NamedTuple):
+class LabelContent(NamedTuple):
     """The content of a label. Fields in braces in `line`, the user's own text, are replaced by the plant's values."""
 
     name: bool = True
@@ -252,12 +252,12 @@ class Content(NamedTuple):
         return _FIELDS.sub(value, self.line).strip()
 
 
-class Job(NamedTuple):
+class LabelJob(NamedTuple):
     """The labels to print. `start` is the number of the first label on its page, from 0; `copies` are of each plant."""
 
     sheet: Sheet
     plants: Sequence[PlantRow]
-    content: Content
+    content: LabelContent
     start: int = 0
     copies: int = 1
 
@@ -279,7 +279,7 @@ def fit_page(painter: QPainter, sheet: Sheet, area: QRect) -> None:
     painter.setViewport(area)
 
 
-def paint_page(painter: QPainter, job: Job, page: int) -> None:
+def paint_page(painter: QPainter, job: LabelJob, page: int) -> None:
     """Paint the labels of a page."""
     for number in range(job.sheet.label_count):
         plant = job.plant_at(page, number)
@@ -294,7 +294,7 @@ def to_painter_units(rect: QRectF) -> QRect:
     ).toRect()
 
 
-def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Content) -> None:
+def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: LabelContent) -> None:
     """Paint one label into a rectangle."""
     padding = round(min(rect.width(), rect.height()) * _PADDING) + UNITS_PER_MM // 2
     inner = rect.adjusted(padding, padding, -padding, -padding)
@@ -403,7 +403,7 @@ def _set_font(painter: QPainter, size: int, *, bold: bool = False) -> QFontMetri
     return painter.fontMetrics()
 
 
-def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
+def paint_job(device: QPagedPaintDevice, job: LabelJob, area: QRect) -> None:
     """Paint all pages on a device. `area` is its page in device pixels. Raises PrintError."""
     painter = QPainter()
     if not painter.begin(device):
@@ -416,7 +416,7 @@ def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
     painter.end()
 
 
-def write_pdf(file: Path, job: Job) -> None:
+def write_pdf(file: Path, job: LabelJob) -> None:
     """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
     _app = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # for the fonts, on the command line
     buffer = QBuffer()
@@ -433,7 +433,7 @@ def write_pdf(file: Path, job: Job) -> None:
         stream.write(buffer.data().data())
 
 
-def page_layout(job: Job) -> QPageLayout:
+def page_layout(job: LabelJob) -> QPageLayout:
     """Return the layout of the page of a sheet, without margins."""
     layout = QPageLayout(QPageSize(job.sheet.page), QPageLayout.Orientation.Portrait, QMarginsF())
     layout.setMode(QPageLayout.Mode.FullPageMode)

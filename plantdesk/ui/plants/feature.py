@@ -31,7 +31,7 @@ from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
-class Plants(Feature):
+class PlantsFeature(Feature):
     """Form and table of the plants. The form accepts typing before a store is open."""
 
     #: (text, tag) Rows were pasted into Name.

@@ -67,7 +67,7 @@ class _ServerState(QWidget):
         self._name_label.setText(server)
 
 
-class SharedStore(Feature):
+class SharedStoreFeature(Feature):
     """Opens shared stores, and shows in the status bar whether the server is reached."""
 
     #: (location, create) Open or `create` this store.

@@ -25,7 +25,7 @@ from plantdesk.ui.texts import quoted, tag_text
 from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
-class Sidebar(Feature):
+class SidebarFeature(Feature):
     """The pane of the filters of the store and the saved searches."""
 
     #: (term, add) Show the plants of a term, or `add` it to the filters; None: show all plants.

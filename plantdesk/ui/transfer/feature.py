@@ -37,7 +37,7 @@ _DRAG_EVENTS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 _DRAG_END_EVENTS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
 
 
-class Transfer(Feature):
+class TransferFeature(Feature):
     """Runs one import and one export at a time. An import continues when its dialog is closed."""
 
     #: (term, add) Show the imported plants.

@@ -278,7 +278,7 @@ class ImportDialog(Dialog):
         self._columns.show_sample(sample)
         self._several_columns_check.setChecked(bool(sample.layout.name_parts))
         self._several_columns_check.setVisible(len(sample.layout.names) > 1)
-        self._show_about(None)
+        self._show_summary(None)
         self._warn_of_first_row(sample)
         self._codes_check.setVisible(sample.layout.codes is not None)
         if codes := sample.layout.codes:
@@ -351,7 +351,7 @@ class ImportDialog(Dialog):
     def _on_compared(self, preview: Preview) -> None:
         self._counting_label.setText(self.tr("counted over the whole file"))
         self._outcome.show_preview(preview)
-        self._show_about(preview)
+        self._show_summary(preview)
         self._show_choice()
         is_pasted = self._sources[0].path is None
         if self.focusWidget() in {None, self._options_button} and (self._first_row_warning.isHidden() or is_pasted):
@@ -436,7 +436,7 @@ class ImportDialog(Dialog):
         dialog.save_requested.connect(job.save_refused)
         dialog.open()
 
-    def _show_about(self, preview: Preview | None) -> None:
+    def _show_summary(self, preview: Preview | None) -> None:
         if self._sample is None:
             return
         size = sum(source.size for source in self._sources)

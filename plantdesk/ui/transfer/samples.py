@@ -19,7 +19,7 @@ from plantdesk.ui.texts import SAMPLES, translated
 from plantdesk.ui.widgets.messages import Tone
 
 
-class Samples(Feature):
+class SamplesFeature(Feature):
     """Adds sample plants, and shows a bar that removes the unchanged ones, until the user closes it for this store."""
 
     def __init__(self, context: WindowContext) -> None:

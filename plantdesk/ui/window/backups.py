@@ -191,7 +191,7 @@ def _local_time(timestamp: int) -> str:
     return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp), QLocale.FormatType.ShortFormat)
 
 
-class BackupController(Feature):
+class BackupsFeature(Feature):
     """Makes and restores backups, also while the store is not open. A restore continues when its dialog is closed."""
 
     #: A backup was made.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WIDTH = 560
 
 
-class NameLists(Feature):
+class KnownNamesFeature(Feature):
     """The command that opens the dialog of the list."""
 
     def __init__(self, context: WindowContext) -> None:

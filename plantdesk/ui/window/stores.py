@@ -30,7 +30,7 @@ _MAX_NAME = 60
 _MAX_FOLDER = 60
 
 
-class Stores(Feature):
+class StoresFeature(Feature):
     """Opens other stores in windows of their own, and lists the recent ones."""
 
     #: (files) Import files that are no stores.

@@ -39,7 +39,7 @@ _DOT_SIZE = 26
 _NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
 
-class Tray(Feature):
+class TrayFeature(Feature):
     """Shows the icon if the settings say so, and decides whether closing hides the window."""
 
     #: (request) Handle a `WindowRequest`.

@@ -19,10 +19,10 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.reader import SqliteReader
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
-from plantdesk.ui.card.feature import Card
+from plantdesk.ui.card.feature import CardFeature
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.feature import PlantsFeature
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import order_tabs
 from plantdesk.ui.window.commands import EditCommands
@@ -40,8 +40,8 @@ class CardDriver(PlantsDriver):
         super().__init__(qtbot, context.page.window())
         self.context = context
         self.store = store
-        self.plants = Plants(context)
-        self.card = Card(context, self.plants)
+        self.plants = PlantsFeature(context)
+        self.card = CardFeature(context, self.plants)
         self.plants.browser.table.selection_count_changed.connect(self.card.show_selection)
         self.plants.browser.table.card_requested.connect(self.card.toggle)
         self.card.delete_requested.connect(self.plants.commands.delete)

@@ -16,7 +16,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_table import DuplicateModel, DuplicateTable
-from plantdesk.ui.cleanup.feature import CleanUp
+from plantdesk.ui.cleanup.feature import CleanUpFeature
 from plantdesk.ui.feature import OpenStore, WindowContext
 from tests.support.adding import plant
 from tests.support.waiting import MILLISECONDS
@@ -41,7 +41,7 @@ class TidyingDriver(WindowDriver):
         self.context, self.store = context, store
         store.apply([Insert(plant(*values[:3]), values[3]) for values in PLANTS], FORM).result()
         context.undo_stack.set_store(store)
-        self.feature = CleanUp(context, Table())
+        self.feature = CleanUpFeature(context, Table())
         self.feature.set_store(OpenStore(store, queries))
 
     def find(self) -> None:

@@ -15,7 +15,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.changed_texts import MAX_LISTED, ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
-from plantdesk.ui.cleanup.feature import CleanUp
+from plantdesk.ui.cleanup.feature import CleanUpFeature
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.waiting import MILLISECONDS
@@ -29,7 +29,7 @@ class Replaced:
     def __init__(self, qtbot: QtBot, context: WindowContext, opened: OpenStore) -> None:
         self.store = opened.store
         self.table = Table()
-        self.feature = CleanUp(context, self.table)
+        self.feature = CleanUpFeature(context, self.table)
         self.feature.set_store(opened)
         context.undo_stack.set_store(opened.store)
         self.window = WindowDriver(qtbot, context.page)

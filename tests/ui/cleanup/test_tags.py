@@ -13,7 +13,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
-from plantdesk.ui.cleanup.feature import CleanUp
+from plantdesk.ui.cleanup.feature import CleanUpFeature
 from plantdesk.ui.cleanup.pages import TagGroup
 from plantdesk.ui.feature import OpenStore, WindowContext
 from tests.support.window_driver import Table, WindowDriver
@@ -31,7 +31,7 @@ class TagsDriver(WindowDriver):
         plants = [{"id": number, "name": "Fern", "tag": tag} for number, tag in enumerate(tags)]
         store.apply([Insert(new_plant(plant)) for plant in plants], FORM).result()
         context.undo_stack.set_store(store)
-        self.feature = CleanUp(context, Table())
+        self.feature = CleanUpFeature(context, Table())
         self.feature.set_store(OpenStore(store, queries))
 
     def have(self, tags: dict[str, int]) -> None:

@@ -18,7 +18,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, HistoryColumn, detail_text
-from plantdesk.ui.history.feature import History, HistoryDialog
+from plantdesk.ui.history.feature import HistoryDialog, HistoryFeature
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.window_driver import WindowDriver
@@ -32,7 +32,7 @@ class HistoryDriver(WindowDriver):
         super().__init__(qtbot, context.page.window())
         self.context = context
         self.store = store
-        self.features = [History(context), EditCommands(context)]
+        self.features = [HistoryFeature(context), EditCommands(context)]
         for feature in self.features:
             feature.set_store(OpenStore(store, queries))
 

@@ -18,12 +18,12 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
-from plantdesk.ui.labels.feature import Labels
+from plantdesk.ui.labels.feature import LabelsFeature
 from plantdesk.ui.labels.painting import (
     SHEETS,
     UNITS_PER_MM,
-    Content,
-    Job,
+    LabelContent,
+    LabelJob,
     Sheet,
     fit_page,
     paint_label,
@@ -45,7 +45,7 @@ def plant(plant_id: int, name: str = "Aster", tag: str | None = "bed 4") -> Plan
     return PlantRow(plant_id, name, tag, 0, Source(FORM.id, FORM.kind, ""), None, 0)
 
 
-def painted(job: Job, page: int = 0) -> QImage:
+def painted(job: LabelJob, page: int = 0) -> QImage:
     """Paint a page, ten pixels a millimetre."""
     size = job.sheet.page_size
     image = QImage(round(size.width() * _PER_MM), round(size.height() * _PER_MM), QImage.Format.Format_Grayscale8)
@@ -86,7 +86,7 @@ def test_sheets_fit_on_their_pages_and_labels_do_not_overlap(sheet: Sheet) -> No
 @pytest.mark.parametrize("name", ["Aster", "x" * 1000, "two\nlines and many words " * 20, "\u202eHTML <b>&amp;"])
 def test_a_label_stays_in_its_place(sheet: Sheet, name: str) -> None:
     start = sheet.label_count // 2
-    image = painted(Job(sheet, [plant(2**63 - 1, name, name)], Content(note=True), start))
+    image = painted(LabelJob(sheet, [plant(2**63 - 1, name, name)], LabelContent(note=True), start))
     assert not is_blank(image, on_image(sheet, start))
     painter = QPainter(image)
     painter.fillRect(on_image(sheet, start).adjusted(-1, -1, 1, 1), QColor("white"))
@@ -97,7 +97,7 @@ def test_a_label_stays_in_its_place(sheet: Sheet, name: str) -> None:
 @pytest.mark.usefixtures("qapp")
 def test_the_code_of_a_label_is_that_of_its_id() -> None:
     sheet = SHEETS[0]
-    image = painted(Job(sheet, [plant(8428)], Content(name=False, tag=False, id=False)))
+    image = painted(LabelJob(sheet, [plant(8428)], LabelContent(name=False, tag=False, id=False)))
     label = image.copy(on_image(sheet, 0))
     dark = [(x, y) for y in range(label.height()) for x in range(label.width()) if label.pixelColor(x, y).value() < 128]
     left, top = min(x for x, _ in dark), min(y for _, y in dark)
@@ -112,7 +112,7 @@ def test_the_code_of_a_label_is_that_of_its_id() -> None:
 @pytest.mark.usefixtures("qapp")
 def test_copies_go_on_from_the_first_label_to_the_next_page() -> None:
     sheet = SHEETS[0]
-    job = Job(sheet, [plant(1), plant(2)], Content(), start=sheet.label_count - 1, copies=2)
+    job = LabelJob(sheet, [plant(1), plant(2)], LabelContent(), start=sheet.label_count - 1, copies=2)
     assert job.pages == 2
     found = [job.plant_at(page, number) for page in range(2) for number in range(sheet.label_count)]
     assert [each.id for each in found if each is not None] == [1, 1, 2, 2]
@@ -131,7 +131,7 @@ class LabelDriver(WindowDriver):
     def __init__(self, qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(qtbot, context.page)
         self.table = Table()
-        self.feature = Labels(context, self.table)
+        self.feature = LabelsFeature(context, self.table)
         self._monkeypatch = monkeypatch
 
     def open(self, *ids: int) -> WindowDriver:
@@ -198,10 +198,10 @@ def test_sizes_are_written_as_the_region_does(desk: LabelDriver, add: Adder) -> 
 
 
 def test_the_own_line_has_the_values_of_each_plant() -> None:
-    content = Content(line="{id}: {name} ({tag}){note} {other}")
+    content = LabelContent(line="{id}: {name} ({tag}){note} {other}")
     assert content.line_of(plant(7)) == "7: Aster (bed 4) {other}"
     assert content.line_of(plant(8, "{id} {tag}", None)) == "8: {id} {tag} () {other}"
-    assert Content(line=" {tag} ").line_of(plant(8, tag=None)) == ""
+    assert LabelContent(line=" {tag} ").line_of(plant(8, tag=None)) == ""
 
 
 @pytest.mark.usefixtures("qapp")
@@ -218,16 +218,16 @@ def test_a_long_line_is_wrapped_where_there_is_room_and_the_name_is_whole() -> N
         image = QImage(10, 10, QImage.Format.Format_RGB32)
         texts.clear()
         painter = Painter(image)
-        paint_label(painter, QRect(0, 0, 9000, 4500), plant(42, each), Content(line=line))
+        paint_label(painter, QRect(0, 0, 9000, 4500), plant(42, each), LabelContent(line=line))
         painter.end()
         assert (line in texts) is is_whole, texts
         assert each in texts or not is_whole
 
 
 def test_a_label_may_have_the_own_line_alone() -> None:
-    sheet, nothing = SHEETS[0], Content(name=False, tag=False, id=False, qr=False)
-    assert is_blank(painted(Job(sheet, [plant(1)], nothing)), on_image(sheet, 0))
-    assert not is_blank(painted(Job(sheet, [plant(1)], nothing._replace(line="{name}"))), on_image(sheet, 0))
+    sheet, nothing = SHEETS[0], LabelContent(name=False, tag=False, id=False, qr=False)
+    assert is_blank(painted(LabelJob(sheet, [plant(1)], nothing)), on_image(sheet, 0))
+    assert not is_blank(painted(LabelJob(sheet, [plant(1)], nothing._replace(line="{name}"))), on_image(sheet, 0))
 
 
 def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDriver, add: Adder) -> None:

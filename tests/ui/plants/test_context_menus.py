@@ -17,7 +17,7 @@ from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
-from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.feature import PlantsFeature
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.transfer.export import ExportDialog
@@ -39,7 +39,7 @@ def desk(
     QGuiApplication.clipboard().clear()
     add("Aloe")
     store.add(new_plant({"id": 9, "name": "Basil"}), COMMAND).result()
-    features = [Plants(context), EditCommands(context)]
+    features = [PlantsFeature(context), EditCommands(context)]
     for feature in features:
         feature.set_up()
         feature.set_store(OpenStore(store, queries))

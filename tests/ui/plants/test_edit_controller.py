@@ -18,7 +18,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.feature import PlantsFeature
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.waiting import SECONDS
@@ -88,7 +88,7 @@ def desk(
 ) -> Iterator[EditDriver]:
     """Basil, Aloe and Cactus, the newest on top."""
     add("Cactus", "Aloe", "Basil", tag="kitchen")
-    features = [Plants(context), EditCommands(context)]
+    features = [PlantsFeature(context), EditCommands(context)]
     for feature in features:
         feature.set_up()
         feature.set_store(OpenStore(store, queries))
@@ -358,7 +358,7 @@ def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(
 ) -> None:
     desk.edit(2)
     desk.type(desk.editor, "Aloe vera")
-    plants = context.page.findChild(Plants)
+    plants = context.page.findChild(PlantsFeature)
     assert plants is not None
     plants.release_store()
     new = new_plant({"id": 9, "name": "Later"})

@@ -19,7 +19,7 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.feature import PlantsFeature
 from plantdesk.ui.plants.form import DRAFT_DELAY_MS
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.table.cells import Column
@@ -36,7 +36,7 @@ class LayoutDriver(PlantsDriver):
         super().__init__(qtbot, context.page.window())
         self.context = context
         self.window.resize(1400, 760)
-        self.plants = Plants(context)
+        self.plants = PlantsFeature(context)
         self.plants.set_up()
         self.queries: StoreQueries | None = None
 

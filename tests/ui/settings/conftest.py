@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
-from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.feature import PlantsFeature
 from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.feature import SettingsFeature
 from plantdesk.ui.settings.layout import SettingCommands
@@ -21,7 +21,9 @@ from tests.support.window_driver import WindowDriver
 class SettingsDriver(WindowDriver):
     """The dialog, as its user sees it."""
 
-    def __init__(self, qtbot: QtBot, dialog: QWidget, page: SettingsFeature, server: ApiSwitch, plants: Plants) -> None:
+    def __init__(
+        self, qtbot: QtBot, dialog: QWidget, page: SettingsFeature, server: ApiSwitch, plants: PlantsFeature
+    ) -> None:
         super().__init__(qtbot, dialog)
         self.page, self.server, self.plants = page, server, plants
         #: What the buttons have asked of other features.
@@ -46,7 +48,7 @@ class SettingsDriver(WindowDriver):
 
 @pytest.fixture
 def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDriver]:
-    server, plants = ApiSwitch(bridge), Plants(context)
+    server, plants = ApiSwitch(bridge), PlantsFeature(context)
     pressed: list[str] = []
     commands = SettingCommands(
         plants.view.compact_command,

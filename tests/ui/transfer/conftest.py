@@ -14,7 +14,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.transfer.export import ExportDialog
-from plantdesk.ui.transfer.feature import Transfer
+from plantdesk.ui.transfer.feature import TransferFeature
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import FileDialog
 from plantdesk.ui.window.commands import EditCommands
@@ -31,7 +31,7 @@ class TransferDriver(WindowDriver):
     ) -> None:
         super().__init__(qtbot, context.page)
         self.store, self.folder, self.table = store, store.path.parent, Table()
-        self.feature = Transfer(context, self.table)
+        self.feature = TransferFeature(context, self.table)
         EditCommands(context).text_pasted.connect(self.feature.import_text)
         self._monkeypatch = monkeypatch
 

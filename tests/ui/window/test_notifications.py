@@ -11,7 +11,7 @@ from plantdesk.domain.texts import Text
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.server_control import ApiControl
-from plantdesk.ui.window.tray import Tray
+from plantdesk.ui.window.tray import TrayFeature
 from tests.support.api_switch import ApiSwitch
 
 pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
@@ -27,7 +27,7 @@ def messages(context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> list[tu
     monkeypatch.setattr(QSystemTrayIcon, "showMessage", lambda _icon, *texts: messages.append(texts[:2]))
     window = context.page.window()
     assert isinstance(window, MainWindow)
-    tray = Tray(context, window, cast("ApiControl", ApiSwitch(context.bridge, Off())))
+    tray = TrayFeature(context, window, cast("ApiControl", ApiSwitch(context.bridge, Off())))
     tray.begin()
     return messages
 

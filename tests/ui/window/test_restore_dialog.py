@@ -19,7 +19,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from plantdesk.ui.window.backups import BackupController, RestoreDialog
+from plantdesk.ui.window.backups import BackupsFeature, RestoreDialog
 from tests.support.window_driver import WindowDriver
 from tests.ui.conftest import Adder
 
@@ -30,7 +30,7 @@ class BackupDriver(WindowDriver):
     def __init__(self, qtbot: QtBot, context: WindowContext, store: SqliteStore) -> None:
         super().__init__(qtbot, context.page)
         self.store = store
-        BackupController(context)
+        BackupsFeature(context)
 
     @property
     def dialog(self) -> WindowDriver:

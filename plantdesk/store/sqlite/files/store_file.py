@@ -164,7 +164,7 @@ class StoreFile:
         return 0, 0
 
     @property
-    def has_name(self) -> bool:
+    def is_at_its_path(self) -> bool:
         """Whether the opened database is still under its name, whatever its content is."""
         return file_id(self.path) == self._opened.identity.database
 
@@ -191,13 +191,13 @@ class StoreFile:
     def _quarantine_left_log(self, last: FileIdentity) -> None:
         """Quarantine the log of the `last` files if it is beside another file now: SQLite would apply it to that."""
         with locked(self.path):
-            if not self.has_name and file_id(f"{self.path}-wal") == last.wal:
+            if not self.is_at_its_path and file_id(f"{self.path}-wal") == last.wal:
                 BackupFolder(self.path).quarantine_log(self.path)
 
-    def quarantine_log(self) -> None:
-        """Put a copy of an overwritten file in its place, once it is written no more, and quarantine the log.
+    def replace_overwritten(self) -> None:
+        """Replace a file that another program has overwritten by a copy, once nobody writes to it; quarantine the log.
 
-        SQLite moves no log into a file that has lost its name. Raises StoreError.
+        SQLite does not checkpoint into a file that is no longer under its name. Raises StoreError.
         """
         for _ in range(_MAX_SETTLING):
             written = self.write_stamp
@@ -267,8 +267,8 @@ class OpenedFile(NamedTuple):
 def _open_file(path: Path, *, create: bool = False) -> OpenedFile:
     """Open the store at the resolved `path` as `SqliteStore` does. Raises StoreError and OSError."""
     if is_absent(path):
-        _create(path, create=create)
-    _check_own(path)
+        _create_if_absent(path, create=create)
+    _check_is_store(path)
     if not is_writable(path):
         return _open_for_reading(path)
     deadline = time.monotonic() + _HOLDER_TIMEOUT
@@ -348,6 +348,7 @@ def _has_last_commit(path: Path, note: Note) -> bool:
 
 
 def _open_for_reading(path: Path) -> OpenedFile:
+    """Open a file that is only read; nothing beside it is written or created."""
     present = identity(path)
     with translate_errors():
         connection = connect_for_reading(path)
@@ -387,12 +388,13 @@ def _quarantine_old_log(path: Path, present: FileIdentity, last: FileIdentity) -
     and truncate it while other connections use it.
     """
     if present.wal is None or present.wal == last.wal:
-        _quarantine_log(path)
+        _quarantine_log_with_hint(path)
     else:
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
 
 
-def _quarantine_log(path: Path) -> None:
+def _quarantine_log_with_hint(path: Path) -> None:
+    """Quarantine the log, and log how its plants are restored."""
     is_there = has_log(path)
     quarantined = BackupFolder(path).quarantine_log(path)
     if is_there:
@@ -410,11 +412,11 @@ def _remove_foreign_log(path: Path, present: FileIdentity, last: FileIdentity) -
     """
     if present.database == last.database:
         return _replace_by_copy(path)
-    _quarantine_log(path)
+    _quarantine_log_with_hint(path)
     return identity(path)
 
 
-def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarantine_log) -> FileIdentity:
+def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarantine_log_with_hint) -> FileIdentity:
     """Replace a file by a copy of it without any log beside it, and return which files are there now.
 
     If its log was deleted, a suspended process may still write to the old file and the old log. A process that has
@@ -426,7 +428,8 @@ def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarant
     return identity(path)
 
 
-def _create(path: Path, *, create: bool) -> None:
+def _create_if_absent(path: Path, *, create: bool) -> None:
+    """Create an empty store unless another process was quicker. Raises FolderMissingError and StoreGoneError."""
     if not path.parent.is_dir():
         message = Text("The folder “{folder}” does not exist. Make it first, or choose another file.")
         raise FolderMissingError(message, folder=str(path.parent))
@@ -445,7 +448,7 @@ def _create(path: Path, *, create: bool) -> None:
         fsync_folder(path.parent.parent)  # the folder may be new as well
 
 
-def _check_own(path: Path) -> None:
+def _check_is_store(path: Path) -> None:
     """Check a file that is to be opened as the store; one that has backups was a store, whatever it is now."""
     try:
         check_file(path)

@@ -24,7 +24,15 @@ from plantdesk.domain.selections import View
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
-from plantdesk.ui.plants.table.row_order import Insertion, Query, Removal, Replacement, RowEdit, RowOrder, RowsState
+from plantdesk.ui.plants.table.row_order import (
+    Insertion,
+    Removal,
+    RowEdit,
+    RowOrder,
+    RowReplacement,
+    RowsState,
+    TableQuery,
+)
 from plantdesk.ui.qt import Index
 
 #: The role under which a delegate gets the PlantRow itself, None while it is not loaded.
@@ -152,7 +160,7 @@ class PlantModel(QAbstractTableModel):
         super().__init__(parent)
         self._bridge = bridge
         #: The requested query, and the query of the present rows.
-        self.query = self.shown_query = Query()
+        self.query = self.shown_query = TableQuery()
         #: The order of the rows.
         self.rows = RowOrder()
         self._queries: StoreQueries | None = None
@@ -172,7 +180,7 @@ class PlantModel(QAbstractTableModel):
         self.shown_query = self.query
         self._load()
 
-    def show(self, query: Query) -> None:
+    def show(self, query: TableQuery) -> None:
         """Show the rows of another query; the present rows stay until the first new ones are loaded."""
         if query != self.query:
             self.query = query
@@ -186,7 +194,7 @@ class PlantModel(QAbstractTableModel):
         self._repaint_all()  # times of today become “Yesterday”
 
     def refresh(self) -> None:
-        """Query the order again."""
+        """TableQuery the order again."""
         if self._cache is not None:
             self._apply_edits(self.rows.apply(Changes(needs_reload=True)))
 
@@ -365,7 +373,7 @@ class PlantModel(QAbstractTableModel):
                 self.beginRemoveRows(QModelIndex(), row, row + size - 1)
                 del self.rows.ids[row : row + size]
                 self.endRemoveRows()
-            case Replacement(ids, same_query):
+            case RowReplacement(ids, same_query):
                 self.beginResetModel()
                 self._missing_rows.clear()
                 self.rows.ids = ids

@@ -22,7 +22,7 @@ _OVERLAP = 20_000
 _MAX_LOOKED_UP = 10
 
 
-class Query(NamedTuple):
+class TableQuery(NamedTuple):
     """The query of the table: search text, sort column and direction."""
 
     text: str = ""
@@ -49,14 +49,14 @@ class Removal(NamedTuple):
     size: int
 
 
-class Replacement(NamedTuple):
+class RowReplacement(NamedTuple):
     """Replace all rows by those of the same query, or by the first ones of another query."""
 
     ids: array[int]
     same_query: bool
 
 
-RowEdit: TypeAlias = Insertion | Removal | Replacement
+RowEdit: TypeAlias = Insertion | Removal | RowReplacement
 
 
 class RowsState(Enum):
@@ -123,11 +123,11 @@ class RowOrder:
     def show_first(self, ids: array[int]) -> Iterator[RowEdit]:
         """Show the first rows of a query."""
         self.state = RowsState.FILLING
-        yield Replacement(ids, same_query=False)
+        yield RowReplacement(ids, same_query=False)
 
     def show_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
         """Show the result of a query: all ids, and the number of plants in the store."""
-        edit = Replacement(ids, same_query=False) if self.state is RowsState.LOADING else difference(self.ids, ids)
+        edit = RowReplacement(ids, same_query=False) if self.state is RowsState.LOADING else difference(self.ids, ids)
         self.state = RowsState.COMPLETE
         self._total = total
         if edit is not None:
@@ -178,7 +178,7 @@ def difference(old: array[int], new: array[int]) -> RowEdit | None:
         return Insertion(start, new[start : len(new) - end])
     if start + end == len(new):
         return Removal(start, len(old) - len(new))
-    return Replacement(new, same_query=True)
+    return RowReplacement(new, same_query=True)
 
 
 def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:

@@ -13,7 +13,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
-from plantdesk.ui.plants.table.row_order import Query
+from plantdesk.ui.plants.table.row_order import TableQuery
 from tests.support.waiting import SECONDS
 from tests.ui.conftest import Adder
 
@@ -55,7 +55,7 @@ def shown(qtbot: QtBot, model: PlantModel, store: SqliteStore) -> None:
     qtbot.waitUntil(lambda: model.rows.is_complete)
 
 
-def asked(qtbot: QtBot, model: PlantModel, query: Query) -> None:
+def asked(qtbot: QtBot, model: PlantModel, query: TableQuery) -> None:
     with qtbot.waitSignal(model.rows_replaced):
         model.show(query)
     qtbot.waitUntil(lambda: model.rows.is_complete)
@@ -94,14 +94,14 @@ def test_a_plant_that_comes_joins_on_top_without_a_reset(
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        (Query(column=Column.NAME, descending=False), ["Aloe", "Basil", "Cactus"]),
-        (Query(column=Column.NAME, descending=True), ["Cactus", "Basil", "Aloe"]),
-        (Query(column=Column.ID, descending=False), ["Basil", "Cactus", "Aloe"]),
-        (Query(column=Column.ADDED, descending=False), ["Basil", "Cactus", "Aloe"]),
+        (TableQuery(column=Column.NAME, descending=False), ["Aloe", "Basil", "Cactus"]),
+        (TableQuery(column=Column.NAME, descending=True), ["Cactus", "Basil", "Aloe"]),
+        (TableQuery(column=Column.ID, descending=False), ["Basil", "Cactus", "Aloe"]),
+        (TableQuery(column=Column.ADDED, descending=False), ["Basil", "Cactus", "Aloe"]),
     ],
 )
 def test_a_new_plant_finds_its_place_in_every_order(
-    qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: Query, expected: list[str]
+    qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: TableQuery, expected: list[str]
 ) -> None:
     add("Basil")
     shown(qtbot, live, store)
@@ -130,9 +130,9 @@ def test_a_plant_that_is_gone_is_not_asked_for_for_ever(
         assert names(model) == ["…"]
 
 
-@pytest.mark.parametrize("query", [Query(), Query("a")], ids=str)
+@pytest.mark.parametrize("query", [TableQuery(), TableQuery("a")], ids=str)
 def test_a_plant_added_and_deleted_between_two_signals_is_not_counted_away(
-    qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: Query
+    qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: TableQuery
 ) -> None:
     add("Aloe", "Basil")
     shown(qtbot, live, store)

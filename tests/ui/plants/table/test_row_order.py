@@ -13,9 +13,9 @@ from plantdesk.domain.selections import Order, View
 from plantdesk.ui.plants.table.row_order import (
     Insertion,
     Removal,
-    Replacement,
     RowEdit,
     RowOrder,
+    RowReplacement,
     RowsState,
     difference,
 )
@@ -29,7 +29,7 @@ def plant(plant_id: int) -> PlantRow:
 def test_a_plant_that_moved_replaces_all_because_a_selection_would_forget_it() -> None:
     old = array("q", range(10_000))
     new = old[:5] + old[6:9000] + array("q", [5]) + old[9000:]
-    assert difference(old, new) == Replacement(new, same_query=True)
+    assert difference(old, new) == RowReplacement(new, same_query=True)
 
 
 @given(st.lists(st.integers(0, 12), unique=True), st.lists(st.integers(0, 12), unique=True))
@@ -41,7 +41,7 @@ def test_the_edit_turns_one_list_into_another(old: list[int], new: list[int]) ->
             rows[row:row] = ids
         case Removal(row, size):
             del rows[row : row + size]
-        case Replacement(ids, same_query):
+        case RowReplacement(ids, same_query):
             assert same_query
             rows = [*ids]
     assert rows == new
@@ -161,7 +161,7 @@ class Rows(RuleBasedStateMachine):
                     self.rows.ids[row:row] = ids
                 case Removal(row, size):
                     del self.rows.ids[row : row + size]
-                case Replacement(ids):
+                case RowReplacement(ids):
                     self.rows.ids = ids
 
     @invariant()

@@ -25,7 +25,7 @@ from plantdesk.ui.plants.table import model as model_module
 from plantdesk.ui.plants.table import row_order
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PlantModel
-from plantdesk.ui.plants.table.row_order import Query
+from plantdesk.ui.plants.table.row_order import TableQuery
 from tests.support.adding import add_each
 from tests.support.cases import number
 from tests.support.waiting import SECONDS
@@ -95,7 +95,7 @@ def ids_of(model: PlantModel) -> list[int]:
     return model.rows.ids.tolist()
 
 
-def stored(store: SqliteStore, query: Query) -> list[int]:
+def stored(store: SqliteStore, query: TableQuery) -> list[int]:
     with closing(SqliteReader(store.file)) as reader:
         return [plant_id for chunk in reader.ids(query.view) for plant_id in chunk]
 
@@ -105,7 +105,7 @@ def test_plants_that_are_deleted_and_added_again_at_once_are_listed_as_the_newes
     qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, *, descending: bool
 ) -> None:
     add(*(f"Fern {number}" for number in range(30)))
-    model.show(Query(descending=descending))
+    model.show(TableQuery(descending=descending))
     model.set_store(store)
     qtbot.waitUntil(lambda: model.rows.is_current)
     store.apply([DeleteAll(Selection(ids=[7]))], FORM).result(SECONDS)
@@ -143,7 +143,7 @@ class _Desk:
 
     def show(self) -> None:
         self.model.show(
-            Query(self.chance.choice(["", "", "a"]), self.chance.choice(_COLUMNS), self.chance.random() < 0.5)
+            TableQuery(self.chance.choice(["", "", "a"]), self.chance.choice(_COLUMNS), self.chance.random() < 0.5)
         )
 
     def compare(self) -> None:
