@@ -28,7 +28,7 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import SqliteStore
-from plantdesk.ui import server_control
+from plantdesk.ui import api_control
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.search_field import SearchField
@@ -148,7 +148,7 @@ def test_a_port_in_use_is_reported_with_another_one(show: Show) -> None:
 
 @pytest.mark.usefixtures("token")
 def test_a_port_that_gets_free_is_used_by_itself(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_control, "_RETRY_MS", 50)
+    monkeypatch.setattr(api_control, "_RETRY_MS", 50)
     with socket.create_server(("127.0.0.1", 0)) as taken, show(None, taken.getsockname()[1]) as desk:
         port = taken.getsockname()[1]
         desk.until_bar(shown=True)

@@ -153,7 +153,7 @@ class Tools:
         """Return plants with their whole texts and notes; those that are not there are left out."""
         with self._reader() as reader:
             rows = reader.rows(ids)
-        return [_found(rows[each]) for each in ids if each in rows]
+        return [*map(_found, rows.values())]
 
     def list_tags(self, limit: _Limit = _MAX_PAGE, offset: _Offset = 0) -> dict[str, int]:
         """Return the tags in their order, with the number of their plants. A slash makes levels: garden/bed 3."""
@@ -276,7 +276,7 @@ class Tools:
             return [*reader.selected(selection)]
         self._check_limit(len(set(ids)))
         rows = reader.rows(ids)
-        if missing := [each for each in ids if each not in rows]:
+        if missing := [plant_id for plant_id in ids if plant_id not in rows]:
             raise UnknownPlantError(missing[0])
         return [*rows.values()]
 

@@ -323,11 +323,6 @@ class SignInNeededError(StoreUnreachableError):
     """A shared store needs a user and a password."""
 
 
-def prevents_changes(error: BaseException | None) -> bool:
-    """Return whether an error of the store prevents changing plants; new ones may wait until it is over."""
-    return isinstance(error, StoreReadOnlyError | StoreUnreachableError)
-
-
 class StoreClosedError(StoreError):
     """The store is closing or closed."""
 
@@ -401,3 +396,8 @@ class IsFolderError(UnsafeFileError):
 
 class StoreTooNewError(StoreError):
     """A newer PlantDesk has made or changed the store; it was left untouched."""
+
+
+def prevents_changes(error: BaseException | None) -> bool:
+    """Return whether an error of the store prevents changing plants; new ones may wait until it is over."""
+    return isinstance(error, StoreReadOnlyError | StoreUnreachableError)

@@ -18,6 +18,7 @@ from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import Desk
 from plantdesk.domain.texts import Text, comma_list, joined
 
+#: The values of a row of any table, in the order of its columns.
 Row = Sequence[Any]
 #: Is called with the fraction that is done. Its exception ends the copying, and nothing is written.
 Progress = Callable[[float], None]

@@ -67,7 +67,7 @@ class Database(ABC):
         }
         sa.event.listen(self.dialect, "handle_error", _driver_error)
 
-    def runner(self, driver: Any) -> Runner:  # noqa: ANN401  a connection of any driver
+    def new_runner(self, driver: Any) -> Runner:  # noqa: ANN401  a connection of any driver
         """Return a Runner for a driver's connection. The caller begins and ends transactions and closes the connection.
 
         `create_engine` would make a dialect for each connection, and ask a server four questions.

@@ -109,20 +109,24 @@ class RowReader:
     def _column_names(self, rows: Sequence[Row], layout: Layout) -> list[str]:
         """Return the headers, with names for columns without a header that have cells in the first rows."""
         names = [*layout.names]
-        for at, name in enumerate(names[:_MAX_IGNORED]):
-            if not name and any(_column_cells(rows[:SAMPLE_ROWS], at)):
-                names[at] = f"column {column_letters(at) if self.file.table.is_sheet else at + 1}"
+        for column, name in enumerate(names[:_MAX_IGNORED]):
+            if not name and any(_column_cells(rows[:SAMPLE_ROWS], column)):
+                names[column] = f"column {column_letters(column) if self.file.table.is_sheet else column + 1}"
         return names
 
     def _note_columns(self, layout: Layout, names: Sequence[str]) -> None:
-        known = {field: at for field, at in layout.fields.items() if at < len(names)}  # another file may have more
+        known = {
+            field: column for field, column in layout.fields.items() if column < len(names)
+        }  # another file may have more
         self.columns |= {field: names[known[field]] for field in IMPORTED_FIELDS if field in known}
         if layout.name_parts:
-            self.name_columns = tuple(names[at] for at in layout.name_parts if at < len(names))
+            self.name_columns = tuple(names[column] for column in layout.name_parts if column < len(names))
             self.columns["name"] = "+".join(self.name_columns)
         if len(self.ignored) < _MAX_IGNORED:
             taken = {*layout.fields.values(), *layout.name_parts}
-            self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
+            self.ignored |= {
+                name: None for column, name in enumerate(names[:_MAX_IGNORED]) if name and column not in taken
+            }
 
     def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
         """Yield the plants in rows, and report others."""
@@ -135,7 +139,7 @@ class RowReader:
             cells = row.cells
             if is_sheet and len(cells) > len(layout.names):
                 cells = self._cut_to_header(cells, len(layout.names))
-            values = [None if at is None or at >= len(cells) else cells[at] for at in positions]
+            values = [None if column is None or column >= len(cells) else cells[column] for column in positions]
             values[_NAME] = name
             if row.error is not None:
                 self._refuse(row, row.error, {}, row.source)

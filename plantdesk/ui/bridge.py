@@ -53,7 +53,7 @@ class Bridge(QObject):
         self._is_closed = False
         self._dropped: list[Callable[[], object]] = []
         self._results: deque[Callable[[], object]] = deque()
-        self.short_tasks = self.worker("window-worker")
+        self.short_tasks = self.new_worker("window-worker")
         self.long_tasks = Tasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._pause.timeout.connect(self._signal_changes)
@@ -94,7 +94,7 @@ class Bridge(QObject):
             else:
                 self._posted.emit(function)
 
-    def worker(self, name: str) -> Worker:
+    def new_worker(self, name: str) -> Worker:
         """Return a worker with a new thread. The caller must close it."""
         return Worker(self.post, name)
 

@@ -12,6 +12,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.ui.api_access.feature import ApiAccessFeature
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.card.feature import CardFeature
@@ -26,7 +27,6 @@ from plantdesk.ui.plants.feature import PlantsFeature
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.feature import SettingsFeature
 from plantdesk.ui.settings.layout import SettingCommands
 from plantdesk.ui.shared_store.feature import SharedStoreFeature

@@ -21,6 +21,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import SqliteStore
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
@@ -32,7 +33,6 @@ from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine

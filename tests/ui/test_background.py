@@ -196,7 +196,7 @@ def test_changes_while_it_counts_or_pauses_are_counted_once(qtbot: QtBot, bridge
             for _ in range(3):
                 repeated.run_soon()
 
-    repeated = RepeatedQuery(bridge.worker("test-counts"), store, query, done)
+    repeated = RepeatedQuery(bridge.new_worker("test-counts"), store, query, done)
     for _ in range(3):
         repeated.run_soon()
     qtbot.waitUntil(lambda: counted == [0, 1])

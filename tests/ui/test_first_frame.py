@@ -13,13 +13,13 @@ from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import SqliteStore
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.workspace import Workspace

@@ -116,4 +116,4 @@ DATABASE = PostgresDatabase()
 
 def runner_of(connection: Connection) -> Runner:
     """Return a Runner for a connection."""
-    return DATABASE.runner(connection)
+    return DATABASE.new_runner(connection)

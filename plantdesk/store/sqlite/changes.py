@@ -185,7 +185,7 @@ class SqliteImport(StoreImport):
         """Begin. Raises StoreError and OSError."""
         self._writer = writer
         with ExitStack() as stack, translate_errors():
-            connection, self._temporary = _connect(file, stack)
+            connection, self._temporary = _connect_with_import_file(file, stack)
             super().__init__(runner_of(connection))
             self._stack = stack.pop_all()
 
@@ -218,7 +218,7 @@ class SqliteImport(StoreImport):
                 raise KeyboardInterrupt from None
 
 
-def _connect(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Path]:
+def _connect_with_import_file(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Path]:
     """Return a connection to the store and a new file, which it has as `other`; `stack` removes the file.
 
     Raises StoreError and OSError.

@@ -94,7 +94,7 @@ DATABASE = SqliteDatabase()
 
 def runner_of(connection: sqlite3.Connection) -> Runner:
     """Return a Runner for a connection."""
-    return DATABASE.runner(connection)
+    return DATABASE.new_runner(connection)
 
 
 @cache

@@ -23,10 +23,10 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.server_state import Failed, On, ServerState, Starting
 from plantdesk.domain.texts import Text
 from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import STRETCH, fill
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import error_text, exact_time, one_line, quoted, source_text, translated
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme

@@ -14,12 +14,12 @@ from plantdesk.domain.records import Changes, TokenRow
 from plantdesk.domain.server_state import Failed, On, PortOfPlantDeskError, PortTakenError, ServerState
 from plantdesk.domain.texts import Text
 from plantdesk.ui.api_access.status import ApiStatus
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.background import ignore
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import PagePart
 from plantdesk.ui.qt import bring_to_front, close_window
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import one_line, quoted, translated
 from plantdesk.ui.widgets.messages import Tone
 

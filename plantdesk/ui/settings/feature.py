@@ -11,10 +11,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Command, Section
 from plantdesk.ui.qt import STRETCH, bring_to_front, fill, separator_line
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection, fit_rows
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme

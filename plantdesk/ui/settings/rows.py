@@ -22,10 +22,10 @@ from plantdesk.platform import languages, login
 from plantdesk.platform.settings import MAX_BACKUPS, ThemeMode
 from plantdesk.transfer.known_names import KnownNames, NamesList
 from plantdesk.ui import translation
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.background import Task, ignore
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, size_text, translated
 from plantdesk.ui.widgets.buttons import CopyButton, text_button

@@ -22,11 +22,11 @@ from plantdesk.domain.selections import Counts
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, ServerState
 from plantdesk.domain.texts import Text
 from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.feature import Feature, OpenStore, WindowContext
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import app_icon, is_seen
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.texts import error_text, translated
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text

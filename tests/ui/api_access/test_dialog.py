@@ -19,9 +19,9 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.buttons import copy_secret
 from plantdesk.ui.widgets.dialog import MessageBox

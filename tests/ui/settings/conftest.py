@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from plantdesk.platform.settings import ThemeMode
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.plants.feature import PlantsFeature
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.settings.feature import SettingsFeature
 from plantdesk.ui.settings.layout import SettingCommands
 from tests.support.api_switch import ApiSwitch

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QSystemTrayIcon
 from plantdesk.domain.errors import BackupFolderError, StoreBusyError, StoreFullError
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortInUseError
 from plantdesk.domain.texts import Text
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.window.tray import TrayFeature
 from tests.support.api_switch import ApiSwitch
 

@@ -87,7 +87,7 @@ class PageCache(QObject):
         self._generation = 0
         self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
         self._name_search: Task | None = None
-        self._queries = StoreQueries(bridge.worker("plant-pages"), store)
+        self._queries = StoreQueries(bridge.new_worker("plant-pages"), store)
 
     def row(self, plant_id: int) -> PlantRow | None:
         """Return a row with shortened texts, or None; an expired row is returned until it is read again."""
@@ -176,7 +176,7 @@ class PlantModel(QAbstractTableModel):
         self._cache = PageCache(self._bridge, store, self)
         self._cache.loaded.connect(self._repaint_all)
         self._cache.failed.connect(self.failed)
-        self._queries = StoreQueries(self._bridge.worker("plant-order"), store)
+        self._queries = StoreQueries(self._bridge.new_worker("plant-order"), store)
         self.shown_query = self.query
         self._load()
 

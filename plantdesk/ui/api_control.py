@@ -82,7 +82,7 @@ class ApiControl(QObject):
         self._store: ServedStore | None = None
         self._server: StoreServer | None = None
         self._failure: ServerError | None = None
-        self._worker = bridge.worker("server-control")
+        self._worker = bridge.new_worker("server-control")
         self._unsubscribe: Callable[[], None] | None = None
         self._retry = QTimer(self, interval=_RETRY_MS)
         self._retry.timeout.connect(self._retry_port)
