@@ -180,5 +180,4 @@ def _added(database: Database) -> Sequence[sa.Executable]:
 
 
 def _keep_first(images: sqlite.Insert | postgresql.Insert) -> sa.Insert:
-    after = {"after": images.excluded.after}
-    return images.on_conflict_do_update(index_elements=["change", "plant_id"], set_=after)
+    return images.on_conflict_do_update(index_elements=["change", "plant_id"], set_={"after": images.excluded.after})

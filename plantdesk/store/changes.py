@@ -173,8 +173,7 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     """Give each plant the new tag for its present one, in one pass, so that two tags can be exchanged."""
     tag = PLANT.c.tag
     database = writer.database
-    tags_in_use = sa.select(tag).where(tag.is_not(None)).distinct()
-    tags = edit.mapping(lambda: writer.runner.run(tags_in_use).scalars().all())
+    tags = edit.mapping(lambda: writer.runner.run(sa.select(tag).where(tag.is_not(None)).distinct()).scalars().all())
     tags = {each: new for each, new in tags.items() if database.is_storable(each)}
     database.check_storable(*tags.values())
     database.prepare_table(writer.runner, _REPLACED)

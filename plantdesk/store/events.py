@@ -208,9 +208,7 @@ class _ChangeRow(NamedTuple):
 
 def _seqs_before(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
     """Yield the `seq` up to which plants were added before each change, as far as that is known."""
-    mark = 0
-    number = 0
-    stored = 0
+    mark = number = stored = 0
     for row in changed:
         if row.change != number:
             number = row.change

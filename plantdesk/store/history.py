@@ -261,8 +261,7 @@ def prune_commits(runner: Runner) -> bool:
 def _oldest_stored(runner: Runner) -> int:
     """Return the number of the oldest change with stored before-images; a very large one if there is none."""
     number = sa.func.coalesce(sa.func.min(CHANGE.c.number), FIRST_UNCOUNTED_ID)
-    oldest = runner.run(sa.select(number).where(CHANGE.c.size.is_not(None))).scalar_one()
-    return int(oldest)
+    return int(runner.run(sa.select(number).where(CHANGE.c.size.is_not(None))).scalar_one())
 
 
 def _newest_outdated(runner: Runner) -> int:

@@ -112,8 +112,7 @@ def stored_source(runner: Runner, source: Source) -> Source:
 def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
     """Add a source within the caller's transaction."""
     values = {"kind": str(kind), "label": label, "searched_label": searched(label)}
-    source_id = runner.run(sa.insert(SOURCE).values(values).returning(SOURCE.c.id)).scalar_one()
-    return Source(source_id, kind, label)
+    return Source(runner.run(sa.insert(SOURCE).values(values).returning(SOURCE.c.id)).scalar_one(), kind, label)
 
 
 _PLANTS = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note)

@@ -160,8 +160,7 @@ def _digest_of(token: str) -> bytes:
 
 def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
     label = token_name(name)
-    same = sa.select(_TOKEN.id).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))
-    if runner.run(same).first() is not None:
+    if runner.run(sa.select(_TOKEN.id).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))).first() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
         raise InvalidTokenNameError(message, name=shortened(label))
     token = _PREFIX + secrets.token_urlsafe(32)  # 256 bits

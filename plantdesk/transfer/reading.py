@@ -115,17 +115,16 @@ class RowReader:
         return names
 
     def _note_columns(self, layout: Layout, names: Sequence[str]) -> None:
-        known = {
-            field: column for field, column in layout.fields.items() if column < len(names)
-        }  # another file may have more
+        # Another file may have more columns.
+        known = {field: index for field, index in layout.fields.items() if index < len(names)}
         self.columns |= {field: names[known[field]] for field in IMPORTED_FIELDS if field in known}
         if layout.name_parts:
-            self.name_columns = tuple(names[column] for column in layout.name_parts if column < len(names))
+            self.name_columns = tuple(names[index] for index in layout.name_parts if index < len(names))
             self.columns["name"] = "+".join(self.name_columns)
         if len(self.ignored) < _MAX_IGNORED:
             taken = {*layout.fields.values(), *layout.name_parts}
             self.ignored |= {
-                name: None for column, name in enumerate(names[:_MAX_IGNORED]) if name and column not in taken
+                name: None for index, name in enumerate(names[:_MAX_IGNORED]) if name and index not in taken
             }
 
     def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:

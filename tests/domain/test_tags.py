@@ -57,8 +57,7 @@ def test_a_hundred_tags_are_offered_at_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "new"),
-    [("a/b/c", "A/B/c"), ("a/b", "A/B"), ("a", "A"), ("a/d", "A/d"), ("ab", "ab"), ("A/b", "A/b")],
+    ("tag", "new"), [("a/b/c", "A/B/c"), ("a/b", "A/B"), ("a", "A"), ("a/d", "A/d"), ("ab", "ab"), ("A/b", "A/b")]
 )
 def test_branches_are_renamed_from_the_lowest_level_up(tag: str, new: str) -> None:
     assert renamed(tag, {"a": "A", "a/b": "A/B"}) == renamed(tag, {"a": "A", "a/b": "a/B"}) == new

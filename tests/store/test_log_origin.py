@@ -124,16 +124,7 @@ def folder(killed_folder: Path, tmp_path: Path) -> Path:
     return folder
 
 
-_OTHERS = [
-    "copied",
-    "backup",
-    "vacuumed",
-    "backed up by sqlite3",
-    "dumped",
-    "went on elsewhere",
-    "other",
-    "of 0.1.0",
-]
+_OTHERS = ["copied", "backup", "vacuumed", "backed up by sqlite3", "dumped", "went on elsewhere", "other", "of 0.1.0"]
 
 
 @pytest.mark.parametrize("is_read_only", [False, True], ids=["", "read only"])

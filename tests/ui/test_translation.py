@@ -257,7 +257,7 @@ def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs
 
 def test_each_language_is_offered_by_its_own_name() -> None:
     assert [name_of(each) for each in ("en", "de", "fr", "es", "pt_BR")] == [
-        *("English", "Deutsch", "Français", "Español", "Português (Brasil)"),
+        *("English", "Deutsch", "Français", "Español", "Português (Brasil)")
     ]
 
 

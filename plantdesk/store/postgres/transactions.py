@@ -108,8 +108,7 @@ class PostgresChangeWriter(ChangeWriter):
         self.seq = last_seq
         self.last_change = last_change
         #: By how many plants the store grows, and how often tokens were changed.
-        self.plants = 0
-        self.tokens = 0
+        self.plants = self.tokens = 0
         self.has_changed = False
 
     @property

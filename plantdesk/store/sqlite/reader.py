@@ -73,8 +73,7 @@ class SqliteReader(StoreReader):
     def _newest_ids(self, runner: Runner, plants: Selection) -> list[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
         newest = PLANT.c.seq > read_counters(self._connection).seq - _NEWEST
-        newest_first = self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(FIRST_CHUNK)
-        ids = [*runner.run(newest_first).scalars()]
+        ids = [*runner.run(self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(FIRST_CHUNK)).scalars()]
         return ids if len(ids) == FIRST_CHUNK else []
 
     @override

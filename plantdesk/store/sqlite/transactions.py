@@ -92,8 +92,7 @@ class WriteConnection:
         #: Whether the next commit may begin a log, as after a checkpoint.
         self._begins_log = True
         #: Time and size of the file when it was checked last, and when another content was found in it.
-        self._checked_stamp = (0, 0)
-        self._foreign_stamp = (0, 0)
+        self._checked_stamp = self._foreign_stamp = (0, 0)
         #: The state of the file without its log at the last check.
         self._checked_state: FileState | None = None
         try:

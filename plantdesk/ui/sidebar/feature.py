@@ -79,7 +79,7 @@ class SidebarFeature(Feature):
         self._tag_commands.store = opened.store
         self._enable_tag_changes()
         self._restore()
-        worker = self.context.bridge.worker
+        worker = self.context.bridge.new_worker
         store = opened.store
         self._counters = [
             RepeatedQuery(

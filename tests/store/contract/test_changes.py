@@ -18,11 +18,7 @@ from plantdesk.domain.edits import (
     Undone,
     edited,
 )
-from plantdesk.domain.errors import (
-    EditConflictError,
-    InvalidPlantError,
-    NothingToUndoError,
-)
+from plantdesk.domain.errors import EditConflictError, InvalidPlantError, NothingToUndoError
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow, Source, SourceKind

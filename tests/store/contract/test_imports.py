@@ -123,12 +123,7 @@ def test_conflicts_are_named_and_refuse_everything(store_with_fern: PlantStore) 
         (OnConflict.SKIP, [(5, "Fern", "hall", None), (1, "Ivy", None, None)]),
         (
             OnConflict.NEW_ID,
-            [
-                (5, "Fern", "hall", None),
-                (6, "Cactus", None, None),
-                (1, "Ivy", None, None),
-                (7, "Moss", None, "n"),
-            ],
+            [(5, "Fern", "hall", None), (6, "Cactus", None, None), (1, "Ivy", None, None), (7, "Moss", None, "n")],
         ),
         (OnConflict.REPLACE, [(5, "Cactus", None, None), (1, "Moss", None, "n")]),
     ],

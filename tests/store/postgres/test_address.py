@@ -74,9 +74,7 @@ def test_a_desk_file_that_is_not_there_is_missing_not_wrong(tmp_path: Path) -> N
         location_of(tmp_path / "none.plantdesk-store")
 
 
-def test_an_unknown_parameter_is_refused_and_a_misspelt_password_not_shown(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_unknown_parameter_is_refused_and_a_misspelt_password_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     for parameter in ("foo=bar", "PASSWORD=secret"):
         url = f"postgresql://u@127.0.0.1:1/plants?{parameter}"
         assert main(["list", "--database", url]) == 1

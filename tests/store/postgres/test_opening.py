@@ -50,11 +50,7 @@ def test_only_create_makes_tables_and_only_where_there_are_none(postgres: Postgr
 
 
 @pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"database": "nothing"}, DatabaseMissingError),
-        ({"user": "nobody"}, SignInRefusedError),
-    ],
+    ("change", "error"), [({"database": "nothing"}, DatabaseMissingError), ({"user": "nobody"}, SignInRefusedError)]
 )
 def test_the_cause_of_a_refusal_is_named(
     postgres: PostgresServer, change: dict[str, str], error: type[StoreError]
