@@ -94,7 +94,7 @@ class StoreLocation(Protocol):
     def open_reader(self) -> PlantReader:
         """Open the store only for reading, more quickly than `open`; the caller closes it. Raises StoreError."""
 
-    def quick_names(self) -> tuple[list[str], list[str]]:
+    def completion_names(self) -> tuple[list[str], list[str]]:
         """Return the tags and the names of the valid tokens for shell completion, without waiting.
 
         Changes nothing. Raises StoreError and OSError.

@@ -25,7 +25,7 @@ from plantdesk.store.automatic_backups import begin_backups
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.changes import add_as_next, make_change
 from plantdesk.store.reader import StoreReader
-from plantdesk.store.rows import stored_source
+from plantdesk.store.rows import ensure_source
 from plantdesk.store.tokens import StoreTokens
 from plantdesk.store.undo import redo, undo
 from plantdesk.store.write_queue import AddJob, Entries, OutcomesReceiver, WriteJob, WriteQueue, running_future
@@ -208,19 +208,19 @@ class BaseStore(PlantStore):
 
     @override
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        return self._writer.submit(lambda writer: add_as_next(writer, fields, stored_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: add_as_next(writer, fields, ensure_source(writer.runner, source)))
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        return self._writer.submit(lambda writer: make_change(writer, edits, stored_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: make_change(writer, edits, ensure_source(writer.runner, source)))
 
     @override
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        return self._writer.submit(lambda writer: undo(writer, change, stored_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: undo(writer, change, ensure_source(writer.runner, source)))
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
-        return self._writer.submit(lambda writer: redo(writer, stored_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: redo(writer, ensure_source(writer.runner, source)))
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:

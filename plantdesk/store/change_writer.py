@@ -171,6 +171,7 @@ class ChangeWriter(ABC):
 
 @cache
 def _added(database: Database) -> Sequence[sa.Executable]:
+    """Return the statements that add a plant in a change; its values are parameters."""
     plant: sa.BindParameter[int] = sa.bindparam("plant")
     number: sa.BindParameter[int] = sa.bindparam("number")
     image = database.insert(BEFORE_IMAGE).values(change=number, plant_id=plant, after=number)
@@ -180,4 +181,5 @@ def _added(database: Database) -> Sequence[sa.Executable]:
 
 
 def _keep_first(images: sqlite.Insert | postgresql.Insert) -> sa.Insert:
+    """Return an INSERT of before-images that leaves existing ones, but for what the change made of the plant."""
     return images.on_conflict_do_update(index_elements=["change", "plant_id"], set_={"after": images.excluded.after})

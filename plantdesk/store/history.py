@@ -274,5 +274,4 @@ def _newest_outdated(runner: Runner) -> int:
     stored = sa.select(change.number, change.made_at, place, total).where(change.size.is_not(None)).subquery().c
     is_too_old = sa.and_(stored.made_at < runner.database.now() - _MAX_AGE, stored.place > _MIN_CHANGES)
     newest = sa.select(sa.func.coalesce(sa.func.max(stored.number), 0))
-    number = runner.run(newest.where(stored.place > 1, sa.or_(stored.total > _MAX_SIZE, is_too_old))).scalar_one()
-    return int(number)
+    return int(runner.run(newest.where(stored.place > 1, sa.or_(stored.total > _MAX_SIZE, is_too_old))).scalar_one())

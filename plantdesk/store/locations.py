@@ -151,7 +151,7 @@ class SqliteLocation:
 
         return StandaloneSqliteReader(self.path)
 
-    def quick_names(self) -> tuple[list[str], list[str]]:
+    def completion_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
         from plantdesk.domain.folding import natural_key
         from plantdesk.store.sqlite.connections import translate_errors
@@ -273,7 +273,7 @@ class PostgresLocation(Address):
         self._check_user()
         return StandalonePostgresReader(self)
 
-    def quick_names(self) -> tuple[list[str], list[str]]:
+    def completion_names(self) -> tuple[list[str], list[str]]:
         """Return nothing: a shell must not wait for a server."""
         return [], []
 

@@ -17,8 +17,8 @@ from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
 PAGE = 5_000
 #: Plants of `changes_since`: of more, listeners reload.
 _MAX_LISTED = 1000
-_IDS = sa.select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > sa.bindparam("change")).distinct()
-_ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
+_TOUCHED_IDS = sa.select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > sa.bindparam("change")).distinct()
+_TOUCHED_ID = _TOUCHED_IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
 #: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
 FIRST_UNCOUNTED_ID = 2**62
 
@@ -53,7 +53,7 @@ def rows_in_order(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 def changes_since(runner: Runner, seq: int, change: int) -> Changes:
     """Return the plants that were added after `seq`, and those that changes after `change` have touched.
 
-    No flag is set but `needs_reload`, which stands for too many plants.
+    Of the flags only `needs_reload` is set: if there are too many plants to list.
     """
     added = [row_of(row[1:]) for row in runner.run(_FIRST_ADDED, after=seq)]
     touched = runner.run(_TOUCHED, change=change).all()
@@ -100,7 +100,7 @@ def _read_rows(runner: Runner, rows: sa.Select[Any], ids: Sequence[int]) -> dict
     return {plant_id: plants[plant_id] for plant_id in ids if plant_id in plants}
 
 
-def stored_source(runner: Runner, source: Source) -> Source:
+def ensure_source(runner: Runner, source: Source) -> Source:
     """Return a source with the id of its row, which is found or added within the caller's transaction."""
     if source.id:
         return source
@@ -118,8 +118,8 @@ def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
 _PLANTS = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
 _PLANT = _PLANTS.where(PLANT.c.id == sa.bindparam("plant_id"))
 _FIRST_ADDED = rows_in_order().limit(_MAX_LISTED + 1)
-_TOUCHED = sa.select(_ID, *_PLANTS.selected_columns).select_from(
-    _ID.table.outerjoin(PLANT, PLANT.c.id == _ID).outerjoin(SOURCE)
+_TOUCHED = sa.select(_TOUCHED_ID, *_PLANTS.selected_columns).select_from(
+    _TOUCHED_ID.table.outerjoin(PLANT, PLANT.c.id == _TOUCHED_ID).outerjoin(SOURCE)
 )
 
 

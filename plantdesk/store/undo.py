@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -23,7 +22,7 @@ _MAX_LISTED = 100
 
 #: Before-images of the change that is undone, and of the undo.
 UNDONE = BEFORE_IMAGE.alias("undone")
-UNDO = BEFORE_IMAGE.alias("undo")
+OWN = BEFORE_IMAGE.alias("undo")
 #: The version of a plant that a before-image has.
 VERSION_BEFORE = version_of(UNDONE.c.plant_change, UNDONE.c.seq)
 _ROW = ["id", *SHARED_COLUMNS, "change"]
@@ -83,13 +82,13 @@ def _latest_to_undo(runner: Runner) -> int:
 
 
 def _undo_to_redo(runner: Runner) -> Change:
-    undo = _latest_matching(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
-    since = sa.select(sa.func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo)
+    undo_number = _latest_matching(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
+    since = sa.select(sa.func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo_number)
     later = runner.run(since).scalar_one()
     if later is not None:
         reason = Text("There is a later change: {title}. To redo what was before it, type: plantdesk undo {undo}")
-        raise NothingToUndoError(reason, title=read_change(runner, later).title, undo=undo)
-    return read_change(runner, undo)
+        raise NothingToUndoError(reason, title=read_change(runner, later).title, undo=undo_number)
+    return read_change(runner, undo_number)
 
 
 def _latest_matching(runner: Runner, condition: sa.ColumnElement[bool], none: Text) -> int:
@@ -110,13 +109,13 @@ def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
         writer.allow_long_statements()
     try:
         with writer.bulk_planning(change.plants):
-            make_result = _Undo(writer, change).restore()
+            make_result = _Reversal(writer, change).run()
     except writer.database.integrity_error as error:
         raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=change.title) from error
     return make_result(writer.record(source, kind, parameters, change.number))
 
 
-class _Undo:
+class _Reversal:
     """Reverts one change: restores its before-images, and makes before-images of its own."""
 
     def __init__(self, writer: ChangeWriter, undone: Change) -> None:
@@ -124,9 +123,9 @@ class _Undo:
         self._undone = undone
         self._number = sa.literal(writer.number, PLANT.c.change.type)
         self._is_former = UNDONE.c.change == undone.number
-        own = sa.and_(UNDO.c.plant_id == UNDONE.c.plant_id, UNDO.c.change == writer.number)
+        own = sa.and_(OWN.c.plant_id == UNDONE.c.plant_id, OWN.c.change == writer.number)
         #: The ids of deleted plants that the undo has brought back.
-        self._back = sa.select(UNDONE.c.plant_id).join(UNDO, own).where(self._is_former, UNDONE.c.seq.is_not(None))
+        self._revived = sa.select(UNDONE.c.plant_id).join(OWN, own).where(self._is_former, UNDONE.c.seq.is_not(None))
         other = PLANT.alias("other")
         same = (sa.func.coalesce(other.c[each], "") == sa.func.coalesce(UNDONE.c[each], "") for each in TEXTS[:3])
         #: Deleted plants with ids that others have now; not those that are there again with the same texts.
@@ -136,36 +135,36 @@ class _Undo:
             .where(self._is_former, UNDONE.c.after.is_(None), UNDONE.c.seq.is_not(None), sa.not_(sa.and_(*same)))
         )
 
-    def restore(self) -> partial[Undone]:
+    def run(self) -> partial[Undone]:
         """Restore what nothing has changed since; return the result without its change, which is not recorded yet.
 
         Raises UndoConflictError.
         """
         undone = self._undone
-        restored = self._restore()
-        first, moved = self._move() if restored < undone.plants else (0, 0)
+        restored = self._restore_rows()
+        first, moved = self._restore_under_new_ids() if restored < undone.plants else (0, 0)
         if restored + moved == 0:
             raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
         _mark_undone(self._writer.runner, undone.number)
         skipped = max(0, undone.plants - restored - moved)
         old = self._ids(self._displaced.order_by(UNDONE.c.plant_id).limit(_MAX_LISTED)) if moved else ()
         moved_ids = tuple(zip(old, range(first, first + len(old)), strict=True))
-        back = self._ids(self._back.limit(_MAX_LISTED + 1))
+        back = self._ids(self._revived.limit(_MAX_LISTED + 1))
         ids = (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
-        skipped_ids = self._skipped(moved) if skipped else ()
+        skipped_ids = self._skipped_ids(moved) if skipped else ()
         return partial(Undone, skipped=skipped, skipped_ids=skipped_ids, ids=ids, moved=moved, moved_ids=moved_ids)
 
     def _ids(self, statement: sa.Select[tuple[int]]) -> tuple[int, ...]:
         return tuple(self._writer.runner.run(statement).scalars())
 
-    def _restore(self) -> int:
+    def _restore_rows(self) -> int:
         """Give the plants that nothing has changed since their former rows; return their number.
 
         Most plants are there, with the same `seq`: to give them their texts takes half as long as to exchange the rows.
         """
-        plants: int = self._writer.runner.run(self._images()).rowcount
+        plants: int = self._writer.runner.run(self._insert_images()).rowcount
         present = self._writer.runner.run(
-            sa.select(sa.func.count(UNDO.c.seq)).where(UNDO.c.change == self._writer.number)
+            sa.select(sa.func.count(OWN.c.seq)).where(OWN.c.change == self._writer.number)
         ).scalar_one()
         is_same = (PLANT.c[each] == UNDONE.c[each] for each in SHARED_COLUMNS[len(TEXTS) :])
         is_unchanged = sa.and_(PLANT.c.id == UNDONE.c.plant_id, self._is_former, UNDONE.c.after == VERSION)
@@ -177,14 +176,14 @@ class _Undo:
             ids = ids.where(self._is_former, UNDONE.c.after == VERSION)
             self._writer.runner.run(sa.delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
         if changed < plants:
-            self._writer.prepare_restoring(self._undone.number, self._back)
-            row = self._back.add_columns(*(UNDONE.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
+            self._writer.prepare_restoring(self._undone.number, self._revived)
+            row = self._revived.add_columns(*(UNDONE.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
             is_gone = sa.not_(sa.exists().where(PLANT.c.id == UNDONE.c.plant_id).correlate(UNDONE))
             self._writer.runner.run(sa.insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
         return plants
 
-    def _images(self) -> Any:  # noqa: ANN401  an insert of any type
-        """Return what stores the present state of those plants of the change that nothing has changed since."""
+    def _insert_images(self) -> sa.Insert:
+        """Return the INSERT of before-images: the present rows of the plants that nothing has changed since."""
         columns = (
             self._number,
             UNDONE.c.plant_id,
@@ -197,14 +196,14 @@ class _Undo:
         images = images.where(self._is_former, sa.func.coalesce(UNDONE.c.after == VERSION, is_gone))
         return sa.insert(BEFORE_IMAGE).from_select(IMAGE_COLUMNS, images)
 
-    def _skipped(self, moved: int) -> tuple[int, ...]:
-        is_own = sa.exists().where(UNDO.c.change == self._writer.number, UNDO.c.plant_id == UNDONE.c.plant_id)
+    def _skipped_ids(self, moved: int) -> tuple[int, ...]:
+        is_own = sa.exists().where(OWN.c.change == self._writer.number, OWN.c.plant_id == UNDONE.c.plant_id)
         skipped = sa.select(UNDONE.c.plant_id).where(self._is_former, sa.not_(is_own.correlate(UNDONE)))
         if moved:
             skipped = skipped.where(UNDONE.c.plant_id.not_in(self._displaced.correlate(None)))
         return self._ids(skipped.limit(_MAX_LISTED))
 
-    def _move(self) -> tuple[int, int]:
+    def _restore_under_new_ids(self) -> tuple[int, int]:
         """Bring deleted plants back under new ids if theirs are in use; return the first new id and their number."""
         (count,) = self._ids(self._displaced.with_only_columns(sa.func.count()))
         if not count:

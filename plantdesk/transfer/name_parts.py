@@ -57,7 +57,7 @@ class Part(IntEnum):
     CULTIVAR = auto()
 
 
-#: Headers of the parts, as in `headers`.
+#: Headers of the parts, separated by `|`, as in `columns.HEADERS`.
 _HEADERS = {
     Part.GENUS: "genus|genus name|generic name|gattung|gattungsname|genre|genero|genere|geslacht|slakte|slægt|slekt"
     "|rodzaj|rod|suku",

@@ -32,7 +32,7 @@ def run(kind: str, words: Sequence[str]) -> int:
 def _names(kind: str, database: StoreLocation) -> Iterable[str]:
     if kind == "backups":
         return [backup.path.name for backup in database.backups.newest_first()]
-    tags, tokens = database.quick_names()
+    tags, tokens = database.completion_names()
     return tags if kind == "tags" else tokens
 
 

@@ -38,12 +38,12 @@ from plantdesk.store.copies import TABLES, copy_rows, rows_of
 from plantdesk.store.database import StoreState
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.restoring import difference, exchange, fill_new
-from plantdesk.store.rows import first_new_id, stored_source
+from plantdesk.store.rows import ensure_source, first_new_id
 from plantdesk.store.sqlite.changes import SqliteChangeWriter
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.database import DATABASE, runner_of
-from plantdesk.store.sqlite.files.backup_folder import BackupFolder, copy_database, unusable
+from plantdesk.store.sqlite.files.backup_folder import BackupFolder, backup_error, copy_database
 from plantdesk.store.sqlite.files.disk import is_low
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -171,7 +171,7 @@ class BackupMaker(BackupFolder, ABC):
             with self._state() as (_, write):
                 write(file)
         except OSError as error:
-            raise unusable(file, error) from error
+            raise backup_error(file, error) from error
 
     def make_if_due(self) -> bool:
         """Make an automatic backup if the settings require one now; return whether one was made. Raises StoreError."""
@@ -347,7 +347,7 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     except (sqlite3.Error, StoreError):
         return False
     for name, *values in tokens:
-        source = stored_source(runner_of(connection), Source(0, SourceKind.TOKEN, str(name))).id
+        source = ensure_source(runner_of(connection), Source(0, SourceKind.TOKEN, str(name))).id
         connection.execute(
             """INSERT OR IGNORE INTO token
                (name, source_id, digest, created_at, expires_at, last_used_at, plants_added, max_plants)

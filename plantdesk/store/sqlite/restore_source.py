@@ -141,8 +141,7 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
                 note = _note(connection, "other")
                 _check_rows(connection, file, note)
                 connection.execute("INSERT INTO temp.restored_source SELECT id, kind, label FROM other.source")
-                columns = _COLUMNS.format(note=note)
-                connection.execute(f"INSERT INTO temp.restored SELECT {columns} FROM other.plant")
+                connection.execute(f"INSERT INTO temp.restored SELECT {_COLUMNS.format(note=note)} FROM other.plant")
     except StoreDamagedError:
         return False
     except ForeignFileError as error:

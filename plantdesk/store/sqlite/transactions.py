@@ -249,7 +249,7 @@ class SqliteTransactions:
         #: The connection that was used last; its file may have been replaced meanwhile.
         self._open: WriteConnection | None = None
         #: Whether what a replaced file held is in a backup, and whether listeners must read another file.
-        self._is_saved = self._is_new = False
+        self._is_old_file_saved = self._must_announce_file = False
         #: Why the file under the name could not be opened, which one it is, and until when it is not tried again.
         self._failure: tuple[StoreError, FileIdentity, float] | None = None
         if file.read_only:
@@ -284,12 +284,12 @@ class SqliteTransactions:
     def connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
         if self._open is not None and self._is_usable(self._open):
-            self._is_saved = False  # any process may write to it from now on
+            self._is_old_file_saved = False  # any process may write to it from now on
             connection = self._open
         else:
             connection = self._open = self._reopen_after_delay()
-        if self._is_new:
-            self._is_new = False
+        if self._must_announce_file:
+            self._must_announce_file = False
             self._health.record(None)
             self._publish(Changes(needs_reload=True, tokens_changed=True))
         return connection
@@ -309,8 +309,8 @@ class SqliteTransactions:
             self._failure = error, identity(self._file.path), time.monotonic() + _REOPEN_DELAY
             raise
         self._failure = None
-        self._is_saved = False
-        self._is_new = True
+        self._is_old_file_saved = False
+        self._must_announce_file = True
         return connection
 
     def _reopen(self) -> WriteConnection:
@@ -332,7 +332,7 @@ class SqliteTransactions:
             if not size:  # emptied: what fills it is opened, or a backup is restored
                 raise StoreMovedError
             self._file.replace_overwritten()
-            self._is_saved = True
+            self._is_old_file_saved = True
         try:
             self._save(connection.sqlite)
         except (BackupFolderError, StoreBusyError, StoreFullError, StoreReadOnlyError) as error:
@@ -341,7 +341,7 @@ class SqliteTransactions:
             raise
         except StoreError as error:  # it may have been replaced for that
             _log.error("What the replaced file held cannot be read: %s", error)
-            self._is_saved = True
+            self._is_old_file_saved = True
         try:
             self._file.rebuild(connection.sqlite)
         except OSError as error:
@@ -352,10 +352,10 @@ class SqliteTransactions:
         _log.warning("Opened the file that has taken the place of %s", self._file.path.name)
 
     def _save(self, connection: sqlite3.Connection) -> None:
-        if not self._is_saved:
+        if not self._is_old_file_saved:
             backup = BackupFolder(self._file.path).make_from(connection, BackupKind.REPLACED)
             _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
-            self._is_saved = True
+            self._is_old_file_saved = True
 
     def poll(self) -> None:
         """Publish what others have committed, and open the file that has replaced the present one."""
@@ -381,7 +381,7 @@ class SqliteTransactions:
                     raise StoreMovedError
         except StoreError as error:
             if isinstance(error, StoreMovedError):
-                self._is_new = True  # if the file returns, what was committed to it is published
+                self._must_announce_file = True  # if the file returns, what was committed to it is published
             self._health.record(error)
             raise
         if not self._is_damaged:
@@ -417,14 +417,14 @@ class SqliteTransactions:
         """
         self.poll()
         if polls % _QUIET_POLLS == 0:
-            self._run_quiet(is_idle)
+            self._checkpoint_and_prune(is_idle)
         if polls % _RELEASE_POLLS == 0 and self._open is not None:
             self._open.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
         if polls % _RETRY_POLLS == 0 and self._health.error is not None and not self._is_damaged:
             with contextlib.suppress(StoreError), self.durable():
                 pass  # the count of such commits is written
 
-    def _run_quiet(self, is_idle: Callable[[], bool]) -> None:
+    def _checkpoint_and_prune(self, is_idle: Callable[[], bool]) -> None:
         connection = self._open
         if connection is not None and connection.has_pending and not connection.is_locked():
             self._checkpoint(connection)

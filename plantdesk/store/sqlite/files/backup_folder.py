@@ -43,7 +43,7 @@ class BackupFolder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._beside = _folder(path)
+        self._beside = _folder_beside(path)
         self.folder = _chosen_folder(self._beside) or self._beside
         names = {path.name, path.stem} if path.suffix == _LEGACY_SUFFIX else {path.name}
         prefixes = "|".join(map(re.escape, names))
@@ -57,8 +57,8 @@ class BackupFolder:
         backups = [
             backup
             for folder in (*self._own_folders(), self._path.parent)
-            for file in _files(folder)
-            if (backup := self._found(file)) is not None
+            for file in _list_files(folder)
+            if (backup := self._backup_or_none(file)) is not None
             and (folder != self._path.parent or backup.kind is BackupKind.DAMAGED)
         ]
         return sorted(backups, key=creation_key, reverse=True)
@@ -80,11 +80,11 @@ class BackupFolder:
                 with contextlib.suppress(FileExistsError):  # another process made one in the same millisecond
                     path = self._free_name(kind, folder)
                     write(path)
-                    return self._backup(path)
+                    return self._parse_backup(path)
         except InterruptedError:  # the user has cancelled it
             raise
         except OSError as error:
-            raise unusable(folder, error) from error
+            raise backup_error(folder, error) from error
 
     def prune(self, identity: str, count: int = MAX_AUTOMATIC) -> None:
         """Remove the outdated backups of the store of this `identity`, and temporary files of killed processes.
@@ -104,7 +104,7 @@ class BackupFolder:
 
     def of_store(self, identity: str) -> list[Backup]:
         """Return the backups, newest first, without those of another store that had the same name."""
-        return [backup for backup in self.newest_first() if _identity(backup) in {None, identity}]
+        return [backup for backup in self.newest_first() if _read_identity(backup) in {None, identity}]
 
     def quarantine(self, path: Path) -> Path:
         """Rename the store file at `path`, and its log, to a free name, and return that. Raises OSError.
@@ -135,7 +135,7 @@ class BackupFolder:
         """
         folders = list(dict.fromkeys((self.folder, self._beside)))
         for folder in folders:
-            if folder.is_symlink() and any(self._path.name not in file.name for file in _files(folder)):
+            if folder.is_symlink() and any(self._path.name not in file.name for file in _list_files(folder)):
                 message = Text(
                     "No backup can be kept at “{folder}”: It is a link to a folder with other files. "
                     "Put a folder in its place, or a link to an empty one."
@@ -145,21 +145,22 @@ class BackupFolder:
 
     def _free_name(self, kind: BackupKind, folder: Path) -> Path:
         """Return the name of the next backup: the time for readers, and a number for the order."""
-        names = (file.name for each in (self.folder, self._beside, self._path.parent) for file in _files(each))
+        names = (file.name for each in (self.folder, self._beside, self._path.parent) for file in _list_files(each))
         matches = filter(None, map(self._name.match, names))  # also the logs of files that were quarantined
         number = max((int(match["number"] or 0) for match in matches), default=0) + 1
         timestamp = now_ms()
         at = (_EPOCH + timedelta(milliseconds=timestamp)).strftime(_TIME)
         return folder / f"{self._path.name}-{at}-{timestamp % 1000:03d}-{number}-{kind}.db"
 
-    def _found(self, file: Path) -> Backup | None:
+    def _backup_or_none(self, file: Path) -> Backup | None:
         try:
-            backup = self._backup(file)
+            backup = self._parse_backup(file)
         except (ValueError, OSError):  # no name of a backup, or a file pruned meanwhile
             return None
         return backup if backup.size > 0 else None  # empty: a name that a killed process has claimed
 
-    def _backup(self, file: Path) -> Backup:
+    def _parse_backup(self, file: Path) -> Backup:
+        """Return the backup that a file is by its name. Raises ValueError for another name, and OSError."""
         match = self._name.fullmatch(file.name)
         if match is None:
             raise ValueError(file.name)
@@ -193,7 +194,7 @@ def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: boo
             copy.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
 
 
-def _folder(path: Path) -> Path:
+def _folder_beside(path: Path) -> Path:
     """Return the folder of backups, named after the whole file name; PlantDesk 0.1.0 left out the ending."""
     folder = path.with_name(f"{path.name}-backups")
     legacy = path.with_name(f"{path.stem}-backups")
@@ -212,16 +213,16 @@ def _chosen_folder(beside: Path) -> Path | None:
     return Path(chosen, f"{beside.name}-{hashlib.sha256(os.fsencode(os.path.realpath(beside))).hexdigest()[:8]}")
 
 
-def _files(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise unusable(folder, error) from error
+        raise backup_error(folder, error) from error
 
 
-def _identity(backup: Backup) -> str | None:
+def _read_identity(backup: Backup) -> str | None:
     """Return the identity of the store that a backup is of; None if the backup has none or cannot be read."""
     try:
         with contextlib.closing(connect(backup.path, immutable=True)) as connection:
@@ -238,7 +239,7 @@ def _make_private_folder(folder: Path) -> None:
         fsync_folder(folder.parent)
 
 
-def unusable(place: Path, error: OSError) -> StoreError:
+def backup_error(place: Path, error: OSError) -> StoreError:
     """Return the error for a folder or file that cannot take a backup."""
     if error.errno in DISK_FULL:
         return StoreFullError()

@@ -194,7 +194,7 @@ class PlantModel(QAbstractTableModel):
         self._repaint_all()  # times of today become “Yesterday”
 
     def refresh(self) -> None:
-        """TableQuery the order again."""
+        """Query the order again, for the present query."""
         if self._cache is not None:
             self._apply_edits(self.rows.apply(Changes(needs_reload=True)))
 
