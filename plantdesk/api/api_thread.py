@@ -77,6 +77,7 @@ class ApiThread:
                 listener.close()
 
     async def _serve(self) -> None:
+        """Accept connections on all sockets until `stop`, then close them."""
         with closing(self._store.tokens.checker()) as checker:
             inserter = BatchInserter(self._store, self._loop)
             app = Application(

@@ -87,6 +87,7 @@ def read_names(
 def _names(
     source: InputFile, reading: ReadOptions, progress: Callable[[int], None], left_out: Callable[[int], None]
 ) -> Iterator[str]:
+    """Yield the names of a list; `progress` gets the bytes of each read, `left_out` the number of names not in use."""
     columns = None
     count = 0
     has_names = False

@@ -233,6 +233,7 @@ class TextFile:
                     number += 1
 
     def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
+        """Decode the next bytes. Raises UnknownEncodingError or FileError for what is not in the encoding."""
         try:
             text = decoder.decode(data, final)
         except UnicodeError as error:

@@ -143,6 +143,7 @@ def _check_edit(options: argparse.Namespace) -> None:
 
 
 def _requested_rule(options: argparse.Namespace) -> RewriteRule:
+    """Return the rule that the options describe, for all plants that they select."""
     _check_edit(options)
     old, new = options.replace or ("", "")
     rule = RewriteRule(

@@ -142,6 +142,7 @@ class ApiAccessFeature(Feature):
         self._port_bar.show_state(Tone.WARNING, title, self._port_text(state.error), *actions, choose)
 
     def _port_text(self, error: PortTakenError) -> str:
+        """Return why the port is taken, and what that means for plants."""
         if not isinstance(error, PortOfPlantDeskError):
             return self.tr(
                 "Another program is using this port, which is tried again by itself. Plants can still be added here."

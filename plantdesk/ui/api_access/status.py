@@ -201,6 +201,7 @@ class ApiStatus(QWidget):
 
     @Slot()
     def _show_activity(self) -> None:
+        """Show the last plants of programs in the room that is left."""
         if not self._latest_text:
             return
         whole = self.tr("{what}, {ago}").format(what=self._latest_text, ago=ago(self._latest_at, now_ms()))

@@ -233,6 +233,7 @@ class TokenPanel(QWidget):
         self._name_edit.setFocus()
 
     def _cells(self, row: TokenRow) -> list[Cell]:
+        """Return the cells of a token, times relative to now."""
         now = now_ms()
         used = self.tr("never") if row.last_used_at is None else ago(row.last_used_at, now)
         if row.expires_at is None:

@@ -79,6 +79,7 @@ class CleanUpFeature(Feature):
         return partial(self.open_dialog, page)
 
     def _make_dialog(self, opened: OpenStore) -> CleanUpDialog:
+        """Create the dialog with its three pages."""
         from plantdesk.ui.cleanup.dialog import CleanUpDialog
         from plantdesk.ui.cleanup.pages import DuplicatesPage, TagsPage
         from plantdesk.ui.cleanup.rewriting import RewritingPage

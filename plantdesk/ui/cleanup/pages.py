@@ -160,6 +160,7 @@ class DuplicatesPage(CleanUpPage):
 
     @Slot()
     def _show_counts(self) -> None:
+        """Show how many groups and plants there are, and what the merge keeps and removes."""
         model = self._model
         groups = Text("{count:,} groups", one="1 group", count=model.group_count)
         plants = Text("{plants:,} plants in {groups}", plants=model.plant_count, groups=groups)

@@ -176,6 +176,7 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _show_action(self) -> None:
+        """Show the fields of the chosen action; each action keeps its own new text."""
         action = self._action
         self._new_texts[self._shown_action] = self._new_edit.text()
         self._shown_action = action
@@ -217,6 +218,7 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _read(self) -> None:
+        """Read in the background what the rule changes; without a rule show nothing."""
         rule = self._described_rule
         if rule is None:
             self._show_problem("")

@@ -93,6 +93,7 @@ class LabelsFeature(Feature):
         toast.show_message(text, (self.tr("Open"), partial(toast.open_file, file)))
 
     def _print(self, dialog: LabelDialog, job: LabelJob) -> None:
+        """Let the user choose a printer, and print."""
         from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 
         from plantdesk.ui.labels.painting import page_layout, paint_job

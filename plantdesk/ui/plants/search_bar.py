@@ -87,6 +87,7 @@ class FilterChips(QToolBar):
             self.widgetForAction(self.actions()[index]).setFocus(Qt.FocusReason.TabFocusReason)
 
     def _add(self, term: Term) -> QAction:
+        """Add the chip of a filter."""
         text = filter_text(term)
         tag = tag_of(term)
         metrics = QFontMetrics(self._theme.metrics.font(FontRole.PILL))

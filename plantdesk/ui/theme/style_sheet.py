@@ -314,6 +314,7 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
 
 
 def _sizes(metrics: Metrics) -> dict[str, str]:
+    """Return the sizes in pixels. Those of `focused_…` are inside a border of two pixels instead of one."""
     pill = metrics.compact_row + metrics.compact_row % 2
     return {
         "inner": str(metrics.control - 2),

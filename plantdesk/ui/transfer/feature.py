@@ -219,6 +219,7 @@ class TransferFeature(Feature):
 
     @Slot(object)
     def _on_applied(self, applied: Applied) -> None:
+        """Report a finished import, with actions that show and undo it."""
         self.set_running_text("")
         job = self._job
         if job is None:

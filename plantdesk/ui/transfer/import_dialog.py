@@ -437,6 +437,7 @@ class ImportDialog(Dialog):
         dialog.open()
 
     def _show_summary(self, preview: Preview | None) -> None:
+        """Show how the file is read: size, format, options, and what is left out."""
         if self._sample is None:
             return
         size = sum(source.size for source in self._sources)

@@ -118,6 +118,7 @@ class ImportJob(QObject):
     # --- on the thread of the task ---
 
     def _run(self, task: Task) -> None:
+        """Read and compare the files, then take the steps that the dialog requests. On the job's thread."""
         report = Reporter(task.report).report_bytes
         try:
             with FileImport(self._store, self.options, report, listed=LISTED) as files_import:

@@ -78,6 +78,7 @@ class RestoreDialog(Dialog):
             super().keyPressEvent(event)
 
     def _on_listed(self, backups: list[Backup]) -> None:
+        """Show the backups, and choose the newest that was made automatically or by hand."""
         self._listed = backups
         self._table.show_rows(
             [(_local_time(backup.made_at), self._kind_text(backup.kind), size_text(backup.size)) for backup in backups]

@@ -203,6 +203,7 @@ class EditCommands(Feature):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
+        """Report an undo or redo, with an action that takes it back and what could not be undone."""
         toast = self.context.page.toast
         stack = self.context.undo_stack
         step = undone.change

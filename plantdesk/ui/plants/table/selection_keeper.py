@@ -112,6 +112,7 @@ class SelectionKeeper(QObject):
 
     @Slot(bool)
     def _on_rows_replaced(self, same_query: bool) -> None:
+        """Select and show again what was selected and visible; another query begins at the top."""
         self._table.updateGeometries()
         self._is_filling = not self._model.rows.is_complete
         if not same_query:
