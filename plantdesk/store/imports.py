@@ -38,7 +38,7 @@ from plantdesk.store.database import TEMPORARY, Runner, StoreState
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table
 from plantdesk.store.rows import add_source, first_new_id
 
-Progress = Callable[[int, int], None]
+ReportRows = Callable[[int, int], None]
 
 #: The most comparisons of one import: it is compared again if another writer has changed its plants meanwhile.
 _MAX_TRIES = 20
@@ -160,7 +160,7 @@ class StoreImport(PlantImport, ABC):
                 yield ImportConflict(ImportRow(*values), owner, None if file is None else RowPosition(file, line))
 
     @override
-    def apply(self, label: str, progress: Progress | None = None) -> Applied:
+    def apply(self, label: str, progress: ReportRows | None = None) -> Applied:
         for _ in range(_MAX_TRIES):
             if self._counts.clashing and self._on_conflict is OnConflict.REFUSE:
                 raise ImportConflictError(self._counts.clashing)
@@ -206,7 +206,7 @@ class StoreImport(PlantImport, ABC):
 
     # --- the last step ---
 
-    def _change(self, label: str, progress: Progress | None, writer: ChangeWriter) -> Applied:
+    def _change(self, label: str, progress: ReportRows | None, writer: ChangeWriter) -> Applied:
         runner = writer.runner
         state = runner.database.state(runner)
         if state != self._state and runner.run(_changed_since(self._state)).first() is not None:
@@ -219,7 +219,7 @@ class StoreImport(PlantImport, ABC):
         self._raise_if_cancelled()
         return Applied(writer.record(source, ChangeKind.IMPORT, {"file": parameter(label)}))
 
-    def _insert(self, writer: ChangeWriter, source: Source, progress: Progress | None) -> None:
+    def _insert(self, writer: ChangeWriter, source: Source, progress: ReportRows | None) -> None:
         """Insert the new plants in parts, for the progress."""
         runner = writer.runner
         last_seq = writer.last_seq

@@ -27,7 +27,7 @@ from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.reading import Refused, RowReader
 
 #: Called with the numbers of rows and bytes read so far, and of all bytes (0 if unknown).
-Progress = Callable[[int, int, int], None]
+ReportReading = Callable[[int, int, int], None]
 
 #: The most refused rows that a preview lists.
 MAX_LISTED = 20
@@ -92,7 +92,7 @@ class FileImport:
     """
 
     def __init__(
-        self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = MAX_LISTED
+        self, store: PlantStore, options: ImportOptions, progress: ReportReading, *, listed: int = MAX_LISTED
     ) -> None:
         """Begin; previews have the first `listed` invalid rows, and as many conflicting ones.
 

@@ -84,7 +84,7 @@ def quarantined(path: Path) -> list[bytes]:
 def note_numbers(path: Path) -> None:
     """Let the note hold the inodes that the files have now, as where the system gives those of removed files again."""
     with file_lock.locked(path) as lock:
-        lock.note(file_lock.identity(path), lock.last_note.store, lock.last_note.users)
+        lock.note(file_lock.files_at(path), lock.last_note.store, lock.last_note.users)
 
 
 def is_own(path: Path) -> bool | None:

@@ -45,7 +45,7 @@ from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder, backup_error, copy_database
 from plantdesk.store.sqlite.files.disk import is_low
-from plantdesk.store.sqlite.files.file_lock import identity, locked
+from plantdesk.store.sqlite.files.file_lock import files_at, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile, file_errors
 from plantdesk.store.sqlite.migrations import migrate
@@ -284,13 +284,13 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
 
 def _put_in_place(path: Path, backup: Path) -> Restored:
     """Make a new store of the backup's rows, quarantine the damaged file, and give its name to the new one."""
-    before = identity(path).database
+    before = files_at(path).database
     try:
         with temporary_file(path) as temporary:
             preview, retained = _fill(temporary, path, backup)
             fsync_file(temporary)
             with locked(path):
-                if identity(path).database != before:
+                if files_at(path).database != before:
                     raise StoreBusyError
                 saved = _quarantine(path)
                 rename_to_free_name(temporary, path)

@@ -35,7 +35,7 @@ from plantdesk.store.sqlite.counters import FileState, begin_log, count_commit, 
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.disk import max_log_size
-from plantdesk.store.sqlite.files.file_lock import FileIdentity, identity
+from plantdesk.store.sqlite.files.file_lock import StoreFiles, files_at
 from plantdesk.store.sqlite.files.open_checks import attached, has_store_header, log_size, state_without_log
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import check_schema
@@ -251,7 +251,7 @@ class SqliteTransactions:
         #: Whether what a replaced file held is in a backup, and whether listeners must read another file.
         self._is_old_file_saved = self._must_announce_file = False
         #: Why the file under the name could not be opened, which one it is, and until when it is not tried again.
-        self._failure: tuple[StoreError, FileIdentity, float] | None = None
+        self._failure: tuple[StoreError, StoreFiles, float] | None = None
         if file.read_only:
             health.record(StoreReadOnlyError())
         else:
@@ -301,12 +301,12 @@ class SqliteTransactions:
         """Reopen the file; soon after a failure, raise that failure again."""
         if self._failure is not None:
             error, seen, until = self._failure
-            if time.monotonic() < until and seen == identity(self._file.path):
+            if time.monotonic() < until and seen == files_at(self._file.path):
                 raise error
         try:
             connection = self._reopen()
         except StoreError as error:
-            self._failure = error, identity(self._file.path), time.monotonic() + _REOPEN_DELAY
+            self._failure = error, files_at(self._file.path), time.monotonic() + _REOPEN_DELAY
             raise
         self._failure = None
         self._is_old_file_saved = False

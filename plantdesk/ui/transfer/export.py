@@ -24,7 +24,7 @@ from plantdesk.ui.qt import STRETCH, documents_folder
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.transfer.import_job import Progress, Reporter, progress_text
+from plantdesk.ui.transfer.import_job import ImportProgress, Reporter, progress_text
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, FileDialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled
 from plantdesk.ui.widgets.messages import Tone
@@ -197,7 +197,7 @@ class ExportController(QObject):
             self, run, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
         )
 
-    def _on_progress(self, progress: Progress) -> None:
+    def _on_progress(self, progress: ImportProgress) -> None:
         self._bar.set_progress(progress_text(progress), progress.fraction)
 
     def _cancel(self) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.transfer.inputs import ReadOptions
     from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
-    from plantdesk.ui.transfer.import_job import ImportJob, Progress
+    from plantdesk.ui.transfer.import_job import ImportJob, ImportProgress
 
 
 _DRAG_EVENTS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
@@ -195,8 +195,8 @@ class TransferFeature(Feature):
         job.progressed.connect(self._on_progress)
         self.context.follow_change(self, job.written, self._on_applied, _ignore)
         job.failed.connect(self._on_failed)
-        job.saved.connect(self._on_saved)
-        job.not_saved.connect(self.context.page.toast.show_error)
+        job.refused_saved.connect(self._on_saved)
+        job.refused_not_saved.connect(self.context.page.toast.show_error)
         job.ended.connect(self._on_ended)
 
     def _show_running(self, text: str, fraction: float | None) -> None:
@@ -206,7 +206,7 @@ class TransferFeature(Feature):
             self._bar.set_progress(text, fraction)
 
     @Slot(object)
-    def _on_progress(self, progress: Progress) -> None:
+    def _on_progress(self, progress: ImportProgress) -> None:
         from plantdesk.ui.transfer.import_job import progress_text
 
         if self._job is not None and not self._job.is_cancelled:

@@ -22,7 +22,7 @@ from plantdesk.ui.texts import error_text, one_line, quoted, translated
 from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
-from plantdesk.ui.transfer.import_job import ImportJob, Progress, progress_text
+from plantdesk.ui.transfer.import_job import ImportJob, ImportProgress, progress_text
 from plantdesk.ui.widgets.buttons import text_button
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, FileDialog
@@ -344,7 +344,7 @@ class ImportDialog(Dialog):
         self._show_choice()
 
     @Slot(object)
-    def _on_progress(self, progress: Progress) -> None:
+    def _on_progress(self, progress: ImportProgress) -> None:
         self._counting_label.setText(progress_text(progress))
 
     @Slot(object)
@@ -431,8 +431,8 @@ class ImportDialog(Dialog):
             rows = preview.conflict_rows
             count = preview.counts.clashing
         dialog = RefusedDialog(self._theme, title, rows, count, self._folder, self)
-        job.saved.connect(dialog.show_saved)
-        job.not_saved.connect(dialog.show_not_saved)
+        job.refused_saved.connect(dialog.show_saved)
+        job.refused_not_saved.connect(dialog.show_not_saved)
         dialog.save_requested.connect(job.save_refused)
         dialog.open()
 

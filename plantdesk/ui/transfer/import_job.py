@@ -28,7 +28,7 @@ _REPORT_INTERVAL = 0.1
 LISTED = 500
 
 
-class Progress(NamedTuple):
+class ImportProgress(NamedTuple):
     """The number of rows so far, of all rows, and the fraction that is done (0 to 1); None if unknown."""
 
     rows: int
@@ -48,9 +48,9 @@ class ImportJob(QObject):
     #: The job has ended.
     ended = Signal()
     #: (path) The file of `save_refused` is written.
-    saved = Signal(object)
+    refused_saved = Signal(object)
     #: (error) The file of `save_refused` could not be written.
-    not_saved = Signal(object)
+    refused_not_saved = Signal(object)
 
     def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[InputFile], options: ImportOptions) -> None:
         super().__init__(bridge)
@@ -85,15 +85,15 @@ class ImportJob(QObject):
         self._steps.put(run)
 
     def save_refused(self, file: Path) -> None:
-        """Write invalid and conflicting rows to a CSV file; emits `saved` or `not_saved`."""
+        """Write invalid and conflicting rows to a CSV file; emits `saved` or `refused_not_saved`."""
 
         def run(files_import: FileImport) -> None:
             try:
                 files_import.write_refused(file)
             except (PlantDeskError, OSError) as error:
-                self._bridge.call(self, self.not_saved.emit, error)
+                self._bridge.call(self, self.refused_not_saved.emit, error)
             else:
-                self._bridge.call(self, self.saved.emit, file)
+                self._bridge.call(self, self.refused_saved.emit, file)
 
         self._steps.put(run)
 
@@ -138,8 +138,8 @@ class ImportJob(QObject):
 
     # --- on the GUI thread ---
 
-    def _on_progress(self, progress: Progress | Preview) -> None:
-        if isinstance(progress, Progress):
+    def _on_progress(self, progress: ImportProgress | Preview) -> None:
+        if isinstance(progress, ImportProgress):
             self.progressed.emit(progress)
         else:
             self.preview = progress
@@ -157,26 +157,26 @@ class ImportJob(QObject):
 class Reporter:
     """Reports progress at most ten times a second, on any thread."""
 
-    def __init__(self, report: Callable[[Progress], None]) -> None:
+    def __init__(self, report: Callable[[ImportProgress], None]) -> None:
         self._report = report
         self._reported = time.monotonic()
 
     def report_bytes(self, rows: int, done: int, size: int) -> None:
         """Report rows, and `done` of `size` bytes; 0 if the size is unknown."""
-        self._report_soon(Progress(rows, None, min(done / size, 1) if size else None))
+        self._report_soon(ImportProgress(rows, None, min(done / size, 1) if size else None))
 
     def report_rows(self, done: int, rows: int) -> None:
         """Report `done` of all rows."""
-        self._report_soon(Progress(done, rows, done / rows))
+        self._report_soon(ImportProgress(done, rows, done / rows))
 
-    def _report_soon(self, progress: Progress) -> None:
+    def _report_soon(self, progress: ImportProgress) -> None:
         now = time.monotonic()
         if now - self._reported >= _REPORT_INTERVAL:
             self._reported = now
             self._report(progress)
 
 
-def progress_text(progress: Progress) -> str:
+def progress_text(progress: ImportProgress) -> str:
     """Return the number of read rows, and of all rows if it is known."""
     if not progress.total:
         return translated(Text("{count:,} rows", one="1 row", count=progress.rows))

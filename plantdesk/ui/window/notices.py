@@ -73,7 +73,7 @@ class StoreNotice(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._bar = context.page.add_bar()
-        self._lost = ""  # the reason why the server is not reached, which the toast may show as well
+        self._unreached_reason = ""  # the reason why the server is not reached, which the toast may show as well
         context.bridge.health_changed.connect(self._show_health)
         context.preferences.changed.connect(self._refresh_health)
 
@@ -131,9 +131,9 @@ class StoreNotice(Feature):
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         """Show why the open store cannot save plants; None: it can."""
-        before = self._lost
-        self._lost = error_text(error) if isinstance(error, StoreUnreachableError) else ""
-        if before != self._lost:
+        before = self._unreached_reason
+        self._unreached_reason = error_text(error) if isinstance(error, StoreUnreachableError) else ""
+        if before != self._unreached_reason:
             self.context.page.toast.withdraw(before)
         if error is None:
             self._show_rights()

@@ -30,7 +30,7 @@ _LONGEST_IDENTITY = 32
 FileId = tuple[int, int]
 
 
-class FileIdentity(NamedTuple):
+class StoreFiles(NamedTuple):
     """The files of a store: the database, and its write-ahead log, if there is one."""
 
     database: FileId | None = None
@@ -44,15 +44,15 @@ class Note(NamedTuple):
     last commit when the file was closed last.
     """
 
-    files: FileIdentity = FileIdentity()
+    files: StoreFiles = StoreFiles()
     store: str = ""
     users: int = 0
     commits: int | None = None
 
 
-def identity(path: Path) -> FileIdentity:
+def files_at(path: Path) -> StoreFiles:
     """Return which files are under the names of a store now."""
-    return FileIdentity(file_id(path), file_id(f"{path}-wal"))
+    return StoreFiles(file_id(path), file_id(f"{path}-wal"))
 
 
 def file_id(path: str | Path) -> FileId | None:
@@ -71,7 +71,7 @@ class LockedStore:
         self._handle = handle
         self.last_note = _read(handle)
 
-    def note(self, files: FileIdentity, store: str, users: int, commits: int | None = None) -> None:
+    def note(self, files: StoreFiles, store: str, users: int, commits: int | None = None) -> None:
         """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
         known = store if len(store) <= _LONGEST_IDENTITY and store.isalnum() else ""
         fields = {"database": files.database, "wal": files.wal, "store": known, "users": users, "commits": commits}
@@ -147,7 +147,7 @@ def _read(handle: int) -> Note:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
-        files = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
+        files = StoreFiles(_file_id(note["database"]), _file_id(note["wal"]))
         return Note(files, str(note.get("store") or ""), int(note.get("users", 0)), note.get("commits"))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return Note()

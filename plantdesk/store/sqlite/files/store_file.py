@@ -54,7 +54,7 @@ from plantdesk.store.sqlite.connections import (
 )
 from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder, fill_copy
-from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
+from plantdesk.store.sqlite.files.file_lock import FileId, LockedStore, Note, StoreFiles, file_id, files_at, locked
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
@@ -99,12 +99,12 @@ class StoreFile:
     def may_be_writable(self) -> bool:
         """Whether a store that could only be read should be opened again."""
         opened = self._opened
-        return opened.read_only and (is_writable(self.path) or identity(self.path) != opened.identity)
+        return opened.read_only and (is_writable(self.path) or files_at(self.path) != opened.identity)
 
     @property
     def is_current(self) -> bool:
         """Whether the opened files are still there under their names. Takes a few µs."""
-        return self._opened.read_only or identity(self.path) == self._opened.identity
+        return self._opened.read_only or files_at(self.path) == self._opened.identity
 
     @property
     def has_index(self) -> bool:
@@ -188,7 +188,7 @@ class StoreFile:
             self.generation += 1
         old.connection.close()
 
-    def _quarantine_left_log(self, last: FileIdentity) -> None:
+    def _quarantine_left_log(self, last: StoreFiles) -> None:
         """Quarantine the log of the `last` files if it is beside another file now: SQLite would apply it to that."""
         with locked(self.path):
             if not self.is_at_its_path and file_id(f"{self.path}-wal") == last.wal:
@@ -215,9 +215,9 @@ class StoreFile:
         this process is open. Does nothing if the file was replaced. Raises OSError and StoreError.
         """
         with locked(self.path) as lock:
-            now = identity(self.path)
+            now = files_at(self.path)
             opened = self._opened.identity
-            is_ours = lock.last_note.files in {opened, FileIdentity()} and now.database == opened.database
+            is_ours = lock.last_note.files in {opened, StoreFiles()} and now.database == opened.database
             if is_ours and not (now.wal == opened.wal and self.has_index):
                 # Commits by the same index wait, and are refused if the file is replaced.
                 with (
@@ -241,13 +241,13 @@ class StoreFile:
         commits = None
         with locked(self.path) as lock:
             note = lock.last_note
-            is_whole = lock.last_note.files == opened.identity == identity(self.path)
+            is_whole = lock.last_note.files == opened.identity == files_at(self.path)
             with contextlib.suppress(StoreError, sqlite3.Error):
                 commits = read_counters(opened.connection).commits if is_whole else None
             opened.connection.close()
             if is_whole:
                 is_kept = os.path.lexists(f"{self.path}-wal")
-                files = opened.identity if is_kept else FileIdentity(opened.identity.database)
+                files = opened.identity if is_kept else StoreFiles(opened.identity.database)
                 lock.note(files, note.store, note.users - 1, commits)
 
 
@@ -257,7 +257,7 @@ class StoreFile:
 class OpenedFile(NamedTuple):
     """One file that was opened. As long as `connection` is open, SQLite keeps its log."""
 
-    identity: FileIdentity
+    identity: StoreFiles
     #: The index of the log. Processes with different ones would overwrite each other's commits.
     log_index: FileId | None
     read_only: bool
@@ -284,9 +284,9 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
     That is if the file or its log was replaced just now, or if `_ensure_own_log` has to `wait`.
     """
     present = _ensure_own_log(path, lock.last_note, wait=wait)
-    connection = _open_checked(path, present.database, first_time=lock.last_note.files == FileIdentity())
+    connection = _open_checked(path, present.database, first_time=lock.last_note.files == StoreFiles())
     with _closed_on_error(connection):
-        opened = identity(path)
+        opened = files_at(path)
         if opened.database != present.database or present.wal not in {None, opened.wal}:
             raise StoreMovedError
         (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
@@ -294,13 +294,13 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
-def _ensure_own_log(path: Path, note: Note, *, wait: bool) -> FileIdentity:
+def _ensure_own_log(path: Path, note: Note, *, wait: bool) -> StoreFiles:
     """Quarantine a log that belongs to another file, and return which files are there now.
 
     If the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file: commits
     by another index would be lost. With `wait`, raises StoreMovedError until that is done.
     """
-    present = identity(path)
+    present = files_at(path)
     last = note.files
     is_index_missing = present == last and present.wal is not None and file_id(f"{path}-shm") is None
     if wait and is_index_missing:
@@ -308,7 +308,7 @@ def _ensure_own_log(path: Path, note: Note, *, wait: bool) -> FileIdentity:
     was_replaced = last.database not in {None, present.database}
     if was_replaced:
         _quarantine_old_log(path, present, last)
-        present = FileIdentity(present.database, file_id(f"{path}-wal"))
+        present = StoreFiles(present.database, file_id(f"{path}-wal"))
     is_own = is_own_log(path, note.store) if has_log(path) else None
     # SQLite deletes the log when the last process closes the file, which then notes that there is none.
     is_log_missing = present.database == last.database and last.wal not in {None, present.wal}
@@ -327,7 +327,7 @@ def _ensure_own_log(path: Path, note: Note, *, wait: bool) -> FileIdentity:
     return present
 
 
-def _merge_moved_log(path: Path, present: FileIdentity) -> FileIdentity:
+def _merge_moved_log(path: Path, present: StoreFiles) -> StoreFiles:
     """Copy the log into the file; if somebody else has both open, with another index of the log, replace the file.
 
     Whoever closes the file last deletes its log, in which an unknown index shows nothing of what this process adds.
@@ -335,7 +335,7 @@ def _merge_moved_log(path: Path, present: FileIdentity) -> FileIdentity:
     with contextlib.closing(_open_checked(path, present.database, first_time=True)) as connection:
         is_busy, pages, copied = connection.execute("PRAGMA wal_checkpoint").fetchone()
     if not os.path.lexists(f"{path}-wal"):
-        return identity(path)
+        return files_at(path)
     if is_busy or pages != copied:
         raise StoreBusyError
     return _replace_by_copy(path, BackupFolder(path).quarantine_log)
@@ -349,7 +349,7 @@ def _has_last_commit(path: Path, note: Note) -> bool:
 
 def _open_for_reading(path: Path) -> OpenedFile:
     """Open a file that is only read; nothing beside it is written or created."""
-    present = identity(path)
+    present = files_at(path)
     with translate_errors():
         connection = connect_for_reading(path)
         with _closed_on_error(connection):
@@ -381,7 +381,7 @@ def _open_checked(path: Path, expected: FileId | None, *, first_time: bool) -> s
     return connection
 
 
-def _quarantine_old_log(path: Path, present: FileIdentity, last: FileIdentity) -> None:
+def _quarantine_old_log(path: Path, present: StoreFiles, last: StoreFiles) -> None:
     """Quarantine the log, or remove the index, that a replaced file has left beside the new one.
 
     A process that has it open continues to use it. SQLite in this process would take the index for unused
@@ -405,7 +405,7 @@ def _quarantine_log_with_hint(path: Path) -> None:
         _log.warning(hint, quarantined.name)
 
 
-def _remove_foreign_log(path: Path, present: FileIdentity, last: FileIdentity) -> FileIdentity:
+def _remove_foreign_log(path: Path, present: StoreFiles, last: StoreFiles) -> StoreFiles:
     """Quarantine a foreign log, and return which files are there now.
 
     The file may be the one that was opened last, if it was overwritten; a process may have it open.
@@ -413,10 +413,10 @@ def _remove_foreign_log(path: Path, present: FileIdentity, last: FileIdentity) -
     if present.database == last.database:
         return _replace_by_copy(path)
     _quarantine_log_with_hint(path)
-    return identity(path)
+    return files_at(path)
 
 
-def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarantine_log_with_hint) -> FileIdentity:
+def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarantine_log_with_hint) -> StoreFiles:
     """Replace a file by a copy of it without any log beside it, and return which files are there now.
 
     If its log was deleted, a suspended process may still write to the old file and the old log. A process that has
@@ -425,7 +425,7 @@ def _replace_by_copy(path: Path, remove_log: Callable[[Path], object] = _quarant
     with atomic_replacement(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, temporary)
         remove_log(path)
-    return identity(path)
+    return files_at(path)
 
 
 def _create_if_absent(path: Path, *, create: bool) -> None:
