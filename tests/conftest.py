@@ -189,12 +189,10 @@ def show(qtbot: QtBot) -> Show:
 
 @pytest.fixture(autouse=True)
 def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Leave the font as it was, which the next theme takes for that of the system, and no key or button pressed.
+    """Leave font, modifiers, mouse button and pointer as they were before.
 
-    The pointer goes back to the corner of the screen: a message on which it is does not go by itself.
-
-    Qt remembers the modifiers of the last key event, and a row that a later test selects is added to others then.
-    It also remembers the button of `QTest.mouseDClick`, and no dialog scrolls to what gets the focus then.
+    The next theme takes the font for that of the system. A message under the pointer stays. Qt remembers modifiers, so
+    that a later test would add a row to the selection, and the button of `QTest.mouseDClick`.
     """
     if "qapp" not in request.fixturenames:
         yield
@@ -204,6 +202,8 @@ def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QWidget
 
+    monkeypatch = request.getfixturevalue("monkeypatch")
+    monkeypatch.setattr("plantdesk.ui.held_keys._TIMEOUT_MS", MILLISECONDS)  # a machine may stand still for seconds
     app: QApplication = request.getfixturevalue("qapp")
     before = app.font()
     yield
