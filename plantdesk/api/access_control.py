@@ -27,7 +27,7 @@ class AuthorizedRequest(NamedTuple):
 
 
 def authorize(scope: Scope, checker: TokenLookup) -> AuthorizedRequest:
-    """Return the client of a request. For the thread of `checker`.
+    """Return the headers and the source of a request. For the thread of `checker`.
 
     Raises HostRefusedError, OriginRefusedError, TokenMissingError, TokenRefusedError, StoreError, in this order.
     """

@@ -10,6 +10,7 @@ import contextlib
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -87,19 +88,20 @@ class KnownNames:
     def _ask(self, query: Callable[[sqlite3.Connection], _Result], default: _Result) -> _Result:
         """Return the result of a query; `default` if there is no usable list."""
         try:
-            with contextlib.closing(self._connected()) as connection:
-                return query(connection)
+            with contextlib.closing(self._open()) as connection:
+                schema = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema")}
+                return query(connection) if schema == {*_TABLES} else default
         except (OSError, sqlite3.Error):
             return default
 
-    def _connected(self) -> sqlite3.Connection:
-        if not stat.S_ISREG(self._file.lstat().st_mode):  # a pipe would be waited for
+    def _open(self) -> sqlite3.Connection:
+        status = self._file.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # a pipe would be waited for
             raise FileNotFoundError(self._file)
-        connection = sqlite3.connect(f"{self._file.absolute().as_uri()}?immutable=1", uri=True)
-        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema")}
-        if found != {*_TABLES}:
-            connection.close()
-            raise sqlite3.DatabaseError
+        connection = sqlite3.connect(f"{self._file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        connection.execute("PRAGMA trusted_schema = OFF")  # https://sqlite.org/security.html
+        connection.execute("PRAGMA cell_size_check = ON")
         return connection
 
 
