@@ -1,8 +1,8 @@
 """A log of the latest API requests and their answers, in memory only and without tokens.
 
-Consecutive additions of one program make one entry with their number; so do its requests refused for the same reason.
-Refused requests have a limit of their own, so that a fast script does not displace failures.
-The event loop writes; other threads read a copy. Copying a dict is a single operation and needs no lock.
+Consecutive additions by one program share one entry, which counts them; so do its requests that are refused for the
+same reason. Refused requests have a limit of their own, so that a fast script does not displace failures. The event
+loop writes; other threads read a copy. Copying a dict is a single operation and needs no lock.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from plantdesk.domain.validation import UnfitNumber
 #: The most entries of added plants, and as many of refused requests.
 _MAX_ENTRIES = 500
 #: Milliseconds without a similar request, after which the next one makes a new entry.
-_RUN_MS = 60_000
+_MAX_GAP_MS = 60_000
 #: Characters that are kept of a name.
-_MAX_NAME = 200
+_MAX_NAME_LENGTH = 200
 #: Characters that are kept of each text of a refused plant.
-_MAX_TEXT = 10_000
-_OK = 200
-_FIELDS = ("id", "name", "tag")
+_MAX_TEXT_LENGTH = 10_000
+_HTTP_OK = 200
+_PLANT_FIELDS = ("id", "name", "tag")
 
 
 class ActivityEntry(NamedTuple):
-    """The latest of one or more similar `requests`, and its answer.
+    """The latest of one or more similar requests, and its answer.
 
-    `key` identifies the entry while `requests` grows. `at` is in milliseconds since 1970, UTC. `source` is that of the
-    token, None without a valid one. `sent` has id, name and tag as texts, as far as they were sent. `number` and
-    `reason` say why the request was refused; `number` is None if it was not. `is_new`: the plant did not exist yet.
+    `requests` is their number; `key` identifies the entry while it grows. `at` is in milliseconds since 1970, UTC.
+    `source` is that of the token, None without a valid one. `sent` has id, name and tag as texts, as far as they were
+    sent. `number` and `reason` say why the request was refused; `number` is None if it was not. `is_new`: the plant did
+    not exist yet.
     """
 
     at: int
@@ -48,7 +49,7 @@ class ActivityEntry(NamedTuple):
     @property
     def status(self) -> int:
         """The HTTP status."""
-        return _OK if self.number is None else self.number.status
+        return _HTTP_OK if self.number is None else self.number.status
 
 
 class Activity:
@@ -67,9 +68,9 @@ class Activity:
 
     def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
         """Record an added or existing plant."""
-        sent = {"id": str(row.id), "name": row.name[:_MAX_NAME]}
+        sent = {"id": str(row.id), "name": row.name[:_MAX_NAME_LENGTH]}
         if row.tag is not None:
-            sent["tag"] = row.tag[:_MAX_NAME]
+            sent["tag"] = row.tag[:_MAX_NAME_LENGTH]
         name = sent["name"]
         self._record(ActivityEntry(at=now_ms(), source=source, plant_id=row.id, name=name, sent=sent, is_new=is_new))
 
@@ -82,14 +83,14 @@ class Activity:
     ) -> None:
         """Record a request that was refused; `sent` are the members of its body, as far as it could be parsed."""
         sent = sent or {}
-        texts = _plant_texts(sent)
+        texts = _extract_texts(sent)
         plant_id = sent.get("id")
         self._record(
             ActivityEntry(
                 at=now_ms(),
                 source=source,
                 plant_id=plant_id if isinstance(plant_id, int) else None,
-                name=texts.get("name", "")[:_MAX_NAME],
+                name=texts.get("name", "")[:_MAX_NAME_LENGTH],
                 sent=texts,
                 number=number,
                 reason=reason,
@@ -99,44 +100,44 @@ class Activity:
     def _record(self, entry: ActivityEntry) -> None:
         self.total += 1
         entry = entry._replace(key=self.total)
-        earlier = self._entry_to_extend(entry)
+        earlier = self._find_entry_to_extend(entry)
         if earlier is None:
             self._entries[entry.key] = entry
-            alike = [key for key, each in self._entries.items() if (each.number is None) == (entry.number is None)]
-            if len(alike) > _MAX_ENTRIES:
-                del self._entries[alike[0]]
+            keys = [key for key, logged in self._entries.items() if (logged.number is None) == (entry.number is None)]
+            if len(keys) > _MAX_ENTRIES:
+                del self._entries[keys[0]]
         else:
             del self._entries[earlier.key]
             self._entries[earlier.key] = entry._replace(requests=earlier.requests + 1, key=earlier.key)
         if self._listener is not None:
             self._listener(entry)
 
-    def _entry_to_extend(self, new: ActivityEntry) -> ActivityEntry | None:
+    def _find_entry_to_extend(self, new: ActivityEntry) -> ActivityEntry | None:
         """Return the entry that a request extends; None if it needs a new one.
 
         A refused request extends the latest refused one if the reasons are equal. An added plant extends the latest
         addition of its program, unless a request of the program was refused since.
         """
         key = new.source, new.number, new.reason, new.is_new
-        for each in reversed(self._entries.values()):
-            if new.at - each.at >= _RUN_MS:
+        for entry in reversed(self._entries.values()):
+            if new.at - entry.at >= _MAX_GAP_MS:
                 break
-            if (each.source, each.number, each.reason, each.is_new) == key:
-                return each
-            if each.number is not None and (new.number is not None or each.source == new.source):
+            if (entry.source, entry.number, entry.reason, entry.is_new) == key:
+                return entry
+            if entry.number is not None and (new.number is not None or entry.source == new.source):
                 break
         return None
 
 
-def _plant_texts(sent: Mapping[str, object]) -> dict[str, str]:
+def _extract_texts(sent: Mapping[str, object]) -> dict[str, str]:
     """Return the fields of a plant as texts, except missing and empty ones."""
-    texts = {key: _text(value) for key, value in sent.items() if key in _FIELDS}
+    texts = {key: _to_text(value) for key, value in sent.items() if key in _PLANT_FIELDS}
     return {key: text for key, text in texts.items() if text}
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     """Return a text or number as text for the form; an empty text for other values."""
     if isinstance(value, UnfitNumber):
-        return value.text[:_MAX_TEXT]
+        return value.text[:_MAX_TEXT_LENGTH]
     is_text = isinstance(value, str | int) and not isinstance(value, bool)
-    return str(value)[:_MAX_TEXT] if is_text else ""
+    return str(value)[:_MAX_TEXT_LENGTH] if is_text else ""

@@ -12,7 +12,8 @@ from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shortened
 
-_MAX_NAME = 30
+#: The most characters of a plant's name in a preview.
+_MAX_NAME_LENGTH = 30
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: For each kind of period (UTC), how many of the latest periods retain their newest automatic backup.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
@@ -56,14 +57,15 @@ def expired_backups(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> li
     ordered = sorted(backups, key=creation_key, reverse=True)
     retained = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
     automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
-    tiers = {backup for period, size in _TIERS for backup in _newest_of_each(automatic, period, size)}
-    retained.update([backup for backup in automatic if backup in tiers][:count])
+    in_tiers = {backup for period, size in _TIERS for backup in _select_newest_per_period(automatic, period, size)}
+    retained.update([backup for backup in automatic if backup in in_tiers][:count])
     for kind in (BackupKind.BEFORE_RESTORE, BackupKind.BEFORE_UPDATE, BackupKind.REPLACED):
         retained.update([backup for backup in ordered if backup.kind is kind][:_MAX_OF_KIND])
     return [backup for backup in ordered if backup not in retained]
 
 
-def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[Backup]:
+def _select_newest_per_period(backups: Sequence[Backup], period: str, count: int) -> list[Backup]:
+    """Return the newest backup of each of the latest `count` periods; `backups` are sorted, newest first."""
     newest: dict[str, Backup] = {}
     for backup in backups:
         newest.setdefault((_EPOCH + timedelta(milliseconds=backup.made_at)).strftime(period), backup)
@@ -133,8 +135,8 @@ def preview_text(preview: RestorePreview, file_name: str) -> Text:
         log = Text("The log “{file}-wal” beside it belongs to another file, and its plants are not read.")
         lines.append(log.filled(file=file))
     if preview.difference is None:
-        kept = Text("What it holds comes back, which cannot be undone. The damaged file, if there is one, is kept.")
-        lines.append(kept)
+        message = Text("What it holds comes back, which cannot be undone. The damaged file, if there is one, is kept.")
+        lines.append(message)
     elif preview.changes_nothing:
         lines.append(Text("They are the plants that are here now: nothing would change."))
     else:
@@ -142,12 +144,12 @@ def preview_text(preview: RestorePreview, file_name: str) -> Text:
         for kind, group in zip(kinds, preview.difference, strict=True):
             if group.size:
                 change = kind.filled(plants=plants_text(group.size))
-                lines.append(Text("{change} ({names})", change=change, names=_names(group)))
+                lines.append(Text("{change} ({names})", change=change, names=_format_names(group)))
     return joined(lines, Text("{first}\n{second}"))
 
 
-def _names(group: PlantGroup) -> Text:
-    names = [Text("{id} “{name}”", id=plant_id, name=shortened(name, _MAX_NAME)) for plant_id, name in group.newest]
+def _format_names(group: PlantGroup) -> Text:
+    names = [Text("{id} “{name}”", id=number, name=shortened(name, _MAX_NAME_LENGTH)) for number, name in group.newest]
     return comma_list(names, len(names), group.size)
 
 

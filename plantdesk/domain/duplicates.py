@@ -14,11 +14,11 @@ from plantdesk.domain.records import MAX_NOTE_BYTES, PlantContent, PlantRow
 from plantdesk.domain.texts import Text
 
 #: The number of plants that are read or changed together.
-_PAGE = 5_000
+_PAGE_SIZE = 5_000
 #: The most characters of a text that are compared: users see no more.
-_MAX_COMPARED = 1000
+_MAX_COMPARED_LENGTH = 1000
 #: The most milliseconds between two plants of one change: each is a statement, perhaps to a distant server.
-_MAX_PAUSE = 1000
+_MAX_PAUSE_MS = 1000
 
 
 class KeepRule(StrEnum):
@@ -52,12 +52,12 @@ class PlantGroups(NamedTuple):
     @classmethod
     def of(cls, groups: Iterable[Sequence[PlantRow]]) -> PlantGroups:
         """Return groups of these plants."""
-        found = cls(array("q"), array("q"), array("q"))
+        result = cls(array("q"), array("q"), array("q"))
         for rows in groups:
-            found.ids.extend(row.id for row in rows)
-            found.versions.extend(row.version for row in rows)
-            found.sizes.append(len(rows))
-        return found
+            result.ids.extend(row.id for row in rows)
+            result.versions.extend(row.version for row in rows)
+            result.sizes.append(len(rows))
+        return result
 
     def with_last(self, groups: Collection[int]) -> PlantGroups:
         """Return all groups, with these moved to the end."""
@@ -67,15 +67,15 @@ class PlantGroups(NamedTuple):
 
     def without(self, groups: Collection[int]) -> PlantGroups:
         """Return the groups except these."""
-        found = PlantGroups(array("q"), array("q"), array("q"))
+        result = PlantGroups(array("q"), array("q"), array("q"))
         start = 0
         for group, size in enumerate(self.sizes):
             if group not in groups:
-                found.ids.extend(self.ids[start : start + size])
-                found.versions.extend(self.versions[start : start + size])
-                found.sizes.append(size)
+                result.ids.extend(self.ids[start : start + size])
+                result.versions.extend(self.versions[start : start + size])
+                result.sizes.append(size)
             start += size
-        return found
+        return result
 
 
 def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]) -> set[int]:
@@ -83,12 +83,12 @@ def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapp
 
     Groups with a changed or deleted plant are left out.
     """
-    rows = _current_rows(groups, read)
+    rows = _read_unchanged_rows(groups, read)
     numbers = set()
     for group, size in enumerate(groups.sizes):
         names = set()
         additions = set()
-        others = set()
+        tags_and_notes = set()
         is_complete = True
         for row in islice(rows, size):
             if row is None:
@@ -96,8 +96,8 @@ def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapp
             else:
                 names.add(row.name)
                 additions.add(addition_of(row))
-                others.add((row.tag, row.note))
-        if is_complete and len(names) == 1 and (were_added_together(additions) or len(others) == 1):
+                tags_and_notes.add((row.tag, row.note))
+        if is_complete and len(names) == 1 and (were_added_together(additions) or len(tags_and_notes) == 1):
             numbers.add(group)
     return numbers
 
@@ -111,7 +111,7 @@ def were_added_together(added: Collection[tuple[int, bool]]) -> bool:
     """Return whether plants were added at the same time, or shortly after each other by changes."""
     times = sorted({time for time, _ in added})
     pauses = (later - earlier for earlier, later in pairwise(times))
-    return len(times) == 1 or (all(is_changed for _, is_changed in added) and max(pauses) <= _MAX_PAUSE)
+    return len(times) == 1 or (all(is_changed for _, is_changed in added) and max(pauses) <= _MAX_PAUSE_MS)
 
 
 class MergedPage(NamedTuple):
@@ -128,19 +128,19 @@ def merge_pages(
     read: Callable[[Sequence[int]], Mapping[int, PlantRow]],
 ) -> Iterator[MergedPage]:
     """Yield the changes that `edits.MergePlants` makes, in pages; `read` returns plants by their ids."""
-    rows = _current_rows(groups, read)
+    rows = _read_unchanged_rows(groups, read)
     deleted: array[int] = array("q")
     changed: list[PlantContent] = []
     start = 0
     for size in groups.sizes:
-        outcome = _GroupMerge(keep, chosen).merge(islice(rows, size))
-        if outcome is not None:
-            kept, note = outcome
-            deleted.extend(each for each in groups.ids[start : start + size] if each != kept.id)
+        merged = _GroupMerge(keep, chosen).merge(islice(rows, size))
+        if merged is not None:
+            kept, note = merged
+            deleted.extend(plant_id for plant_id in groups.ids[start : start + size] if plant_id != kept.id)
             if note != kept.note:
                 changed.append(PlantContent(kept.id, kept.name, kept.tag, note))
         start += size
-        if len(deleted) + len(changed) >= _PAGE:
+        if len(deleted) + len(changed) >= _PAGE_SIZE:
             yield MergedPage(deleted, changed)
             deleted = array("q")
             changed = []
@@ -176,13 +176,13 @@ class _GroupMerge:
             self._notes_size += len(note.encode()) + 1
 
 
-def _current_rows(
+def _read_unchanged_rows(
     groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]
 ) -> Iterator[PlantRow | None]:
     """Yield the plants of all groups; None for one that has changed or is gone."""
-    for start in range(0, len(groups.ids), _PAGE):
-        ids = groups.ids[start : start + _PAGE]
-        versions = groups.versions[start : start + _PAGE]
+    for start in range(0, len(groups.ids), _PAGE_SIZE):
+        ids = groups.ids[start : start + _PAGE_SIZE]
+        versions = groups.versions[start : start + _PAGE_SIZE]
         rows_by_id = read(ids)
         for plant_id, version in zip(ids, versions, strict=True):
             row = rows_by_id.get(plant_id)
@@ -190,7 +190,10 @@ def _current_rows(
 
 
 def kinds_of_difference(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
-    """Return the kinds of difference of similar texts: case, blanks, quotes, accents."""
+    """Return the kinds of difference of similar texts: case, blanks, quotes, accents.
+
+    A kind counts if the texts still differ when all other kinds are evened out.
+    """
     steps: tuple[tuple[Text, Callable[[str], str]], ...] = (
         (Text("case"), str.casefold),
         (Text("blanks"), without_blanks),
@@ -199,13 +202,13 @@ def kinds_of_difference(texts: list[str], without_blanks: Callable[[str], str]) 
     )
     kinds = []
     for left_out, _ in steps:
-        seen = {text[:_MAX_COMPARED] for text in texts}
+        variants = {text[:_MAX_COMPARED_LENGTH] for text in texts}
         for name, step in steps:
-            seen = {step(text) for text in seen} if name is not left_out else seen
-        if len(seen) > 1:
+            variants = {step(text) for text in variants} if name is not left_out else variants
+        if len(variants) > 1:
             kinds.append(left_out)
     return kinds
 
 
 def _without_accents(text: str) -> str:
-    return "".join(each for each in normalize("NFKD", text) if not combining(each))
+    return "".join(character for character in normalize("NFKD", text) if not combining(character))

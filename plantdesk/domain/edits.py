@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from plantdesk.domain.duplicates import KeepRule, PlantGroups
-from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.history import Change, ChangeKind, shorten_parameter
 from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.rewriting import RewriteRule
@@ -18,9 +18,9 @@ from plantdesk.domain.texts import Text, comma_list
 from plantdesk.domain.validation import plant_fields, plant_note
 
 #: The most ids in a list of skipped plants.
-_MAX_SKIPPED = 100
+_MAX_SKIPPED_IDS = 100
 #: The most ids in a message.
-_MAX_SHOWN = 10
+_MAX_SHOWN_IDS = 10
 
 
 class Unchanged(Enum):
@@ -96,9 +96,9 @@ class RenameTag(NamedTuple):
     new: str | None
     includes_branch: bool = False
 
-    def mapping(self, known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
-        """Return the new tag of each old tag; `known` returns the tags of the store."""
-        tags = known() if self.includes_branch else [self.tag]
+    def mapping(self, list_tags: Callable[[], Iterable[str]]) -> dict[str, str | None]:
+        """Return the new tag of each old tag; `list_tags` returns the tags of the store."""
+        tags = list_tags() if self.includes_branch else [self.tag]
         new_tags = {tag: renamed_with_branch(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
         return {tag: new for tag, new in new_tags.items() if tag != new}
 
@@ -109,7 +109,7 @@ class MergeTags(NamedTuple):
     tags: tuple[str, ...]
     into: str
 
-    def mapping(self, _known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
+    def mapping(self, _list_tags: Callable[[], Iterable[str]]) -> dict[str, str | None]:
         """Return the new tag of each old tag, as `RenameTag.mapping` does."""
         return dict.fromkeys((tag for tag in self.tags if tag != self.into), self.into)
 
@@ -157,7 +157,7 @@ class Applied(NamedTuple):
     @classmethod
     def of(cls, change: Change | None, skipped: set[int], added_ids: Sequence[int] = ()) -> Applied:
         """Return the result of a change, given the ids of all skipped and added plants."""
-        return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED]), tuple(added_ids))
+        return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED_IDS]), tuple(added_ids))
 
     @property
     def plants(self) -> int:
@@ -190,7 +190,7 @@ class Undone(NamedTuple):
             "{count:,} plants came back under other IDs, since theirs are in use: {ids}.",
             one="1 plant came back under another ID, since its own is in use: {ids}.",
             count=self.moved,
-            ids=comma_list(ids, _MAX_SHOWN, self.moved),
+            ids=comma_list(ids, _MAX_SHOWN_IDS, self.moved),
         )
 
 
@@ -211,8 +211,8 @@ def edited(
 
 def assign_ids(ids: Sequence[int | None], first: int) -> list[int]:
     """Return the ids of plants that are added together; None becomes the next free id, from `first` on."""
-    given = {*ids}
-    free = (plant_id for plant_id in count(first) if plant_id not in given)
+    requested = {*ids}
+    free = (plant_id for plant_id in count(first) if plant_id not in requested)
     return [next(free) if plant_id is None else plant_id for plant_id in ids]
 
 
@@ -238,25 +238,25 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
 
     `name` is the name of its only plant, None if there are several.
     """
-    named: dict[str, Any] = {} if name is None else {"name": parameter(name)}
+    named: dict[str, Any] = {} if name is None else {"name": shorten_parameter(name)}
     match edits:
         case [Update() as edit] if edit.name != edit.seen.name:
-            return {"name": parameter(edit.seen.name), "new_name": parameter(edit.name)}
+            return {"name": shorten_parameter(edit.seen.name), "new_name": shorten_parameter(edit.name)}
         case [SetTag(tag=tag)] | [Update(tag=tag)] if kind_of(edits) is ChangeKind.TAG:
-            return {"tag": _tag_parameter(tag), **named}
+            return {"tag": _shorten_tag(tag), **named}
         case [Delete(undoes_addition=True)]:
             named = {"of": {"kind": str(ChangeKind.INSERT), "parameters": named, "plants": 1}}
         case [RenameTag(tag, new)]:
-            return {"tags": [parameter(tag)], "tag": _tag_parameter(new)}
+            return {"tags": [shorten_parameter(tag)], "tag": _shorten_tag(new)}
         case [MergePlants()]:
             return {"merged": deleted}
-        case [MergeTags(_, into), *others] if kind_of(edits) is ChangeKind.MERGE:
-            tags = [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
-            return {"tags": tags} if others else {"tags": tags, "tag": parameter(into)}
+        case [MergeTags(_, into), *later_edits] if kind_of(edits) is ChangeKind.MERGE:
+            tags = [shorten_parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
+            return {"tags": tags} if later_edits else {"tags": tags, "tag": shorten_parameter(into)}
         case [Rewrite(rule=rule)] if rule.find:
-            named |= {"find": parameter(rule.find), "replacement": parameter(rule.replacement)}
+            named |= {"find": shorten_parameter(rule.find), "replacement": shorten_parameter(rule.replacement)}
     return named
 
 
-def _tag_parameter(tag: str | None) -> str | None:
-    return None if tag is None else parameter(tag)
+def _shorten_tag(tag: str | None) -> str | None:
+    return None if tag is None else shorten_parameter(tag)

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 
 #: Separates name and tag in the key of plants that are alike; sorts before every printable character.
 SEPARATOR = "\x1f"
-#: Characters that would end a text for LIKE, or the name in a key of plants that are alike.
-_BLANKS = "\0" + SEPARATOR
+#: Become spaces: they would end a text for LIKE, or the name in a key of plants that are alike.
+_FOLDED_TO_SPACE = "\0" + SEPARATOR
 #: The most characters with a cached folding; ordinary texts use some hundreds.
 _MAX_CACHED = 4096
 #: Characters per call of `str.translate`: it copies its whole result each time it grows.
-_PIECE = 4096
+_CHUNK_LENGTH = 4096
 #: The characters that a search does not distinguish, with their replacements. These are stored with each plant, so a
 #: change of this table needs a migration.
 _CONFUSABLES = str.maketrans({"×": "x"} | dict.fromkeys('"`‘’“”', "'"))
 _NUMBERS = re.compile("([0-9]+)")
 #: The most characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
-_MAX_SORTED = 65_536
+_MAX_SORTED_LENGTH = 65_536
 
 
 class _Folding(dict[int, str]):
@@ -30,12 +30,12 @@ class _Folding(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
-        decomposed = unicodedata.normalize("NFKD", chr(code)) if chr(code) not in _BLANKS else " "
-        kept = "".join(character for character in decomposed if not unicodedata.combining(character))
-        kept = without_confusables(kept.casefold())
+        decomposed = unicodedata.normalize("NFKD", chr(code)) if chr(code) not in _FOLDED_TO_SPACE else " "
+        folded = "".join(character for character in decomposed if not unicodedata.combining(character))
+        folded = without_confusables(folded.casefold())
         if len(self) < _MAX_CACHED:
-            self[code] = kept
-        return kept
+            self[code] = folded
+        return folded
 
 
 _FOLDING = _Folding()
@@ -46,8 +46,8 @@ def searched(text: str) -> str:
 
     NUL and SEPARATOR become spaces.
     """
-    pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
-    return "".join([piece.translate(_FOLDING) for piece in pieces])
+    chunks = [text[start : start + _CHUNK_LENGTH] for start in range(0, len(text), _CHUNK_LENGTH)]
+    return "".join([chunk.translate(_FOLDING) for chunk in chunks])
 
 
 def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple[str, str | None, str | None]:
@@ -68,19 +68,19 @@ def is_unicode(text: str) -> bool:
 
 def searched_all(texts: Sequence[str | None]) -> list[str | None]:
     """Return many texts folded. If none has line breaks, one call folds them all in a quarter of the time."""
-    present = [each for each in texts if each is not None]
+    present = [text for text in texts if text is not None]
     joined = "\n".join(present)
     has_no_breaks = joined.count("\n") == len(present) - 1
     folded = iter(searched(joined).split("\n") if has_no_breaks else map(searched, present))
-    return [None if each is None else next(folded) for each in texts]
+    return [None if text is None else next(folded) for text in texts]
 
 
 def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
     """Return the key that sorts folded texts with their numbers by value: “room 2” before “room 10”."""
-    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(searched(text[:_MAX_SORTED]))]
-    for at in range(1, len(parts), 2):  # compared by length first: int() refuses 5,000 digits
-        digits = str(parts[at]).lstrip("0")
-        parts[at] = len(digits), digits
+    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(searched(text[:_MAX_SORTED_LENGTH]))]
+    for index in range(1, len(parts), 2):  # compared by length first: int() refuses 5,000 digits
+        digits = str(parts[index]).lstrip("0")
+        parts[index] = len(digits), digits
     return parts, text
 
 
@@ -99,9 +99,9 @@ def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001 
 
     A name of only such characters has an empty key, and is like no other name.
     """
-    name = _squeezed(name)
-    return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name
+    name = _squeeze_blanks(name)
+    return name + SEPARATOR + _squeeze_blanks(tag or "") if name and by_tag else name
 
 
-def _squeezed(text: str) -> str:
+def _squeeze_blanks(text: str) -> str:
     return " ".join(filter(None, searched(text).split(" ")))

@@ -16,11 +16,11 @@ from plantdesk.domain.records import PlantRow, Source
 from plantdesk.domain.texts import LISTED, Text, joined, plants_text, shortened
 
 #: The most characters of a name in a title.
-_MAX_NAME = 40
+_MAX_NAME_LENGTH = 40
 #: The most tags that a title lists.
-_MAX_TAGS = 10
+_MAX_LISTED_TAGS = 10
 #: The most characters of a text in parameters; before-images have the whole text.
-_MAX_PARAMETER = 100
+_MAX_PARAMETER_LENGTH = 100
 #: The fields that identify a change beside its number.
 _CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 
@@ -83,7 +83,7 @@ class Change(NamedTuple):
         """The title of the change."""
         kind, parameters, plants = self.subject
         if kind is ChangeKind.INSERT:
-            return title(self.kind, parameters, plants)
+            return make_title(self.kind, parameters, plants)
         undo = Text("Undo: {change}")
         redo = Text("Redo: {change}")
         inverse = {ChangeKind.UNDO: undo, ChangeKind.REDO: redo}.get(self.kind)
@@ -92,7 +92,7 @@ class Change(NamedTuple):
     @property
     def plain_title(self) -> Text:
         """The title of the change; for an undo or redo, the title of the original change."""
-        return title(*self.subject)
+        return make_title(*self.subject)
 
     @property
     def subject(self) -> tuple[ChangeKind, dict[str, Any], int]:
@@ -184,17 +184,17 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
 )
 
 
-def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
-    """Return the title of a change. There is one whatever is in `parameters`."""
+def make_title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
+    """Return the title of a change; it never fails, whatever is in `parameters`."""
     stored_title = parameters.get("title")
     if isinstance(stored_title, str):
         return Text("{text}", text=stored_title)
-    values: dict[str, Text] = {key: _quoted(value) for key, value in parameters.items() if isinstance(value, str)}
+    values: dict[str, Text] = {key: _quote(value) for key, value in parameters.items() if isinstance(value, str)}
     match parameters.get("tags"):
         case [tag]:
-            values["one_tag"] = _quoted(str(tag))
-        case [_, _, *_] as tags if len(tags) <= _MAX_TAGS:
-            values["tags"] = joined(map(_quoted, tags), LISTED)
+            values["one_tag"] = _quote(str(tag))
+        case [_, _, *_] as tags if len(tags) <= _MAX_LISTED_TAGS:
+            values["tags"] = joined(map(_quote, tags), LISTED)
     merged = parameters.get("merged")
     if isinstance(merged, int):
         values["merged"] = plants_text(merged)
@@ -204,20 +204,20 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
     return next(fitting, Text("Edit {plants}")).filled(**values)
 
 
-def parameter(text: str) -> str:
+def shorten_parameter(text: str) -> str:
     """Return a text shortened for the parameters of a change; before-images keep it whole."""
-    return shortened(text, _MAX_PARAMETER)
+    return shortened(text, _MAX_PARAMETER_LENGTH)
 
 
 def texts_of(parameters: dict[str, Any]) -> list[str]:
     """Return the texts in the parameters of a change."""
     tags = parameters.get("tags")
     values = [*parameters.values(), *(tags if isinstance(tags, list) else [])]
-    return [each for each in values if isinstance(each, str)]
+    return [value for value in values if isinstance(value, str)]
 
 
-def _quoted(text: object) -> Text:
-    return Text("“{text}”", text=shortened(str(text), _MAX_NAME))
+def _quote(text: object) -> Text:
+    return Text("“{text}”", text=shortened(str(text), _MAX_NAME_LENGTH))
 
 
 class HistorySummary(NamedTuple):

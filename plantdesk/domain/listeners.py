@@ -17,22 +17,22 @@ class Listeners(Generic[_Event]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._all: tuple[Callable[[_Event], None], ...] = ()
+        self._listeners: tuple[Callable[[_Event], None], ...] = ()
 
     def add(self, listener: Callable[[_Event], None]) -> Callable[[], None]:
         """Call `listener` from now on; return the function that ends the subscription."""
         with self._lock:
-            self._all = (*self._all, listener)
+            self._listeners = (*self._listeners, listener)
 
         def remove() -> None:
             with self._lock:
-                self._all = tuple(each for each in self._all if each is not listener)
+                self._listeners = tuple(added for added in self._listeners if added is not listener)
 
         return remove
 
     def notify(self, event: _Event) -> None:
         """Call all listeners. An exception of one is logged and stops neither the others nor the caller."""
-        for listener in self._all:
+        for listener in self._listeners:
             try:
                 listener(event)
             except Exception:  # noqa: BLE001  a defect of the listener

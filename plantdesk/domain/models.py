@@ -12,27 +12,27 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 
-_NUMBERS = "Numeric error value; a number keeps its meaning for ever.\n\n| error | meaning |\n|---|---|\n"
+_NUMBERS_HEADING = "Numeric error value; a number keeps its meaning for ever.\n\n| error | meaning |\n|---|---|\n"
 
 
-def _encodable(text: str) -> str:
+def _check_encodable(text: str) -> str:
     """Return a text that UTF-8 can encode. Raises UnicodeEncodeError, a ValueError, for a lone surrogate."""
     text.encode()
     return text
 
 
-def _not_null(tag: object) -> object:
+def _refuse_null(tag: object) -> object:
     """Refuse null: the member is left out for a plant without a tag. Raises ValueError."""
     if tag is None:
         raise ValueError
     return tag
 
 
-_Text = Annotated[str, AfterValidator(_encodable)]
+_Text = Annotated[str, AfterValidator(_check_encodable)]
 _Name = Annotated[_Text, Field(description="The name of the plant")]
 _Tag = Annotated[
     _Text | None,
-    BeforeValidator(_not_null),
+    BeforeValidator(_refuse_null),
     WithJsonSchema({"description": "Tag that specifies the type of the plant", "type": "string"}),
 ]
 
@@ -67,7 +67,7 @@ class Error(_Model):
     """The body of a response that is not 200."""
 
     error: int = Field(
-        description=_NUMBERS + "".join(f"| {number} | {number.meaning} |\n" for number in ErrorNumber),
+        description=_NUMBERS_HEADING + "".join(f"| {number} | {number.meaning} |\n" for number in ErrorNumber),
         json_schema_extra={"format": "int32"},
     )
     message: str = Field(description="Error message text: what was received, and what to do")

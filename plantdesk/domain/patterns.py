@@ -50,17 +50,17 @@ def compile_template(pattern: str, replacement: str) -> Callable[[Match], str]:
     Raises InvalidReplacementError, and InvalidPatternError for the pattern.
     """
     groups: int = _compile(pattern, ignore_case=False).groups
-    parts = _parsed_replacement(replacement)
+    parts = _parse_replacement(replacement)
     for part in parts:
         if isinstance(part, int) and part > groups:
             raise InvalidReplacementError(group=f"\\{part}")
     return lambda match: "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
 
 
-def _parsed_replacement(replacement: str) -> list[str | int]:
+def _parse_replacement(replacement: str) -> list[str | int]:
     """Return the parts of a replacement: texts, and numbers of groups."""
     texts = _ESCAPED.split(replacement)
-    return [text if at % 2 == 0 or text == "\\" else int(text) for at, text in enumerate(texts)]
+    return [text if index % 2 == 0 or text == "\\" else int(text) for index, text in enumerate(texts)]
 
 
 def _compile(pattern: str, *, ignore_case: bool) -> re2._Regexp:

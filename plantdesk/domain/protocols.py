@@ -198,7 +198,7 @@ class PlantImport(Protocol):
     """
 
     def add(self, rows: Sequence[ImportRow]) -> None:
-        """Collect valid plants; call it with lists of limited size."""
+        """Collect valid plants; call it with lists of limited size. A shared store raises NulRefusedError, too."""
 
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
         """Compare all rows with the store. Plants keep their values of fields that are not in `fields`."""
@@ -270,13 +270,13 @@ class PlantStore(ServedStore, Protocol):
         """
 
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        """Add a plant with the next free id. The Future's exceptions are StoreError."""
+        """Add a plant with the next free id. The Future's exceptions are StoreError and NulRefusedError (server)."""
 
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
         """Change plants: all `edits` in one transaction, as one change of the history, or none of them.
 
-        The Future's exceptions are EditConflictError (a plant has changed since the user saw it), IdTakenError and
-        StoreError.
+        The Future's exceptions are EditConflictError and SelectionChangedError (something has changed since the user
+        saw it), IdTakenError, StoreError, those of the rule of a Rewrite, and NulRefusedError of a shared store.
         """
 
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:

@@ -25,7 +25,7 @@ MAX_NOTE_BYTES = 100_000
 ID_TYPE = Text("The ID must be a whole number.")
 ID_TOO_LARGE = Text("That ID is too large. The largest is {largest}.", largest=LARGEST_ID)
 ID_TOO_SMALL = Text("That ID is too small. The smallest is {smallest}.", smallest=SMALLEST_ID)
-#: The timestamps that Python's datetime supports: the years 1 to 9999.
+#: The timestamps that Python's datetime supports, the years 1 to 9999: milliseconds since 1970, UTC.
 EARLIEST = -62_135_596_800_000
 LATEST = 253_402_300_799_999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

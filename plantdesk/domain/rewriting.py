@@ -80,8 +80,8 @@ class RewriteRule:
 
     def check(self) -> None:
         """Raise InvalidPatternError if the pattern, or its replacement, cannot be used."""
-        _steps(self, "name")
-        _steps(self, "note")
+        _build_steps(self, "name")
+        _build_steps(self, "note")
 
     def apply(self, texts: PlantTexts) -> PlantTexts:
         """Return the changed texts of a plant. A name that would become blank stays.
@@ -89,8 +89,8 @@ class RewriteRule:
         Raises InvalidPlantError and InvalidPatternError.
         """
         base = texts.name if self.name is None else self.name
-        name = self._changed("name", base)
-        note = self._changed("note", (texts.note if self.note is None else self.note) or "")
+        name = self._apply_steps("name", base)
+        note = self._apply_steps("note", (texts.note if self.note is None else self.note) or "")
         tag = self.tag if self.sets_tag else texts.tag
         after = PlantTexts(base if is_blank(name) else name, tag, note or None)
         if after != texts:
@@ -100,14 +100,14 @@ class RewriteRule:
 
     def replacements(self, field: str, text: str) -> list[Replacement]:
         """Return the replacements in a name or note, in order. Raises InvalidPlantError and InvalidPatternError."""
-        steps = _steps(self, field)
+        steps = _build_steps(self, field)
         if len(steps) == 1:
-            return [each for each in steps[0](text) if text[each.start : each.end] != each.new]
-        after = self._changed(field, text)
+            return [part for part in steps[0](text) if text[part.start : part.end] != part.new]
+        after = self._apply_steps(field, text)
         return [Replacement(0, len(text), after)] if after != text else []
 
-    def _changed(self, field: str, text: str) -> str:
-        for step in _steps(self, field):
+    def _apply_steps(self, field: str, text: str) -> str:
+        for step in _build_steps(self, field):
             text = apply_replacements(field, text, step(text))
         return text
 
@@ -138,21 +138,21 @@ def rewritten_plants(
         before = PlantTexts(name, tag, note)
         after = rule.apply(before)
         if after != before and leave:
-            stay = {field: getattr(before, field) for field in FIELDS if (plant_id, field) in leave}
-            after = after._replace(**stay)
+            unchanged_texts = {field: getattr(before, field) for field in FIELDS if (plant_id, field) in leave}
+            after = after._replace(**unchanged_texts)
         if after != before:
             yield PlantContent(plant_id, *after)
 
 
 @lru_cache(maxsize=64)
-def _steps(rule: RewriteRule, field: str) -> list[Step]:
+def _build_steps(rule: RewriteRule, field: str) -> list[Step]:
     """Return the steps of a rule for a field, in order."""
     steps: list[Step] = []
     if field in rule.fields:
         if rule.find:
-            steps.append(_find_step(rule))
+            steps.append(_build_find_step(rule))
         if rule.tidies_blanks or rule.quotes:
-            steps.append(_tidy_step(rule, field))
+            steps.append(_build_tidy_step(rule, field))
     if field == "name":
         if rule.prefix:
             steps.append(partial(_prepend, rule.prefix))
@@ -163,26 +163,26 @@ def _steps(rule: RewriteRule, field: str) -> list[Step]:
     return steps
 
 
-def _find_step(rule: RewriteRule) -> Step:
+def _build_find_step(rule: RewriteRule) -> Step:
     if rule.is_pattern:
         find_all = compile_finder(rule.find, ignore_case=rule.ignore_case)
-        new_text = compile_template(rule.find, rule.replacement)
+        expand_template = compile_template(rule.find, rule.replacement)
 
         def find(text: str) -> Iterator[Replacement]:
-            return (Replacement(*match.span(), new_text(match)) for match in find_all(text))
+            return (Replacement(*match.span(), expand_template(match)) for match in find_all(text))
 
     else:
-        plain = re.compile(re.escape(rule.find), re.IGNORECASE if rule.ignore_case else re.NOFLAG)
+        pattern = re.compile(re.escape(rule.find), re.IGNORECASE if rule.ignore_case else re.NOFLAG)
 
         def find(text: str) -> Iterator[Replacement]:
-            return (Replacement(*match.span(), rule.replacement) for match in plain.finditer(text))
+            return (Replacement(*match.span(), rule.replacement) for match in pattern.finditer(text))
 
     if not rule.whole_words:
         return find
-    return lambda text: (found for found in find(text) if _is_whole_word(text, found))
+    return lambda text: (replacement for replacement in find(text) if _is_whole_word(text, replacement))
 
 
-def _tidy_step(rule: RewriteRule, field: str) -> Step:
+def _build_tidy_step(rule: RewriteRule, field: str) -> Step:
     """Return the step that tidies up blanks and quotes; the two never change the same part of a text."""
     steps: list[Step] = []
     if rule.tidies_blanks:
@@ -190,13 +190,13 @@ def _tidy_step(rule: RewriteRule, field: str) -> Step:
         steps.append(partial(_tidy_blanks, *blanks))
     if rule.quotes:
         steps.append(_curl_quotes if rule.quotes == "curly" else _straighten_quotes)
-    return lambda text: merge(*(each(text) for each in steps))
+    return lambda text: merge(*(step(text) for step in steps))
 
 
 def _is_whole_word(text: str, part: Replacement) -> bool:
     """Return whether no letter, digit or underscore is next to a part of a text."""
-    around = text[max(part.start - 1, 0) : part.start], text[part.end : part.end + 1]
-    return not any(each.isalnum() or each == "_" for each in around)
+    neighbors = text[max(part.start - 1, 0) : part.start], text[part.end : part.end + 1]
+    return not any(character.isalnum() or character == "_" for character in neighbors)
 
 
 def _tidy_blanks(blanks: str, single: str, text: str) -> Iterator[Replacement]:
@@ -213,10 +213,10 @@ def _tidy_blanks(blanks: str, single: str, text: str) -> Iterator[Replacement]:
 
 def _curl_quotes(text: str) -> Iterator[Replacement]:
     for quote in re.finditer(_STRAIGHT, text):
-        at = quote.start()
-        opens = at == 0 or re.match(_OPENING, text[at - 1]) is not None
-        quotes = _OPENING_QUOTES if opens else _CLOSING_QUOTES
-        yield Replacement(at, at + 1, quotes[quote[0]])
+        position = quote.start()
+        is_opening = position == 0 or re.match(_OPENING, text[position - 1]) is not None
+        quotes = _OPENING_QUOTES if is_opening else _CLOSING_QUOTES
+        yield Replacement(position, position + 1, quotes[quote[0]])
 
 
 def _straighten_quotes(text: str) -> Iterator[Replacement]:

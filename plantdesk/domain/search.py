@@ -31,7 +31,7 @@ _TERM = re.compile(
     re.IGNORECASE,
 )
 #: The value of a term that needs no quotes.
-_PLAIN = re.compile(r'[^\s"]\S*')
+_UNQUOTED_VALUE = re.compile(r'[^\s"]\S*')
 _DAYS = {"today": (0, 0), "yesterday": (1, 1)}
 _LAST_DAYS = re.compile(r"([1-9]\d{0,3})d", re.ASCII | re.IGNORECASE)
 #: Years for which every system knows the local time.
@@ -46,34 +46,34 @@ def parse_search(text: str) -> Selection:
 
 def parse_terms(text: str) -> tuple[Term, ...]:
     """Return the terms of a search in their order."""
-    return tuple(_terms(text))
+    return tuple(_iter_terms(text))
 
 
 def search_text(terms: Iterable[Term]) -> str:
     """Return the text that `parse_terms` parses to `terms`."""
-    return " ".join(map(_term_text, terms))
+    return " ".join(map(_format_term, terms))
 
 
-def _terms(text: str) -> Iterator[Term]:
+def _iter_terms(text: str) -> Iterator[Term]:
     for match in _TERM.finditer(text):
-        negated = match["not"]
+        minus = match["not"]
         prefix = match["prefix"].lower()
         quoted = match["quoted"]
         plain = match["plain"]
         if not prefix and plain is not None:
-            yield _word(negated, plain)
+            yield _parse_word(minus, plain)
         elif prefix or quoted:
             value = plain if quoted is None else quoted.replace('""', '"')
-            term = _field(prefix, value, is_quoted=quoted is not None)
-            term = Contains(match[0].removeprefix(negated)) if term is None else term
-            yield Not(term) if negated else term
+            term = _parse_field(prefix, value, is_quoted=quoted is not None)
+            term = Contains(match[0].removeprefix(minus)) if term is None else term
+            yield Not(term) if minus else term
 
 
-def _word(negated: str, word: str) -> Term:
-    return Not(Contains(word)) if negated and not word.isdecimal() else Contains(negated + word)
+def _parse_word(minus: str, word: str) -> Term:
+    return Not(Contains(word)) if minus and not word.isdecimal() else Contains(minus + word)
 
 
-def _field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
+def _parse_field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
     match prefix:
         case "" | "note:":
             return Contains(value, is_word=False, in_note=bool(prefix))
@@ -82,13 +82,13 @@ def _field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
         case "tag:":
             return HasTag(None if value.lower() == _NONE and not is_quoted else value)
         case "from:":
-            return _source(value)
+            return _parse_source(value)
         case "added:":
             return _parse_added_on(value.lower())
-    return _ids(value)
+    return _parse_ids(value)
 
 
-def _source(value: str) -> AddedBy | None:
+def _parse_source(value: str) -> AddedBy | None:
     kind, slash, label = value.partition("/")
     if kind.lower() in set(SourceKind):
         return AddedBy(SourceKind(kind.lower()), label if slash else None)
@@ -114,45 +114,45 @@ def _parse_added_on(value: str) -> AddedOn | None:
         return None
 
 
-def _ids(value: str) -> HasId | None:
-    ends = _ID_RANGE.fullmatch(value)
+def _parse_ids(value: str) -> HasId | None:
+    bounds = _ID_RANGE.fullmatch(value)
     try:
-        first, last = sorted(map(parse_id, ends.groups() if ends else (value, value)))
+        first, last = sorted(map(parse_id, bounds.groups() if bounds else (value, value)))
     except InvalidPlantError:
         return None
     return HasId(first, last)
 
 
-def _term_text(term: Term) -> str:
+def _format_term(term: Term) -> str:
     match term:
         case Not():
-            return f"-{_term_text(term.term)}"
+            return f"-{_format_term(term.term)}"
         case Contains():
-            return _contained_text(term)
+            return _format_contains(term)
         case HasTag():
-            return _tag_text(term)
+            return _format_tag(term)
         case AddedBy(kind, label):
-            return f"from:{_value('/'.join(each for each in (kind, label) if each is not None))}"
+            return f"from:{_quote_if_needed('/'.join(part for part in (kind, label) if part is not None))}"
         case AddedOn(first, last):
-            return f"added:{_days_text(first, last)}"
+            return f"added:{_format_days(first, last)}"
         case HasId(first, last):
             return f"id:{first}" if first == last else f"id:{first}-{last}"
 
 
-def _contained_text(term: Contains) -> str:
+def _format_contains(term: Contains) -> str:
     if term.is_word:
         return term.text
-    return f"note:{_value(term.text)}" if term.in_note else _quoted(term.text)
+    return f"note:{_quote_if_needed(term.text)}" if term.in_note else _quote(term.text)
 
 
-def _tag_text(term: HasTag) -> str:
+def _format_tag(term: HasTag) -> str:
     if term.tag is None:
         return f"tag:{_NONE}"
     is_none = term.tag.lower() == _NONE and not term.is_exact
-    return f"tag{'=' if term.is_exact else ':'}{_quoted(term.tag) if is_none else _value(term.tag)}"
+    return f"tag{'=' if term.is_exact else ':'}{_quote(term.tag) if is_none else _quote_if_needed(term.tag)}"
 
 
-def _days_text(first: date | int, last: date | int) -> str:
+def _format_days(first: date | int, last: date | int) -> str:
     if isinstance(first, int):
         return next((name for name, days in _DAYS.items() if days == (first, last)), f"{first + 1}d")
     if not isinstance(last, int) and first.month != last.month:
@@ -160,9 +160,9 @@ def _days_text(first: date | int, last: date | int) -> str:
     return f"{first}" if first == last else f"{first:%Y-%m}"
 
 
-def _value(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else _quoted(text)
+def _quote_if_needed(text: str) -> str:
+    return text if _UNQUOTED_VALUE.fullmatch(text) else _quote(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'

@@ -74,7 +74,7 @@ class AddedOn:
 
     def milliseconds(self) -> range:
         """Return the times of the days, in milliseconds since 1970, UTC."""
-        return range(_midnight(_date(self.first)), _midnight(_date(self.last) + timedelta(days=1)))
+        return range(_midnight_ms(_resolve_day(self.first)), _midnight_ms(_resolve_day(self.last) + timedelta(days=1)))
 
 
 @dataclass(frozen=True)
@@ -131,14 +131,14 @@ class Selection(NamedTuple):
     def depends_on_today(self) -> bool:
         """Whether the set changes at midnight."""
         conditions = [term.term if isinstance(term, Not) else term for group in self.groups for term in group]
-        return any(isinstance(each, AddedOn) and each.is_relative for each in conditions)
+        return any(isinstance(condition, AddedOn) and condition.is_relative for condition in conditions)
 
 
-def _date(day: date | int) -> date:
+def _resolve_day(day: date | int) -> date:
     return datetime.now().date() - timedelta(days=day) if isinstance(day, int) else day  # noqa: DTZ005  the local day
 
 
-def _midnight(day: date) -> int:
+def _midnight_ms(day: date) -> int:
     """Return the timestamp of the local midnight that begins a day, or of the clock change that skips it."""
     return round(datetime.combine(day, time()).timestamp() * 1000)
 

@@ -44,13 +44,13 @@ class RepeatedMemberError(PlantDeskError):
 
     def __init__(self, names: list[str]) -> None:
         listed = joined((Text("“{name}”", name=shortened(name)) for name in names[:_MAX_NAMED]), LISTED)
-        more = len(names) - _MAX_NAMED
-        super().__init__(names=Text("{names} and {count:,} more", names=listed, count=more) if more > 0 else listed)
+        extra = len(names) - _MAX_NAMED
+        super().__init__(names=Text("{names} and {count:,} more", names=listed, count=extra) if extra > 0 else listed)
 
 
 def parse_object(data: bytes | bytearray) -> dict[str, object]:
     """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError."""
-    members = unique_members(_parsed(_decoded(data)))
+    members = unique_members(_parse_document(_decode(data)))
     for name, value in members.items():
         if isinstance(value, NumberText):
             members[name] = parse_number(value)
@@ -68,7 +68,7 @@ def unique_members(value: object) -> dict[str, object]:
     return members
 
 
-def _decoded(data: bytes | bytearray) -> str:
+def _decode(data: bytes | bytearray) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -79,11 +79,11 @@ def _decoded(data: bytes | bytearray) -> str:
     return text
 
 
-def _parsed(text: str) -> object:
+def _parse_document(text: str) -> object:
     try:
         return parse_value(text)
     except json.JSONDecodeError as error:
-        raise NotJsonError(_syntax_message(error)) from None
+        raise NotJsonError(_describe_syntax_error(error)) from None
     except RecursionError:
         message = Text("The JSON is nested too deeply. A plant is one object without others in it.")
         raise NotJsonError(message) from None
@@ -98,21 +98,21 @@ def parse_value(text: str) -> object:
     return value
 
 
-def scan_value(text: str, at: int) -> tuple[object, int]:
+def scan_value(text: str, position: int) -> tuple[object, int]:
     """Return the value at a position, and the position of its end; see `unique_members` for objects.
 
     A number with a fraction or an exponent is a NumberText. Raises json.JSONDecodeError, NotJsonError, RecursionError.
     """
-    return _DECODER.raw_decode(text, at)
+    return _DECODER.raw_decode(text, position)
 
 
-def skip_blanks(text: str, at: int) -> int:
+def skip_blanks(text: str, position: int) -> int:
     """Return the position after the blanks at a position."""
-    match = _BLANKS.match(text, at)
-    return at if match is None else match.end()
+    match = _BLANKS.match(text, position)
+    return position if match is None else match.end()
 
 
-def _syntax_message(error: json.JSONDecodeError) -> Text:
+def _describe_syntax_error(error: json.JSONDecodeError) -> Text:
     if not error.doc.strip(" \t\r\n"):
         return joined([Text("The body is empty."), _EXAMPLE])
     template = Text("This is not JSON: {reason} at line {line}, column {column}.")

@@ -19,7 +19,7 @@ from plantdesk.domain.texts import Text
 #: The most levels of a tag; further slashes belong to the last one, as a tag may have thousands.
 _MAX_LEVELS = 20
 #: The most completions: nobody reads more.
-_MAX_OFFERS = 100
+_MAX_COMPLETIONS = 100
 #: Blanks, unless they keep two numbers apart.
 _BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _DIGITS = re.compile(r"[\d\s]+")
@@ -27,7 +27,7 @@ _DIGITS = re.compile(r"[\d\s]+")
 _MIN_LETTERS = 4
 _MAX_LETTERS = 100
 #: The most plants of a tag that is taken for a misspelling of another one.
-_MAX_MISSPELT = 20
+_MAX_MISSPELT_PLANTS = 20
 
 
 def levels(tag: str) -> list[str]:
@@ -81,10 +81,10 @@ def tag_completions(tags: Sequence[str], typed: str) -> list[str]:
     text = re.escape(typed)
     containing = re.compile(f"{text}[^/]*", re.IGNORECASE)
     below = re.compile(f"{text}/[^/]*", re.IGNORECASE)
-    offers = dict.fromkeys(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
-    if any(offer.casefold() == typed.casefold() for offer in offers):
-        offers = dict.fromkeys(found[0] for tag in tags if (found := below.match(tag))) | offers
-    return list(offers)[:_MAX_OFFERS]
+    completions = dict.fromkeys(tag[: match.end()] for tag in tags if (match := containing.search(tag)))
+    if any(completion.casefold() == typed.casefold() for completion in completions):
+        completions = dict.fromkeys(match[0] for tag in tags if (match := below.match(tag))) | completions
+    return list(completions)[:_MAX_COMPLETIONS]
 
 
 class SimilarityOptions(NamedTuple):
@@ -99,10 +99,10 @@ class SimilarityOptions(NamedTuple):
         text = searched(tag) if self.ignore_case else tag
         return _BLANKS.sub("", text) if self.ignore_blanks else text
 
-    def are_near(self, one: str, other: str) -> bool:
+    def are_near(self, key: str, other_key: str) -> bool:
         """Return whether two keys differ in one letter."""
-        is_compared = self.ignore_letter and _MIN_LETTERS <= min(len(one), len(other)) <= _MAX_LETTERS
-        return is_compared and edit_distance(one, other, 1) is not None
+        is_compared = self.ignore_letter and _MIN_LETTERS <= min(len(key), len(other_key)) <= _MAX_LETTERS
+        return is_compared and edit_distance(key, other_key, 1) is not None
 
 
 class SimilarTag(NamedTuple):
@@ -127,25 +127,25 @@ def similar_groups(tags: Mapping[str, int], options: SimilarityOptions) -> list[
     branches = Counter[str]()
     for tag, plants in tags.items():
         branches.update(dict.fromkeys([*ancestors(tag), tag], plants))
-    groups = _similar_groups(branches, options)
+    groups = _group_similar(branches, options)
     names = {tag: next(iter(group)) for group in groups for tag in group}
-    return [group for group in (_without_merged(group, names) for group in groups) if group]
+    return [group for group in (_drop_merged(group, names) for group in groups) if group]
 
 
-def _without_merged(group: dict[str, int], names: Mapping[str, str]) -> dict[str, int]:
+def _drop_merged(group: dict[str, int], names: Mapping[str, str]) -> dict[str, int]:
     """Return a group without tags that become equal when their ancestors merge; empty if only numbers differ."""
-    unlike: dict[str, str] = {}
+    tag_of_renamed: dict[str, str] = {}
     for tag in group:
-        unlike.setdefault(renamed_ancestors(tag, names), tag)
-    first, *others = unlike.values()
-    is_group = any(not _differ_in_number(first, tag) for tag in others)
-    return {tag: group[tag] for tag in unlike.values()} if is_group else {}
+        tag_of_renamed.setdefault(renamed_ancestors(tag, names), tag)
+    first, *other_tags = tag_of_renamed.values()
+    is_group = any(not _differ_only_in_number(first, tag) for tag in other_tags)
+    return {tag: group[tag] for tag in tag_of_renamed.values()} if is_group else {}
 
 
-def _differ_in_number(one: str, other: str) -> bool:
+def _differ_only_in_number(key: str, other_key: str) -> bool:
     """Return whether tags, or their keys, are the same but for their digits."""
-    one, other = map(SimilarityOptions(ignore_letter=False).key, (one, other))
-    return one != other and _DIGITS.sub("", one) == _DIGITS.sub("", other)
+    key, other_key = map(SimilarityOptions(ignore_letter=False).key, (key, other_key))
+    return key != other_key and _DIGITS.sub("", key) == _DIGITS.sub("", other_key)
 
 
 def renamed_ancestors(tag: str, names: Mapping[str, str]) -> str:
@@ -154,54 +154,59 @@ def renamed_ancestors(tag: str, names: Mapping[str, str]) -> str:
     return renamed(above, names) + tag[len(above) :]
 
 
-def _similar_groups(tags: Mapping[str, int], options: SimilarityOptions) -> list[dict[str, int]]:
-    same: dict[str, list[str]] = {}
+def _group_similar(tags: Mapping[str, int], options: SimilarityOptions) -> list[dict[str, int]]:
+    tags_by_key: dict[str, list[str]] = {}
     for tag in sorted(tags, key=lambda tag: (tag != " ".join(tag.split()), -tags[tag], tag)):
-        same.setdefault(options.key(tag), []).append(tag)
-    by_part: dict[str, list[str]] = {}
-    for key in same:
-        for part in _keys_without_a_letter(key, options):
-            by_part.setdefault(part, []).append(key)
+        tags_by_key.setdefault(options.key(tag), []).append(tag)
+    keys_by_variant: dict[str, list[str]] = {}
+    for key in tags_by_key:
+        for variant in _iter_deletions(key, options):
+            keys_by_variant.setdefault(variant, []).append(key)
     groups = []
-    taken = set[str]()
-    for key in sorted(same, key=lambda key: -sum(map(tags.__getitem__, same[key]))):
-        others = {other for part in _keys_without_a_letter(key, options) for other in by_part[part]} - taken - {key}
-        group = [] if key in taken else _group(key, same, others, options)
+    grouped = set[str]()
+    for key in sorted(tags_by_key, key=lambda key: -sum(map(tags.__getitem__, tags_by_key[key]))):
+        variants = _iter_deletions(key, options)
+        candidates = {candidate for variant in variants for candidate in keys_by_variant[variant]} - grouped - {key}
+        group = [] if key in grouped else _collect_group(key, tags_by_key, candidates, options)
         if len(group) > 1:
             groups.append({tag: tags[tag] for tag in group})
-            taken.update(map(options.key, group))
+            grouped.update(map(options.key, group))
     return groups
 
 
-def _group(key: str, same: Mapping[str, list[str]], others: set[str], options: SimilarityOptions) -> list[str]:
-    """Return the tags of a key and of near keys among `others`; tags that differ only in a number make no group."""
-    near = [other for other in same if other in others and options.are_near(key, other)] if others else []
-    numbered = [other for other in near if _differ_in_number(key, other)]
-    tags = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
+def _collect_group(
+    key: str, tags_by_key: Mapping[str, list[str]], candidates: set[str], options: SimilarityOptions
+) -> list[str]:
+    """Return the tags of a key and of near keys among `candidates`; tags that differ only in a number make no group."""
+    if not candidates:
+        return tags_by_key[key]
+    near = [candidate for candidate in tags_by_key if candidate in candidates and options.are_near(key, candidate)]
+    numbered = [candidate for candidate in near if _differ_only_in_number(key, candidate)]
+    tags = tags_by_key[key] + [tag for candidate in near if candidate not in numbered for tag in tags_by_key[candidate]]
     if len(tags) > 1:
-        tags += [same[other][0] for other in numbered if len(same[other]) == 1]
+        tags += [tags_by_key[candidate][0] for candidate in numbered if len(tags_by_key[candidate]) == 1]
     return tags
 
 
 def similar_to(kept: str, group: Mapping[str, int]) -> list[SimilarTag]:
     """Return the other tags of a group."""
-    return [_similar_tag(kept, tag, plants) for tag, plants in group.items() if tag != kept]
+    return [_describe_similar(kept, tag, plants) for tag, plants in group.items() if tag != kept]
 
 
-def _similar_tag(kept: str, tag: str, plants: int) -> SimilarTag:
-    one, other = map(SimilarityOptions(ignore_letter=False).key, (kept, tag))
-    if _differ_in_number(kept, tag):
+def _describe_similar(kept: str, tag: str, plants: int) -> SimilarTag:
+    kept_key, tag_key = map(SimilarityOptions(ignore_letter=False).key, (kept, tag))
+    if _differ_only_in_number(kept, tag):
         return SimilarTag(tag, plants, [Text("another number, so not ticked")], is_intended=True)
-    if one == other:
+    if kept_key == tag_key:
         return SimilarTag(tag, plants, kinds_of_difference([kept, tag], partial(_BLANKS.sub, "")), is_intended=False)
-    if plants > _MAX_MISSPELT:
+    if plants > _MAX_MISSPELT_PLANTS:
         reasons = [Text("one letter off"), Text("used often itself, so not ticked")]
         return SimilarTag(tag, plants, reasons, is_intended=True)
     return SimilarTag(tag, plants, [Text("one letter off")], is_intended=False)
 
 
-def _keys_without_a_letter(key: str, options: SimilarityOptions) -> Iterator[str]:
+def _iter_deletions(key: str, options: SimilarityOptions) -> Iterator[str]:
     """Yield a key, and it without each of its letters: keys that differ in one letter have one of these in common."""
     yield key
     if options.ignore_letter and len(key) <= _MAX_LETTERS:
-        yield from {key[:at] + key[at + 1 :] for at in range(len(key))}
+        yield from {key[:index] + key[index + 1 :] for index in range(len(key))}

@@ -32,7 +32,7 @@ class Text:
 
     def mapped(self, change: Callable[[str], str]) -> Text:
         """Return the text with changed templates, also in the texts in it; it can no longer be translated."""
-        values = {name: each.mapped(change) if isinstance(each, Text) else each for name, each in self.values.items()}
+        values = {name: text.mapped(change) if isinstance(text, Text) else text for name, text in self.values.items()}
         return type(self)(change(self.template), one=change(self.one)).filled(**values)
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
 
 def comma_list(items: Sequence[Text | int], limit: int, count: int | None = None) -> Text:
     """Return the first `limit` items with commas between them, and “…” if there are more; `count` counts all items."""
-    shown = [each if isinstance(each, Text) else Text("{number}", number=each) for each in items[:limit]]
+    shown = [item if isinstance(item, Text) else Text("{number}", number=item) for item in items[:limit]]
     has_more = len(shown) < (len(items) if count is None else count)
     return joined([*shown, Text("…")] if has_more else shown, LISTED)
 
@@ -75,4 +75,4 @@ def printable(text: str) -> str:
 
 def without_controls(text: str) -> str:
     """Return `text` with a space for each character that could control a terminal, other than tabs and line ends."""
-    return "".join(each if each in "\t\n\r" or each.isprintable() else " " for each in text)
+    return "".join(character if character in "\t\n\r" or character.isprintable() else " " for character in text)

@@ -20,7 +20,7 @@ from plantdesk.domain.texts import Text, joined, shortened
 _Model = TypeVar("_Model", NewPlant, Plant)
 
 #: The most characters of the name of a token.
-_MAX_TOKEN_NAME = 100
+_MAX_TOKEN_NAME_LENGTH = 100
 NOTE_TOO_LONG = Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES)
 
 #: The messages for required fields that are missing.
@@ -48,12 +48,12 @@ def new_plant(values: Mapping[str, object]) -> NewPlant:
 
     Raises InvalidPlantError with all invalid fields.
     """
-    return _validated(NewPlant, values)
+    return _validate(NewPlant, values)
 
 
 def plant_fields(values: Mapping[str, object]) -> Plant:
     """Return the plant that `values` describe, without an id. Raises InvalidPlantError."""
-    return _validated(Plant, values)
+    return _validate(Plant, values)
 
 
 def plant_to_add(values: Mapping[str, object], plant_id: object) -> NewPlant | Plant:
@@ -88,30 +88,30 @@ class UnfitNumber(NamedTuple):
     is_whole: bool
 
 
-def _validated(model: type[_Model], values: Mapping[str, object]) -> _Model:
+def _validate(model: type[_Model], values: Mapping[str, object]) -> _Model:
     try:
         return model.model_validate(values)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
-    fields = ((str(each["loc"][0]), each["type"]) for each in problems)
-    raise InvalidPlantError([InvalidField(field, _problem(field, kind, values.get(field))) for field, kind in fields])
+    fields = ((str(problem["loc"][0]), problem["type"]) for problem in problems)
+    raise InvalidPlantError([InvalidField(field, _explain(field, kind, values.get(field))) for field, kind in fields])
 
 
-def _problem(field: str, kind: str, value: object) -> Text:
+def _explain(field: str, kind: str, value: object) -> Text:
     """Return the message for a field by the type of pydantic's error."""
     if kind == "missing":
         return MISSING[field]
     if kind == "value_error":
         return _NULL_TAG if value is None else _SURROGATE[field]
     if field != "id":
-        return joined([_NOT_TEXT[field], _received(value)])
+        return joined([_NOT_TEXT[field], _describe_received(value)])
     if isinstance(value, UnfitNumber) and value.is_whole:
         kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
     number_problems = {"greater_than_equal": ID_TOO_SMALL, "less_than_equal": ID_TOO_LARGE}
-    return joined([number_problems.get(kind, ID_TYPE), _received(value)])
+    return joined([number_problems.get(kind, ID_TYPE), _describe_received(value)])
 
 
-def _received(value: object) -> Text:
+def _describe_received(value: object) -> Text:
     """Return a sentence with the received JSON value of a wrong type."""
     if isinstance(value, str):
         return Text("It is the text “{value}”.", value=shortened(value, 30))
@@ -129,7 +129,7 @@ def token_name(typed: str) -> str:
     label = typed.strip()
     if not label:
         raise InvalidTokenNameError(Text("Give the token a name that says which program uses it."))
-    if len(label) > _MAX_TOKEN_NAME or not label.isprintable():
+    if len(label) > _MAX_TOKEN_NAME_LENGTH or not label.isprintable():
         message = Text("A token's name has at most {longest} characters, on one line and all visible.")
-        raise InvalidTokenNameError(message, longest=_MAX_TOKEN_NAME)
+        raise InvalidTokenNameError(message, longest=_MAX_TOKEN_NAME_LENGTH)
     return label

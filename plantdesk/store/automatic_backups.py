@@ -10,28 +10,28 @@ from plantdesk.domain.errors import StoreError
 
 _log = logging.getLogger(__name__)
 
-#: Seconds that a backup under way may keep a program from closing; its unfinished file is removed later.
-_END_TIMEOUT = 2.0
+#: Seconds for which a backup that is being made may delay the end of a program; its unfinished file is removed later.
+_STOP_TIMEOUT = 2.0
 
 
-def begin_backups(
+def start_backup_thread(
     back_up_if_due: Callable[[], object],
     on_outcome: Callable[[StoreError | None], object] | None,
     *,
-    first: float,
-    every: float = 3600.0,
+    first_delay: float,
+    interval: float = 3600.0,
 ) -> Callable[[], None]:
-    """Make a backup if one is due, after `first` seconds and then every `every` seconds; report its error, or None.
+    """Start a thread that makes a backup if one is due: after `first_delay` seconds, then every `interval` seconds.
 
-    Returns a function that ends this, and waits `_END_TIMEOUT` at most for a backup that is being made. A failure is
-    logged and tried again an hour later: no backup may prevent plants from being added.
+    `on_outcome` gets the error of each attempt, or None. Returns a function that ends the thread, and waits at most
+    `_STOP_TIMEOUT` for a backup that is being made. A failure is logged: no backup may prevent adding plants.
     """
-    ended = threading.Event()
+    stopped = threading.Event()
     report = on_outcome or (lambda _error: None)
 
     def run() -> None:
-        wait = first
-        while not ended.wait(wait):
+        wait = first_delay
+        while not stopped.wait(wait):
             try:
                 back_up_if_due()
                 report(None)
@@ -40,13 +40,13 @@ def begin_backups(
                 report(error)
             except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
                 _log.exception("An automatic backup failed")
-            wait = every
+            wait = interval
 
     thread = threading.Thread(target=run, name="store-backups", daemon=True)
     thread.start()
 
-    def end() -> None:
-        ended.set()
-        thread.join(_END_TIMEOUT)
+    def stop() -> None:
+        stopped.set()
+        thread.join(_STOP_TIMEOUT)
 
-    return end
+    return stop

@@ -21,13 +21,13 @@ from plantdesk.domain.models import NewPlant, Plant
 from plantdesk.domain.protocols import Outcome, PlantStore
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.texts import Text
-from plantdesk.store.automatic_backups import begin_backups
+from plantdesk.store.automatic_backups import start_backup_thread
 from plantdesk.store.change_writer import ChangeWriter
-from plantdesk.store.changes import add_as_next, make_change
+from plantdesk.store.changes import insert_as_next, make_change
 from plantdesk.store.reader import StoreReader
 from plantdesk.store.rows import ensure_source
 from plantdesk.store.tokens import StoreTokens
-from plantdesk.store.undo import redo, undo
+from plantdesk.store.undo import redo_latest, undo_change
 from plantdesk.store.write_queue import AddJob, Entries, OutcomesReceiver, WriteJob, WriteQueue, running_future
 
 _Result = TypeVar("_Result")
@@ -35,9 +35,9 @@ _log = logging.getLogger(__name__)
 
 
 class AddResult(NamedTuple):
-    """The result of a group: one outcome for each entry, in order, the new plants, and the number of the commit.
+    """The result of adding a group: an outcome for each entry, in order, the new plants, and the number of the commit.
 
-    Only a shared store numbers commits, and only those that have added plants have a number.
+    Only a shared store numbers its commits; `position` is also None if no plant was added.
     """
 
     outcomes: list[Outcome]
@@ -45,8 +45,8 @@ class AddResult(NamedTuple):
     position: int | None = None
 
 
-def outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> Outcome:
-    """Return the outcome for a plant with the id of `owner`: a program may add the same plant again."""
+def outcome_for_taken_id(owner: PlantRow, plant: NewPlant, source: Source) -> Outcome:
+    """Return the outcome for a plant whose id `owner` has: a refusal, or `owner` if a program adds the same again."""
     refusal = id_taken(owner, plant.name, plant.tag)
     if not isinstance(refusal, SamePlantError) or source.kind is SourceKind.FORM:
         return refusal
@@ -54,7 +54,7 @@ def outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> Outcom
 
 
 class WriteHealth:
-    """Reports when writes begin to fail, fail for another reason, and succeed again. Belongs to the writer thread."""
+    """Reports when writes begin to fail, fail for another reason, or succeed again. Belongs to the writer thread."""
 
     def __init__(self, notify: Callable[[StoreError | None], None]) -> None:
         self._notify = notify
@@ -63,9 +63,9 @@ class WriteHealth:
 
     def record(self, error: StoreError | None) -> None:
         """Record the outcome of an attempt to write."""
-        known = self.error
+        previous = self.error
         self.error = error
-        if type(known) is not type(error) or str(known) != str(error):
+        if type(previous) is not type(error) or str(previous) != str(error):
             self._notify(error)
 
 
@@ -86,7 +86,7 @@ class WriterThread(ABC):
 
     @property
     def write_error(self) -> StoreError | None:
-        """What keeps the store from being written to, as far as is known. Any thread may ask."""
+        """The error of the last attempt to write, None if it succeeded. May be read by any thread."""
         return self._health.error
 
     def add(self, entries: Entries, done: OutcomesReceiver) -> None:
@@ -116,12 +116,12 @@ class WriterThread(ABC):
 
     def _add_jobs(self, group: Sequence[AddJob]) -> AddResult:
         """Add the plants of several jobs together, and give each job its outcomes."""
-        added = self._add_or_split([entry for job in group for entry in job.entries])
+        result = self._add_or_split([entry for job in group for entry in job.entries])
         start = 0
         for job in group:
-            job.resolve(added.outcomes[start : start + len(job.entries)])
+            job.resolve(result.outcomes[start : start + len(job.entries)])
             start += len(job.entries)
-        return added
+        return result
 
     def _add_or_split(self, entries: Entries) -> AddResult:
         """Add plants together; if a defect prevents that, one by one, so that only the plant at fault fails."""
@@ -140,9 +140,9 @@ class WriterThread(ABC):
                 return AddResult([failure])
         results = [self._add_or_split([entry]) for entry in entries]
         outcomes = [outcome for result in results for outcome in result.outcomes]
-        added = tuple(row for result in results for row in result.added)
+        rows = tuple(row for result in results for row in result.added)
         positions = [result.position for result in results if result.position is not None]
-        return AddResult(outcomes, added, max(positions, default=None))
+        return AddResult(outcomes, rows, max(positions, default=None))
 
 
 class BaseStore(PlantStore):
@@ -186,21 +186,21 @@ class BaseStore(PlantStore):
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        return begin_backups(self._back_up_if_due, on_outcome, first=self._first_backup)
+        return start_backup_thread(self._back_up_if_due, on_outcome, first_delay=self._first_backup)
 
     @override
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
-        added: Future[PlantRow] = running_future()
+        future: Future[PlantRow] = running_future()
 
         def resolve(outcomes: Sequence[Outcome]) -> None:
             (outcome,) = outcomes
             if isinstance(outcome, PlantDeskError):
-                added.set_exception(outcome)
+                future.set_exception(outcome)
             else:
-                added.set_result(outcome)
+                future.set_result(outcome)
 
         self.add_each([(plant, source)], resolve)
-        return added
+        return future
 
     @override
     def add_each(self, entries: Entries, done: OutcomesReceiver) -> None:
@@ -208,7 +208,7 @@ class BaseStore(PlantStore):
 
     @override
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        return self._writer.submit(lambda writer: add_as_next(writer, fields, ensure_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: insert_as_next(writer, fields, ensure_source(writer.runner, source)))
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
@@ -216,11 +216,11 @@ class BaseStore(PlantStore):
 
     @override
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        return self._writer.submit(lambda writer: undo(writer, change, ensure_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: undo_change(writer, change, ensure_source(writer.runner, source)))
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
-        return self._writer.submit(lambda writer: redo(writer, ensure_source(writer.runner, source)))
+        return self._writer.submit(lambda writer: redo_latest(writer, ensure_source(writer.runner, source)))
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
@@ -229,8 +229,8 @@ class BaseStore(PlantStore):
     @override
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
         unsubscribe = self._health_listeners.add(listener)
-        known = None
-        while (error := self.write_error) is not known:  # the writer may have called the listener meanwhile
+        reported = None
+        while (error := self.write_error) is not reported:  # the writer may have called the listener meanwhile
             listener(error)
-            known = error
+            reported = error
         return unsubscribe

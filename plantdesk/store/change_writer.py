@@ -1,4 +1,4 @@
-"""Before-images, rows and entry of one change, in an open transaction."""
+"""Writes one change in an open transaction: before-images, rows of plants, and the entry in the history."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
 class ChangeSize(NamedTuple):
-    """The plants of a change, the bytes of their before-images, the growth in plants, and a plant's name."""
+    """The plants of a change, the bytes of its before-images, by how many plants the store grows, a plant's name."""
 
     plants: int
     size: int
@@ -71,7 +71,7 @@ class ChangeWriter(ABC):
 
     @abstractmethod
     def finish_statement(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
-        """Note that all before-images are written; return the statement that reserves the ids up to `largest_id`.
+        """Record that all before-images are written; return the UPDATE that reserves the ids up to `largest_id`.
 
         `largest_id` may be NULL: then no id is reserved.
         """
@@ -86,8 +86,8 @@ class ChangeWriter(ABC):
         """Return a context in which the database plans the statements that undo a change of so many plants."""
         return nullcontext()
 
-    def prepare_restoring(self, undone: int, back: sa.Select[Any]) -> None:  # noqa: B027  nothing as a rule
-        """Prepare for the return of plants that the change `undone` has deleted; `back` selects before-images."""
+    def prepare_restoring(self, undone: int, revived: sa.Select[Any]) -> None:  # noqa: B027  nothing as a rule
+        """Prepare the before-images, as `revived` selects them, of plants that `undone` deleted and that come back."""
 
     # --- plants ---
 
@@ -98,36 +98,37 @@ class ChangeWriter(ABC):
         self.database.analyze(self.runner, _CHOSEN)
         return _CHOSEN
 
-    def images(self, condition: sa.ColumnElement[bool], *, deletes: bool = False) -> sa.Insert:
-        """Return the INSERT of before-images of the plants that meet a condition; existing ones stay."""
+    def images_insert(self, condition: sa.ColumnElement[bool], *, deletes: bool = False) -> sa.Insert:
+        """Return the INSERT of before-images of the plants that meet a condition; images that exist stay."""
         number = sa.literal(self.number, NUMBER)
         plants = sa.select(
-            number, PLANT.c.id, sa.null() if deletes else number, *(PLANT.c[each] for each in SHARED_COLUMNS)
+            number, PLANT.c.id, sa.null() if deletes else number, *(PLANT.c[column] for column in SHARED_COLUMNS)
         )
         images = self.database.insert(BEFORE_IMAGE)
-        return _keep_first(images.from_select(IMAGE_COLUMNS, plants.add_columns(PLANT.c.change).where(condition)))
+        return _keep_existing(images.from_select(IMAGE_COLUMNS, plants.add_columns(PLANT.c.change).where(condition)))
 
     def change(self, condition: sa.ColumnElement[bool], values: dict[str, Any]) -> None:
-        """Give the plants of a condition, which may join a table, other values."""
+        """Give other values to the plants that meet a condition, which may refer to another table."""
         changed = sa.update(PLANT).where(condition).values(**values, change=self.number)
-        self.runner.run_all(self.database.combined(self.images(condition), changed))
+        self.runner.run_all(self.database.combine(self.images_insert(condition), changed))
 
     def delete(self, condition: sa.ColumnElement[bool]) -> None:
-        """Delete the plants of a condition."""
-        images = self.images(condition, deletes=True)
-        self.runner.run_all(self.database.combined(images, sa.delete(PLANT).where(condition)))
+        """Delete the plants that meet a condition."""
+        images = self.images_insert(condition, deletes=True)
+        self.runner.run_all(self.database.combine(images, sa.delete(PLANT).where(condition)))
 
     def record_new_plants(self, condition: sa.ColumnElement[bool]) -> None:
-        """Store that the plants of a condition did not exist before the change, but for those with a before-image."""
+        """Store that the plants that meet a condition did not exist before the change; images that exist stay."""
         number = sa.literal(self.number, NUMBER)
         new = sa.select(number, PLANT.c.id, number).where(condition).order_by(PLANT.c.id)
         images = self.database.insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], new)
-        self.runner.run(_keep_first(images))
+        self.runner.run(_keep_existing(images))
 
     def add(self, plant_id: int, values: dict[str, Any]) -> None:
         """Add a plant; `values` are its texts and its source."""
-        added = {"plant": plant_id, "sequence": self.next_seq(), "number": self.number}
-        self.runner.run_all(_added(self.database), **added, **{f"new_{name}": each for name, each in values.items()})
+        parameters: dict[str, Any] = {"plant": plant_id, "sequence": self.next_seq(), "number": self.number}
+        parameters |= {f"new_{name}": value for name, value in values.items()}
+        self.runner.run_all(_add_statements(self.database), **parameters)
 
     # --- the entry ---
 
@@ -135,12 +136,12 @@ class ChangeWriter(ABC):
         """Return the size of the change, from its before-images."""
         image = BEFORE_IMAGE.c
         is_of_change = image.change == self.number
-        named = sa.select(sa.func.coalesce(image.name, PLANT.c.name, "")).where(is_of_change).limit(1)
-        named = named.outerjoin_from(BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id)
-        texts = (sa.func.coalesce(self.database.bytes_of(image[each]), 0) for each in TEXTS)
+        name = sa.select(sa.func.coalesce(image.name, PLANT.c.name, "")).where(is_of_change).limit(1)
+        name = name.outerjoin_from(BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id)
+        texts = (sa.func.coalesce(self.database.bytes_of(image[column]), 0) for column in TEXTS)
         size = sa.func.coalesce(sa.func.sum(sum(texts, start=sa.literal(_IMAGE_SIZE))), 0)
         growth = sa.func.count(image.after) - sa.func.count(image.seq)
-        totals = sa.select(sa.func.count(), size, growth, named.correlate(None).scalar_subquery()).where(is_of_change)
+        totals = sa.select(sa.func.count(), size, growth, name.correlate(None).scalar_subquery()).where(is_of_change)
         return ChangeSize(*self.runner.run(totals).one())
 
     def record(
@@ -154,32 +155,32 @@ class ChangeWriter(ABC):
         """Add the entry of the change and return it. The before-images must be complete."""
         size = size or self.measure()
         image = BEFORE_IMAGE.c
-        of_desk = {DESK: self.desk} if self.desk else {}
+        desk_parameter = {DESK: self.desk} if self.desk else {}
         values = {"number": self.number, "made_at": self.database.now(), "source_id": source.id, "kind": str(kind)}
-        values |= {"parameters": json.dumps(parameters | of_desk | {LAST_SEQ: self.last_seq})}
+        values |= {"parameters": json.dumps(parameters | desk_parameter | {LAST_SEQ: self.last_seq})}
         values |= {"plants": size.plants, "undoes": undoes, "undone": 0, "size": size.size}
         largest = sa.select(sa.func.max(image.plant_id)).where(
             image.change == self.number, image.plant_id < FIRST_UNCOUNTED_ID
         )
-        finishing = self.finish_statement(size, largest.scalar_subquery())
+        finish = self.finish_statement(size, largest.scalar_subquery())
         inserted = sa.insert(CHANGE).values(values).returning(CHANGE.c.made_at)
-        made_at = self.runner.run_all(self.database.combined(finishing, inserted)).scalar_one()
+        made_at = self.runner.run_all(self.database.combine(finish, inserted)).scalar_one()
         stored_parameters = json.loads(json.dumps(parameters))  # as they will be read: tuples become lists
-        by = source.without_token()
-        return Change(self.number, made_at, by, kind, stored_parameters, size.plants, undoes, desk=self.desk)
+        stored_source = source.without_token()
+        return Change(self.number, made_at, stored_source, kind, stored_parameters, size.plants, undoes, desk=self.desk)
 
 
 @cache
-def _added(database: Database) -> Sequence[sa.Executable]:
+def _add_statements(database: Database) -> Sequence[sa.Executable]:
     """Return the statements that add a plant in a change; its values are parameters."""
     plant: sa.BindParameter[int] = sa.bindparam("plant")
     number: sa.BindParameter[int] = sa.bindparam("number")
     image = database.insert(BEFORE_IMAGE).values(change=number, plant_id=plant, after=number)
     values: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in (*TEXTS, "source_id")}
     values |= {"id": plant, "seq": sa.bindparam("sequence"), "added_at": database.now(), "change": number}
-    return database.combined(_keep_first(image), sa.insert(PLANT).values(values))
+    return database.combine(_keep_existing(image), sa.insert(PLANT).values(values))
 
 
-def _keep_first(images: sqlite.Insert | postgresql.Insert) -> sa.Insert:
-    """Return an INSERT of before-images that leaves existing ones, but for what the change made of the plant."""
+def _keep_existing(images: sqlite.Insert | postgresql.Insert) -> sa.Insert:
+    """Let an INSERT of before-images keep those that exist, except for `after`: what the change made of the plant."""
     return images.on_conflict_do_update(index_elements=["change", "plant_id"], set_={"after": images.excluded.after})

@@ -39,7 +39,7 @@ from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table, text_columns
-from plantdesk.store.rows import first_new_id, row_by_id, rows_by_id
+from plantdesk.store.rows import find_first_new_id, read_row, read_rows
 
 #: The old tags and the new ones.
 _REPLACED = temporary_table("replaced", tag=STRING, new=STRING, searched=STRING)
@@ -53,18 +53,19 @@ def make_change(
 ) -> Applied:
     """Make one change of `edits`; its parameters are by default those of the edits.
 
-    Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
+    Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError, and for a Rewrite
+    InvalidPlantError, InvalidPatternError and UnknownPositionError; then nothing may be committed.
     """
     if any(map(_may_be_large, edits)):
         writer.allow_long_statements()
-    ids = _assigned_ids([edit.id for edit in edits if isinstance(edit, Insert)], writer)
+    ids = _assign_ids([edit.id for edit in edits if isinstance(edit, Insert)], writer)
     next_ids = iter(ids)
     skipped: set[int] = set()
     for edit in edits:
         if isinstance(edit, Insert):
             _insert(writer, edit, next(next_ids), source)
         else:
-            skipped |= _make_edit(writer, edit)
+            skipped |= _apply_edit(writer, edit)
     size = writer.measure()
     if not size.plants:
         return Applied.of(None, skipped)
@@ -73,13 +74,13 @@ def make_change(
     return Applied.of(writer.record(source, kind_of(edits), parameters, size=size), skipped, ids)
 
 
-def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
+def insert_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow:
     """Add a plant under the next free id, without a change. Raises NulRefusedError and TablesChangedError."""
     writer.database.check_storable(fields.name, fields.tag)
-    plant_id = first_new_id(writer.runner)
+    plant_id = find_first_new_id(writer.runner)
     seq = writer.next_seq()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
-    added = sa.insert(PLANT).values(**values, **_texts(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
+    added = sa.insert(PLANT).values(**values, **_text_values(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
     rows = writer.runner.run(added).all()
     if not rows:
         raise TablesChangedError
@@ -87,11 +88,11 @@ def add_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> PlantRow
     return PlantRow(plant_id, fields.name, fields.tag, rows[0][0], source, version=-seq)
 
 
-def _assigned_ids(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
+def _assign_ids(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
     requested_ids = [plant_id for plant_id in requested if plant_id is not None]
     if len(requested_ids) == len(requested):
         return requested_ids
-    return assign_ids(requested, first_new_id(writer.runner, len(requested)))
+    return assign_ids(requested, find_first_new_id(writer.runner, len(requested)))
 
 
 def _may_be_large(edit: Edit) -> bool:
@@ -101,21 +102,21 @@ def _may_be_large(edit: Edit) -> bool:
     return isinstance(edit, RenameTag | MergeTags | MergePlants | Rewrite)
 
 
-def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
-    """Change plants as a part of a change; return the ids of skipped ones. Raises as `make_change` does."""
+def _apply_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
+    """Make one edit, except an Insert; return the ids of skipped plants. Raises as `make_change` does."""
     match edit:
         case Update():
             _update(writer, edit)
         case Delete():
-            _unchanged_plant(writer, edit.id, edit.version, edit.name)
+            _read_unchanged_plant(writer, edit.id, edit.version, edit.name)
             writer.delete(PLANT.c.id == edit.id)
         case SetTag():
             _set_tag(writer, edit)
         case DeleteAll():
-            chosen = is_in(writer.collect(condition_of(edit.plants, writer.database)))
+            is_chosen = is_in(writer.collect(condition_of(edit.plants, writer.database)))
             if edit.expected_size is not None:
-                _check_size(writer, chosen, edit.expected_size)
-            writer.delete(chosen)
+                _check_size(writer, is_chosen, edit.expected_size)
+            writer.delete(is_chosen)
         case RenameTag() | MergeTags():
             _replace_tags(writer, edit)
         case MergePlants():
@@ -128,36 +129,36 @@ def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
 def _insert(writer: ChangeWriter, edit: Insert, plant_id: int, source: Source) -> None:
     plant = edit.plant
     writer.database.check_storable(plant.name, plant.tag, edit.note)
-    if (owner := row_by_id(writer.runner, plant_id)) is not None:
+    if (owner := read_row(writer.runner, plant_id)) is not None:
         raise id_taken(owner, plant.name, plant.tag)
-    writer.add(plant_id, {**_texts(plant.name, plant.tag, edit.note), "source_id": source.id})
+    writer.add(plant_id, {**_text_values(plant.name, plant.tag, edit.note), "source_id": source.id})
 
 
 def _update(writer: ChangeWriter, edit: Update) -> None:
-    row = _unchanged_plant(writer, edit.seen.id, edit.seen.version, edit.seen.name)
+    row = _read_unchanged_plant(writer, edit.seen.id, edit.seen.version, edit.seen.name)
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
     writer.database.check_storable(edit.name, edit.tag, edit.note)
-    writer.change(PLANT.c.id == row.id, _texts(edit.name, edit.tag, edit.note))
+    writer.change(PLANT.c.id == row.id, _text_values(edit.name, edit.tag, edit.note))
 
 
-def _unchanged_plant(writer: ChangeWriter, plant_id: int, version: int, name: str) -> PlantRow:
-    """Return a plant that still has `version`. Raises EditConflictError, with `name`, for any other."""
-    row = row_by_id(writer.runner, plant_id)
+def _read_unchanged_plant(writer: ChangeWriter, plant_id: int, version: int, name: str) -> PlantRow:
+    """Return the plant if it still has `version`. Raises EditConflictError, with `name`, if it has not or is gone."""
+    row = read_row(writer.runner, plant_id)
     if row is None or row.version != version:
         raise EditConflictError(name, row)
     return row
 
 
-def _texts(name: str, tag: str | None, note: str | None) -> dict[str, str | None]:
+def _text_values(name: str, tag: str | None, note: str | None) -> dict[str, str | None]:
     return dict(zip(TEXTS, text_columns(name, tag, note), strict=True))
 
 
 # --- edits of whole sets ---
 
 
-def _check_size(writer: ChangeWriter, chosen: sa.ColumnElement[bool], expected: int) -> None:
-    size = writer.runner.run(sa.select(sa.func.count(PLANT.c.id)).where(chosen)).scalar_one()
+def _check_size(writer: ChangeWriter, is_chosen: sa.ColumnElement[bool], expected: int) -> None:
+    size = writer.runner.run(sa.select(sa.func.count(PLANT.c.id)).where(is_chosen)).scalar_one()
     if size != expected:
         raise SelectionChangedError(expected, size)
 
@@ -165,8 +166,8 @@ def _check_size(writer: ChangeWriter, chosen: sa.ColumnElement[bool], expected: 
 def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
     plants, tag = edit
     writer.database.check_storable(tag)
-    chosen = is_in(writer.collect(sa.and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag))))
-    writer.change(chosen, {"tag": tag, "searched_tag": None if tag is None else searched(tag)})
+    is_chosen = is_in(writer.collect(sa.and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag))))
+    writer.change(is_chosen, {"tag": tag, "searched_tag": None if tag is None else searched(tag)})
 
 
 def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
@@ -174,10 +175,10 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     tag = PLANT.c.tag
     database = writer.database
     tags = edit.mapping(lambda: writer.runner.run(sa.select(tag).where(tag.is_not(None)).distinct()).scalars().all())
-    tags = {each: new for each, new in tags.items() if database.is_storable(each)}
+    tags = {old: new for old, new in tags.items() if database.is_storable(old)}
     database.check_storable(*tags.values())
     database.prepare_table(writer.runner, _REPLACED)
-    database.insert_rows(writer.runner, _REPLACED, ((each, new, new and searched(new)) for each, new in tags.items()))
+    database.insert_rows(writer.runner, _REPLACED, ((old, new, new and searched(new)) for old, new in tags.items()))
     database.analyze(writer.runner, _REPLACED)
     writer.change(tag == _REPLACED.c.tag, {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched})
 
@@ -186,15 +187,12 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
 
 
 def _rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
-    """Give a set of plants other texts, and return those that stay since others have changed them.
-
-    Raises InvalidPlantError, InvalidPatternError, UnknownPositionError and NulRefusedError.
-    """
+    """Rewrite the texts of a set of plants; return the ids of those that stay because others have changed them."""
     since = None if edit.since is None else EventPosition.parse(edit.since)
     writer.database.prepare_table(writer.runner, _REWRITTEN)
-    for page in _pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
+    for page in _read_pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
         _insert_rewritten(writer, list(rewritten_plants(edit.rule, page, edit.leave)))
-    skipped = set[int]() if since is None else _leave_changed(writer, since)
+    skipped = set[int]() if since is None else _discard_changed(writer, since)
     _apply_rewritten(writer)
     return skipped
 
@@ -203,16 +201,16 @@ def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
     """Give the plants that stay the notes of those that are deleted. Raises as `duplicates.merge_pages` does."""
     for table in (_REWRITTEN, _DELETED):
         writer.database.prepare_table(writer.runner, table)
-    for deleted, kept in merge_pages(*edit, partial(rows_by_id, writer.runner)):
-        writer.database.insert_rows(writer.runner, _DELETED, ((each,) for each in deleted))
+    for deleted, kept in merge_pages(*edit, partial(read_rows, writer.runner)):
+        writer.database.insert_rows(writer.runner, _DELETED, ((plant_id,) for plant_id in deleted))
         _insert_rewritten(writer, kept)
     _apply_rewritten(writer)
     writer.database.analyze(writer.runner, _DELETED)
     writer.delete(is_in(_DELETED))
 
 
-def _pages(writer: ChangeWriter, table: sa.Table) -> Iterator[Sequence[Any]]:
-    """Yield id, name, tag and note of the plants that have their ids in a table."""
+def _read_pages(writer: ChangeWriter, table: sa.Table) -> Iterator[Sequence[Any]]:
+    """Yield id, name, tag and note of the plants whose ids are in a table, page by page."""
     columns = PLANT.c
     chosen = table.c.id
     plants = sa.select(columns.id, columns.name, columns.tag, columns.note).join(table, chosen == columns.id)
@@ -229,8 +227,8 @@ def _insert_rewritten(writer: ChangeWriter, contents: Sequence[PlantContent]) ->
     writer.database.insert_rows(writer.runner, _REWRITTEN, rows)
 
 
-def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
-    """Leave the plants that others have added or changed since a position; return those that were changed."""
+def _discard_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
+    """Discard the new texts of plants that others added or changed since a position; return the ids of the changed."""
     image = BEFORE_IMAGE.c
     ids = _REWRITTEN.c.id
     is_changed = ids.in_(sa.select(image.plant_id).where(image.change > since.change, image.change != writer.number))
@@ -243,4 +241,4 @@ def _leave_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
 def _apply_rewritten(writer: ChangeWriter) -> None:
     writer.database.analyze(writer.runner, _REWRITTEN)
     new = _REWRITTEN.c
-    writer.change(PLANT.c.id == new.id, {each: new[each] for each in TEXTS})
+    writer.change(PLANT.c.id == new.id, {column: new[column] for column in TEXTS})

@@ -14,8 +14,8 @@ from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTa
 from plantdesk.store.database import Database
 from plantdesk.store.models import PLANT, SOURCE
 
-#: A number as an id is written.
-_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
+#: A number as it is written: without a plus sign or zeros before it.
+_DECIMAL_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 #: Appended to a prefix, sorts after each text that begins with the prefix.
 _LAST_CHARACTER = "\U0010ffff"
 _KINDS = [str(kind) for kind in SourceKind if kind is not SourceKind.OTHER]
@@ -38,7 +38,7 @@ def name_begins(start: str, database: Database) -> sa.ColumnElement[bool]:
 
 
 def has_length(lengths: range) -> sa.ColumnElement[bool]:
-    """Return the condition that a name, as it is searched, has so many characters."""
+    """Return the condition that the number of characters of a name, as it is searched, is in a range."""
     return sa.func.length(PLANT.c.searched_name).between(lengths.start, lengths.stop - 1)
 
 
@@ -81,23 +81,23 @@ def _condition(term: Term, database: Database) -> sa.ColumnElement[bool]:
 
 
 def _contains(term: Contains, database: Database) -> sa.ColumnElement[bool]:
-    """Compare the texts as they are searched; accents without a letter are not in those."""
+    """Return the condition of a text, on folded columns; on the stored ones if folding leaves nothing of the text."""
 
     def contain(searched_text: str) -> sa.ColumnElement[bool]:
-        return sa.or_(*(database.contains_searched(PLANT.c[f"searched_{each}"], searched_text) for each in columns))
+        return sa.or_(*(database.contains_searched(PLANT.c[f"searched_{field}"], searched_text) for field in columns))
 
     columns = ("note",) if term.in_note else ("name", "tag")
     text = searched(term.text)
     if not text.strip():
-        return sa.or_(*(database.contains(PLANT.c[each], term.text) for each in columns))
+        return sa.or_(*(database.contains(PLANT.c[field], term.text) for field in columns))
     if term.in_note or not term.is_word:
         return contain(text)
     return sa.and_(*(sa.or_(contain(word), *_id_begins(word)) for word in search_words(term.text)))
 
 
 def _id_begins(word: str) -> Iterator[sa.ColumnElement[bool]]:
-    """Compare with ranges, as the index of the ids can: those that begin with 12 are 12, 120 to 129, and so on."""
-    if not _NUMBER.fullmatch(word):
+    """Yield the conditions of ids that begin with a word, as ranges for the index: 12, 120 to 129 … for 12."""
+    if not _DECIMAL_NUMBER.fullmatch(word):
         return
     number = int(word)
     first = last = abs(number)
@@ -111,7 +111,7 @@ def _id_begins(word: str) -> Iterator[sa.ColumnElement[bool]]:
 
 
 def _has_tag(term: HasTag) -> sa.ColumnElement[bool]:
-    """Compare the searched texts; a tag without letters, such as an accent alone, is compared as it is."""
+    """Return the condition of a tag, on the folded column; on the stored one if exact, or if folding leaves nothing."""
     if term.tag is None:
         return PLANT.c.tag.is_(None)
     column = PLANT.c.searched_tag

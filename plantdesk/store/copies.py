@@ -17,13 +17,14 @@ from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT, SOURCE, TOKEN
 
 #: The tables that both kinds have; each follows those that it refers to.
 TABLES = (SOURCE, PLANT, CHANGE, BEFORE_IMAGE, TOKEN)
-#: Rows between two calls of a progress.
-_PAGE = 5_000
+#: Rows between two reports of progress.
+_PAGE_SIZE = 5_000
 
 
-def rows_of(table: sa.Table) -> str:
-    """Return the SQL query of the rows of a table, by its primary key."""
-    columns, keys = (", ".join(each.keys()) for each in (table.columns, table.primary_key.columns))
+def rows_sql(table: sa.Table) -> str:
+    """Return the SELECT of all rows of a table, in the order of its primary key."""
+    columns = ", ".join(table.columns.keys())
+    keys = ", ".join(table.primary_key.columns.keys())
     return f"SELECT {columns} FROM {table.name} ORDER BY {keys}"
 
 
@@ -35,17 +36,17 @@ def copy_rows(
 ) -> Copied:
     """Insert all rows of `source` into empty tables, `read` them again and compare them. Raises CopyDiffersError."""
     report = _Report(2 * source.count_rows(), progress)
-    checked = {table.name: _RowDigest(report) for table in TABLES}
+    source_digests = {table.name: _RowDigest(report) for table in TABLES}
     for table in TABLES:
-        insert(table, checked[table.name].counted(source.rows(table)))
+        insert(table, source_digests[table.name].count_and_digest_rows(source.rows(table)))
     for table in TABLES:
         written = _RowDigest(report)
-        for _ in written.counted(read(table)):
+        for _ in written.count_and_digest_rows(read(table)):
             pass
-        if written.count_and_digest != checked[table.name].count_and_digest:
+        if written.count_and_digest != source_digests[table.name].count_and_digest:
             raise CopyDiffersError
-    whole = hashlib.sha256("".join(each.count_and_digest[1] for each in checked.values()).encode())
-    return Copied({name: each.rows for name, each in checked.items()}, whole.hexdigest())
+    total_digest = hashlib.sha256("".join(digest.count_and_digest[1] for digest in source_digests.values()).encode())
+    return Copied({name: digest.rows for name, digest in source_digests.items()}, total_digest.hexdigest())
 
 
 class _Report:
@@ -54,12 +55,12 @@ class _Report:
     def __init__(self, rows: int, progress: Progress | None) -> None:
         self._rows = max(rows, 1)
         self._progress = progress
-        self._done = 0
+        self._done_rows = 0
 
     def add(self, rows: int) -> None:
-        self._done += rows
+        self._done_rows += rows
         if self._progress is not None:
-            self._progress(min(self._done / self._rows, 1.0))
+            self._progress(min(self._done_rows / self._rows, 1.0))
 
 
 class _RowDigest:
@@ -74,9 +75,9 @@ class _RowDigest:
     def count_and_digest(self) -> tuple[int, str]:
         return self.rows, self._digest.hexdigest()
 
-    def counted(self, rows: Iterator[Row]) -> Iterator[Row]:
+    def count_and_digest_rows(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield `rows`; count and digest them."""
-        while page := tuple(islice(rows, _PAGE)):
+        while page := tuple(islice(rows, _PAGE_SIZE)):
             self._digest.update(repr(page).encode("utf-8", "surrogatepass"))
             self.rows += len(page)
             yield from page

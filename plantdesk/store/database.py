@@ -40,7 +40,7 @@ class StoreState(NamedTuple):
 
 
 class TablesChangedError(StoreReadOnlyError):
-    """A trigger or a rule of the tables' owner refuses what is written, or writes something else."""
+    """A trigger or a rule, which the owner has added to the tables, refuses a write or changes what it writes."""
 
     text = Text(
         "The tables of the shared store have a trigger or a rule that changes what is written. Nothing was saved. "
@@ -65,7 +65,7 @@ class Database(ABC):
             "compiled_cache": LRUCache[Any, Any](500),  # of all connections
             "preserve_rowcount": True,  # also of an INSERT
         }
-        sa.event.listen(self.dialect, "handle_error", _driver_error)
+        sa.event.listen(self.dialect, "handle_error", _keep_driver_error)
 
     def new_runner(self, driver: Any) -> Runner:  # noqa: ANN401  a connection of any driver
         """Return a Runner for a driver's connection. The caller begins and ends transactions and closes the connection.
@@ -76,8 +76,8 @@ class Database(ABC):
         engine = Engine(pool, self.dialect, URL.create(self.dialect.name), execution_options=self._options)
         return Runner(self, driver, engine.connect())
 
-    def compiled(self, statement: sa.Select[Any]) -> tuple[str, dict[str, Any]]:
-        """Return a statement as the driver takes it, and the values of its parameters, to run it without the engine."""
+    def compile_statement(self, statement: sa.Select[Any]) -> tuple[str, dict[str, Any]]:
+        """Return a statement as SQL for the driver, and the values of its parameters, to run it without the engine."""
         compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
         return compiled.string, compiled.params
 
@@ -99,25 +99,25 @@ class Database(ABC):
 
     @abstractmethod
     def alike_key(self, *, by_tag: bool) -> sa.ColumnElement[str]:
-        """Return `folding.alike_key` of a plant."""
+        """Return the expression for `folding.alike_key` of a plant."""
 
     @abstractmethod
     def bytes_of(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
-        """Return the number of bytes of a text."""
+        """Return the expression for the number of bytes of a text."""
 
     @abstractmethod
     def now(self) -> sa.ColumnElement[int]:
-        """Return the present time in milliseconds since 1970, UTC, by the clock that all who write to a store share."""
+        """Return the expression for now (milliseconds since 1970, UTC), by the clock of this computer or the server."""
 
     @abstractmethod
     def source_key(self) -> sa.ColumnElement[Any]:
-        """Return the key that sorts plants by the kinds and labels of their sources."""
+        """Return the expression that sorts plants by the kinds and labels of their sources."""
 
     @abstractmethod
-    def state(self, runner: Runner) -> StoreState:
-        """Return the present state of a store."""
+    def read_state(self, runner: Runner) -> StoreState:
+        """Read the present state of a store."""
 
-    #: Selects at least the id of every deleted plant below `FIRST_UNCOUNTED_ID`.
+    #: Selects a number that no deleted plant's id exceeds, except ids from `FIRST_UNCOUNTED_ID` on.
     last_id: sa.Select[tuple[int]]
 
     @abstractmethod
@@ -133,15 +133,15 @@ class Database(ABC):
         return f"{self.temporary}.{table.name}" if table.schema else table.name
 
     def analyze(self, runner: Runner, table: sa.Table) -> None:  # noqa: B027  nothing as a rule
-        """Let the database know how many rows a working table has."""
+        """Let the database count the rows of a working table, for its query plans."""
 
     def check_storable(self, *texts: str | None) -> None:  # noqa: B027  most can
-        """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
+        """Raise NulRefusedError if the database cannot store one of these texts, which are valid texts of plants."""
 
-    def combined(
+    def combine(
         self, first: sa.Insert | sa.Update, second: sa.Delete | sa.Insert | sa.Update
     ) -> Sequence[sa.Executable]:
-        """Return the statements that make two changes of different tables."""
+        """Return the statements to run for two changes of different tables: both, or one that makes both."""
         return first, second
 
 
@@ -160,10 +160,10 @@ class Runner:
 
     def run_all(self, statements: Iterable[sa.Executable], **values: object) -> CursorResult[*tuple[Any, ...]]:
         """Run statements, at least one, with values for their parameters, and return the result of the last one."""
-        return [self.run(each, **values) for each in statements][-1]
+        return [self.run(statement, **values) for statement in statements][-1]
 
 
-def _driver_error(context: ExceptionContext) -> BaseException:
+def _keep_driver_error(context: ExceptionContext) -> BaseException:
     """Let the error of the driver be raised as it is, and the connection stay open: its owner handles both."""
     context.is_disconnect = False
     return context.original_exception

@@ -48,7 +48,7 @@ _ADDED = sa.text("""
             WHERE change > :since AND seq > :seq AND plant_change = 0) AS uses
         GROUP BY plant_id, seq HAVING min(born) <= coalesce(min(used), min(born)))
     ORDER BY seq LIMIT :limit""")
-#: What changes did to plants, with what these are now.
+#: The before-images in the order of changes, each with its change, and with version and texts of the plant now.
 _CHANGED = sa.text(f"""
     SELECT x.change, x.plant_id, x.seq, x.after, entry.made_at, entry.parameters,
            {VERSION_SQL}, plant.name, plant.tag, plant.note
@@ -82,26 +82,26 @@ def read_events(runner: Runner, since: str | None, limit: int) -> EventPage:
 
     Raises UnknownPositionError, OutdatedPositionError, and the driver's errors.
     """
-    state = runner.database.state(runner)
+    state = runner.database.read_state(runner)
     if since is None:
-        added_at, made_at = _times(runner, state.seq, state.change)
-        present = EventPosition(state.identity[:_IDENTITY_LENGTH], state.seq, added_at, state.change, made_at)
-        return EventPage([], str(present))
+        added_at, made_at = _read_times(runner, state.seq, state.change)
+        position = EventPosition(state.identity[:_IDENTITY_LENGTH], state.seq, added_at, state.change, made_at)
+        return EventPage([], str(position))
     position = EventPosition.parse(since)
-    _check(runner, state, position)
+    _check_position(runner, state, position)
     if (position.seq, position.change, position.plant) == (state.seq, state.change, LARGEST_ID):
         return EventPage([], since)
-    return _Page(runner, state, position, limit).read()
+    return _PageReader(runner, state, position, limit).read()
 
 
-def _times(runner: Runner, seq: int, change: int) -> tuple[int, int]:
-    """Return when the plant with this `seq` was added, and when the change was made; 0 if it does not exist."""
+def _read_times(runner: Runner, seq: int, change: int) -> tuple[int, int]:
+    """Return when the plant with this `seq` was added, and when the change was made; 0 for one that does not exist."""
     return runner.run(_ADDED_AT, seq=seq).scalar() or 0, runner.run(_MADE_AT, number=change).scalar() or 0
 
 
-def _check(runner: Runner, state: StoreState, position: EventPosition) -> None:
-    """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if later events are removed."""
-    added_at, made_at = _times(runner, position.seq, position.change)
+def _check_position(runner: Runner, state: StoreState, position: EventPosition) -> None:
+    """Raise UnknownPositionError unless the store was ever there, OutdatedPositionError if events since are gone."""
+    added_at, made_at = _read_times(runner, position.seq, position.change)
     is_known = (
         position.identity == state.identity[:_IDENTITY_LENGTH]
         and 0 <= position.seq <= state.seq
@@ -116,48 +116,49 @@ def _check(runner: Runner, state: StoreState, position: EventPosition) -> None:
         raise OutdatedPositionError(position=str(position))
 
 
-class _Page:
-    """Reads the events of one page, and the position after them."""
+class _PageReader:
+    """Reads one page of events, and the position after them."""
 
     def __init__(self, runner: Runner, state: StoreState, position: EventPosition, limit: int) -> None:
         self._runner = runner
         self._state = state
         self._limit = limit
         self._position = position
-        #: Changes with before-images that may have the texts of plants that were added since.
+        #: The before-images of later changes may have the texts of plants that were added since the position.
         self._since = position.change if position.plant == LARGEST_ID else position.change - 1
         self._events: list[PlantEvent] = []
 
     def read(self) -> EventPage:
         """Return the page."""
-        changed, is_last = self._read_changed()
-        marks = [*_seqs_before(changed)]
-        upto = self._state.seq if is_last else max(self._position.seq, marks[-1])
+        changed, has_all_changes = self._read_changed()
+        marks = [*_iter_seqs_before(changed)]
+        upto = self._state.seq if has_all_changes else max(self._position.seq, marks[-1])
         added = self._query(_ADDED, seq=self._position.seq, upto=upto, since=self._since, limit=self._limit + 1)
-        is_all = len(added) <= self._limit
+        has_all_added = len(added) <= self._limit
         added = added[: self._limit]
-        for row, mark, event in zip(changed, marks, self._changes_of(changed, is_last=is_last), strict=True):
+        events = self._iter_change_events(changed, has_all_changes=has_all_changes)
+        for row, mark, event in zip(changed, marks, events, strict=True):
             while added and added[0][0] <= mark:
                 self._add(*added.pop(0))
-            if not is_all and not added:
+            if not has_all_added and not added:
                 break  # there may be more before this change
-            self._move(mark)
+            self._skip_to(mark)
             self._position = self._position._replace(change=row.change, made_at=row.made_at, plant=event.end)
             self._events.append(PlantEvent(str(self._position), event.kind, row.plant_id, event.plant, row.change))
         else:
-            for each in added:
-                self._add(*each)
-            if is_last and is_all:
-                self._move(self._state.seq)
+            for plant in added:
+                self._add(*plant)
+            if has_all_changes and has_all_added:
+                self._skip_to(self._state.seq)
         return EventPage(self._events, str(self._position))
 
     def _query(self, statement: sa.TextClause, **values: object) -> list[Any]:
         return [*self._runner.run(statement, **values)]
 
     def _read_changed(self) -> tuple[list[_ChangedPlant], bool]:
-        """Return what changes did to plants, and whether that is all that they did."""
-        at = {"change": self._position.change, "plant": self._position.plant}
-        rows = self._query(_CHANGED, **at, limit=self._limit + 1)
+        """Return the next before-images, at most `_limit`, and whether there are no more."""
+        position = {"change": self._position.change, "plant": self._position.plant}
+        rows = self._query(_CHANGED, **position, limit=self._limit + 1)
         return [_ChangedPlant(*row) for row in rows[: self._limit]], len(rows) <= self._limit
 
     def _add(self, seq: int, plant_id: int, name: str, tag: str | None, note: str | None, added_at: int) -> None:
@@ -165,49 +166,50 @@ class _Page:
         content = PlantContent(plant_id, name, tag, note)
         self._events.append(PlantEvent(str(self._position), EventKind.ADDED, plant_id, content, None))
 
-    def _move(self, seq: int) -> None:
-        """Move to a `seq` up to which all plants were read."""
+    def _skip_to(self, seq: int) -> None:
+        """Move the position to a `seq` up to which all added plants were read."""
         if seq > self._position.seq:
             self._position = self._position._replace(seq=seq, added_at=0)
 
-    def _changes_of(self, changed: list[_ChangedPlant], *, is_last: bool) -> Iterator[_ChangeRow]:
-        later = self._later(changed)
-        for place, row in enumerate(changed):
-            is_whole = is_last if place + 1 == len(changed) else changed[place + 1].change != row.change
+    def _iter_change_events(self, changed: list[_ChangedPlant], *, has_all_changes: bool) -> Iterator[_ChangeEvent]:
+        later_images = self._read_later_images(changed)
+        for index, row in enumerate(changed):
+            is_whole = has_all_changes if index + 1 == len(changed) else changed[index + 1].change != row.change
             end = LARGEST_ID if is_whole else row.plant_id
             if row.after is None:
-                yield _ChangeRow(EventKind.DELETED, None, end)
+                yield _ChangeEvent(EventKind.DELETED, None, end)
                 continue
             texts = (row.name, row.tag, row.note)
             if row.after != row.version:
-                texts = next((each[2:] for each in later.get(row.plant_id, ()) if each[1] > row.change), texts)
+                images = later_images.get(row.plant_id, ())
+                texts = next((image[2:] for image in images if image[1] > row.change), texts)
             kind = EventKind.ADDED if row.seq is None else EventKind.CHANGED
-            yield _ChangeRow(kind, PlantContent(row.plant_id, texts[0] or "", texts[1], texts[2]), end)
+            yield _ChangeEvent(kind, PlantContent(row.plant_id, texts[0] or "", texts[1], texts[2]), end)
 
-    def _later(self, changed: list[_ChangedPlant]) -> dict[int, list[Any]]:
-        """Return the later before-images of those plants that are not now what they were after their change."""
+    def _read_later_images(self, changed: list[_ChangedPlant]) -> dict[int, list[Any]]:
+        """Return, by plant, the later before-images of plants that were changed again: these have the texts between."""
         ids = sorted({row.plant_id for row in changed if row.after is not None and row.after != row.version})
         images: dict[int, list[Any]] = {}
         if ids:
             image = BEFORE_IMAGE.c
-            later = sa.select(image.plant_id, image.change, image.name, image.tag, image.note).where(
+            query = sa.select(image.plant_id, image.change, image.name, image.tag, image.note).where(
                 image.change > changed[0].change, self._runner.database.is_one_of(image.plant_id, ids)
             )
-            for each in self._runner.run(later.order_by(image.change)):
-                images.setdefault(each[0], []).append(each)
+            for row in self._runner.run(query.order_by(image.change)):
+                images.setdefault(row[0], []).append(row)
         return images
 
 
-class _ChangeRow(NamedTuple):
-    """One event of a change, and the `seq` up to which plants were added before its end."""
+class _ChangeEvent(NamedTuple):
+    """One event of a change. `end` is the `plant` of the position after it: LARGEST_ID if it ends the change."""
 
     kind: EventKind
     plant: PlantContent | None
     end: int
 
 
-def _seqs_before(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
-    """Yield the `seq` up to which plants were added before each change, as far as that is known."""
+def _iter_seqs_before(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
+    """Yield, for each row of `changed`, the largest `seq` that is known to have been given before its change."""
     mark = number = stored = 0
     for row in changed:
         if row.change != number:

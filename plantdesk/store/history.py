@@ -1,6 +1,6 @@
-"""Reads the entries of the history, and removes what is outdated of it, a step at a time.
+"""Reads the entries of the history; prunes outdated before-images and keys of commits, some rows at a time.
 
-The functions raise the driver's errors; those that remove something need a transaction that keeps others from writing.
+The functions raise the driver's errors; those that prune need a transaction that keeps others from writing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from plantdesk.store.rows import FIRST_UNCOUNTED_ID, read_sources, row_of, sourc
 DESK = "desk"
 #: The member with the largest `seq` of a plant before the end of the change: its position in the order of all commits.
 LAST_SEQ = "last_seq"
-#: What `change_of` needs.
+#: Selects the columns from which `change_of` makes a Change.
 _CHANGES = sa.select(
     CHANGE.c.number,
     CHANGE.c.made_at,
@@ -39,31 +39,31 @@ _CHANGES = sa.select(
     CHANGE.c.undone,
     CHANGE.c.size.is_not(None),
 ).outerjoin_from(CHANGE, SOURCE)
-#: Milliseconds for which before-images and keys are stored.
-_MAX_AGE = 90 * 86_400_000
-_KEY_AGE = 30 * 86_400_000
-#: Newest changes that stay whatever their age: a clock that was wrong once must not remove them all.
+#: Milliseconds for which before-images, and keys of commits, are stored.
+_MAX_IMAGE_AGE_MS = 90 * 86_400_000
+_MAX_KEY_AGE_MS = 30 * 86_400_000
+#: The newest changes stay undoable whatever their age: a clock that was wrong once must not remove them all.
 _MIN_CHANGES = 20
 #: Bytes of before-images that stay.
-_MAX_SIZE = 100_000_000
-#: Rows that one step of `prune` removes, some milliseconds of work: others wait for it.
-_STEP = 10_000
+_MAX_IMAGE_BYTES = 100_000_000
+#: The most rows that one call of `prune` removes, some milliseconds of work: others wait for it.
+_PRUNED_ROWS = 10_000
 
 
 def read_change(runner: Runner, number: int) -> Change:
     """Return the change of this number. Raises NothingToUndoError if there is none."""
-    changes = _changes_by_number(runner, [number])
+    changes = _read_changes_by_number(runner, [number])
     if not changes:
         raise NothingToUndoError(Text("There is no change {number}."), number=number)
     return changes[number]
 
 
-def newest_changes(runner: Runner, limit: int) -> list[Change]:
+def read_newest_changes(runner: Runner, limit: int) -> list[Change]:
     """Return at most `limit` changes, newest first."""
     return [*map(change_of, runner.run(_CHANGES.order_by(CHANGE.c.number.desc()).limit(limit)))]
 
 
-def history_summary(runner: Runner) -> HistorySummary:
+def read_history_summary(runner: Runner) -> HistorySummary:
     """Return number, oldest time and sources of all changes but undos and redos."""
     is_first = CHANGE.c.undoes.is_(None)
     changes, since = runner.run(sa.select(sa.func.count(), sa.func.min(CHANGE.c.made_at)).where(is_first)).one()
@@ -71,7 +71,7 @@ def history_summary(runner: Runner) -> HistorySummary:
     return HistorySummary(changes, since, tuple(read_sources(runner, is_source_of_change)))
 
 
-def history_entries(
+def read_history_entries(
     runner: Runner,
     limit: int,
     before: int | None,
@@ -84,9 +84,9 @@ def history_entries(
     `text` must be in the title, as `shown` returns it (default: in English), or in the name of a plant of the change.
     `source` is a source, or the name of a desk.
     """
-    first, last = _undo_chains(runner)
+    originals, latest = _read_undo_chains(runner)
     wanted = searched(text)
-    with_plant = {first.get(number, number) for number in _changes_with_name(runner, wanted)} if text else set()
+    named = {originals.get(number, number) for number in _find_changes_by_name(runner, wanted)} if text else set()
     statement = _CHANGES.where(CHANGE.c.undoes.is_(None)).order_by(CHANGE.c.number.desc())
     if before is not None:
         statement = statement.where(CHANGE.c.number < before)
@@ -96,18 +96,21 @@ def history_entries(
     def matches(change: Change) -> bool:
         if isinstance(source, str) and change.desk != source:
             return False
-        return change.number in with_plant or _matches_text(wanted, shown or (lambda change: str(change.title)), change)
+        return change.number in named or _matches_text(wanted, shown or (lambda change: str(change.title)), change)
 
     with closing(runner.run(statement)) as rows:
         changes = list(islice(filter(matches, map(change_of, rows)), limit))
-    numbers = [each.number for each in changes]
-    plants = _first_plants(runner, numbers)
-    latest = _changes_by_number(runner, [last[each] for each in numbers if each in last])
-    return [HistoryEntry(each, latest.get(last.get(each.number, 0), each), plants.get(each.number)) for each in changes]
+    numbers = [change.number for change in changes]
+    plants = _read_first_plants(runner, numbers)
+    reversals = _read_changes_by_number(runner, [latest[number] for number in numbers if number in latest])
+    return [
+        HistoryEntry(change, reversals.get(latest.get(change.number, 0), change), plants.get(change.number))
+        for change in changes
+    ]
 
 
-def plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantChange]:
-    """Return the latest changes of a plant, as far as they are stored: each before-image names the change before it."""
+def read_plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantChange]:
+    """Return the latest changes of a plant that are still stored: each before-image names the change before it."""
     image = BEFORE_IMAGE.c
     of_plant = image.plant_id == plant_id
     step = (
@@ -139,11 +142,11 @@ def plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantChange
 
 
 def change_of(row: Sequence[Any]) -> Change:
-    """Return a change of what `_CHANGES` selects."""
+    """Return the Change in a row of `_CHANGES`."""
     number, made_at, source_id, source_kind, label, kind, parameters, plants, undoes, undone, has_images = row
     source = source_of(source_id, source_kind, label)
     can_undo = bool(has_images) and not undone
-    own_parameters = _object(parameters)
+    own_parameters = _parse_object(parameters)
     own_parameters.pop(LAST_SEQ, None)
     desk = own_parameters.pop(DESK, "")
     return Change(
@@ -162,11 +165,11 @@ def change_of(row: Sequence[Any]) -> Change:
 
 def last_seq_of(parameters: str) -> int:
     """Return the `LAST_SEQ` in stored parameters; 0 if they come from an older PlantDesk or another program."""
-    value = _object(parameters).get(LAST_SEQ)
+    value = _parse_object(parameters).get(LAST_SEQ)
     return value if isinstance(value, int) else 0
 
 
-def _object(text: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     """Return a JSON object; an empty one if another program has written something else."""
     try:
         value = json.loads(text)
@@ -176,24 +179,24 @@ def _object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _undo_chains(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
+def _read_undo_chains(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
     """Return the original change of each undo or redo, and the latest undo or redo of each original change."""
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
+    originals: dict[int, int] = {}
+    latest: dict[int, int] = {}
     number = CHANGE.c.number
     undoes = CHANGE.c.undoes
     for later, earlier in runner.run(sa.select(number, undoes).where(undoes.is_not(None)).order_by(number)):
-        first[later] = first.get(earlier, earlier)
-        last[first[later]] = later
-    return first, last
+        originals[later] = originals.get(earlier, earlier)
+        latest[originals[later]] = later
+    return originals, latest
 
 
 def _matches_text(text: str, shown: Callable[[Change], str], change: Change) -> bool:
     """Return whether a change has the text of a search in its title, as it is shown, or in its parameters."""
-    return not text or any(text in searched(each) for each in (shown(change), *texts_of(change.subject[1])))
+    return not text or any(text in searched(candidate) for candidate in (shown(change), *texts_of(change.subject[1])))
 
 
-def _changes_with_name(runner: Runner, text: str) -> list[int]:
+def _find_changes_by_name(runner: Runner, text: str) -> list[int]:
     """Return the changes with a plant that had `text` in its name before, or has it now if the change added it."""
     if not runner.database.is_storable(text):
         return []
@@ -205,11 +208,11 @@ def _changes_with_name(runner: Runner, text: str) -> list[int]:
     return [*runner.run(sa.union(was, added)).scalars()]
 
 
-def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, PlantLabel]:
+def _read_first_plants(runner: Runner, numbers: list[int]) -> dict[int, PlantLabel]:
     """Return id, name and tag of one plant of each change: as it was before, or as it is now if it was added."""
     image = BEFORE_IMAGE.c
-    others = BEFORE_IMAGE.alias().c
-    first = sa.select(sa.func.min(others.plant_id)).where(others.change == CHANGE.c.number).scalar_subquery()
+    other_image = BEFORE_IMAGE.alias().c
+    first = sa.select(sa.func.min(other_image.plant_id)).where(other_image.change == CHANGE.c.number).scalar_subquery()
     name = sa.func.coalesce(image.name, PLANT.c.name)
     statement = (
         sa.select(CHANGE.c.number, image.plant_id, name, sa.case((image.name.is_(None), PLANT.c.tag), else_=image.tag))
@@ -220,25 +223,25 @@ def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, PlantLabel]:
     return {number: PlantLabel(*plant) for number, *plant in runner.run(statement)}
 
 
-def _changes_by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
+def _read_changes_by_number(runner: Runner, numbers: list[int]) -> dict[int, Change]:
     rows = runner.run(_CHANGES.where(runner.database.is_one_of(CHANGE.c.number, numbers))) if numbers else ()
     return {row[0]: change_of(row) for row in rows}
 
 
-# --- what is outdated ---
+# --- pruning ---
 
 
 def prune(runner: Runner) -> bool:
     """Remove some outdated before-images, none of the newest change; return whether there may be more."""
     change = CHANGE.c
     image = BEFORE_IMAGE.c
-    is_outdated = sa.and_(change.number <= _newest_outdated(runner), change.size.is_not(None))
+    is_outdated = sa.and_(change.number <= _find_newest_outdated(runner), change.size.is_not(None))
     runner.run(sa.update(CHANGE).where(is_outdated).values(size=None))
-    step = sa.select(image.change, image.plant_id).where(image.change < _oldest_stored(runner)).limit(_STEP)
+    step = sa.select(image.change, image.plant_id).where(image.change < _find_oldest_stored(runner)).limit(_PRUNED_ROWS)
     removed = runner.run(
         sa.delete(BEFORE_IMAGE).where(sa.tuple_(image.change, image.plant_id).in_(step.correlate(None)))
     )
-    return bool(removed.rowcount == _STEP)
+    return bool(removed.rowcount == _PRUNED_ROWS)
 
 
 def is_prunable(runner: Runner) -> bool:
@@ -246,32 +249,33 @@ def is_prunable(runner: Runner) -> bool:
     oldest_image = runner.run(sa.select(sa.func.min(BEFORE_IMAGE.c.change))).scalar_one()
     if oldest_image is None:
         return False
-    oldest = _oldest_stored(runner)
-    return int(oldest_image) < oldest or _newest_outdated(runner) >= oldest
+    oldest = _find_oldest_stored(runner)
+    return int(oldest_image) < oldest or _find_newest_outdated(runner) >= oldest
 
 
 def prune_commits(runner: Runner) -> bool:
     """Remove some keys of old commits of a server, but never the last one; return whether there may be more."""
-    is_old = COMMIT.c.made_at < runner.database.now() - _KEY_AGE
+    is_old = COMMIT.c.made_at < runner.database.now() - _MAX_KEY_AGE_MS
     is_last = sa.func.coalesce(COMMIT.c.position, 0) >= sa.select(STATE.c.position).scalar_subquery()
-    step = sa.select(COMMIT.c.key).where(is_old, ~is_last).limit(_STEP).correlate(None)
-    return bool(runner.run(sa.delete(COMMIT).where(COMMIT.c.key.in_(step))).rowcount == _STEP)
+    step = sa.select(COMMIT.c.key).where(is_old, ~is_last).limit(_PRUNED_ROWS).correlate(None)
+    return bool(runner.run(sa.delete(COMMIT).where(COMMIT.c.key.in_(step))).rowcount == _PRUNED_ROWS)
 
 
-def _oldest_stored(runner: Runner) -> int:
+def _find_oldest_stored(runner: Runner) -> int:
     """Return the number of the oldest change with stored before-images; a very large one if there is none."""
     number = sa.func.coalesce(sa.func.min(CHANGE.c.number), FIRST_UNCOUNTED_ID)
     return int(runner.run(sa.select(number).where(CHANGE.c.size.is_not(None))).scalar_one())
 
 
-def _newest_outdated(runner: Runner) -> int:
-    """Return the number up to which before-images are to be removed, 0 for none."""
+def _find_newest_outdated(runner: Runner) -> int:
+    """Return the number of the newest change whose before-images are to be removed; 0 for none."""
     change = CHANGE.c
     newest_first = CHANGE.c.number.desc()
-    place = sa.func.row_number().over(order_by=newest_first).label("place")
+    rank = sa.func.row_number().over(order_by=newest_first).label("place")
     # As floats: sizes that another program wrote may be too large together.
     total = sa.func.sum(sa.cast(change.size, sa.Float)).over(order_by=newest_first).label("total")
-    stored = sa.select(change.number, change.made_at, place, total).where(change.size.is_not(None)).subquery().c
-    is_too_old = sa.and_(stored.made_at < runner.database.now() - _MAX_AGE, stored.place > _MIN_CHANGES)
+    stored = sa.select(change.number, change.made_at, rank, total).where(change.size.is_not(None)).subquery().c
+    is_too_old = sa.and_(stored.made_at < runner.database.now() - _MAX_IMAGE_AGE_MS, stored.place > _MIN_CHANGES)
     newest = sa.select(sa.func.coalesce(sa.func.max(stored.number), 0))
-    return int(runner.run(newest.where(stored.place > 1, sa.or_(stored.total > _MAX_SIZE, is_too_old))).scalar_one())
+    newest = newest.where(stored.place > 1, sa.or_(stored.total > _MAX_IMAGE_BYTES, is_too_old))
+    return int(runner.run(newest).scalar_one())

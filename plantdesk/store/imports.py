@@ -1,7 +1,7 @@
 """Imports into every kind of store: rows are collected in tables of their own, and compared and written from there.
 
-Only the last step keeps others from writing, one transaction. What was committed since the comparison and touches a row
-of the import makes it compare again.
+Only the last step, one transaction, keeps others from writing. If a commit since the comparison has touched plants of
+the import, the rows are compared again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreError
 from plantdesk.domain.folding import searched_all
-from plantdesk.domain.history import ChangeKind, parameter
+from plantdesk.domain.history import ChangeKind, shorten_parameter
 from plantdesk.domain.imports import (
     ImportConflict,
     ImportConflictError,
@@ -36,15 +36,15 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.database import TEMPORARY, Runner, StoreState
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table
-from plantdesk.store.rows import add_source, first_new_id
+from plantdesk.store.rows import add_source, find_first_new_id
 
 ReportRows = Callable[[int, int], None]
 
-#: The most comparisons of one import: it is compared again if another writer has changed its plants meanwhile.
-_MAX_TRIES = 20
+#: The most attempts to write an import: it is compared again if another writer has changed its plants meanwhile.
+_MAX_ATTEMPTS = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
 _PART_SIZE = 50_000
-_PAGE = 5_000
+_PAGE_SIZE = 5_000
 
 _POSITION_COLUMNS = {"place": NUMBER, "file": NUMBER, "line": NUMBER, "id": NUMBER}
 #: All rows of the import.
@@ -74,12 +74,12 @@ _COUNTS = _known_rows(
     sa.func.count(_ROW.id.distinct()).filter(_KNOWN_ROW.conflicts, _KNOWN_ROW.earlier.is_(None)),
 )
 _CONFLICTS = (
-    _known_rows(_KNOWN_ROW.place, *(_ROW[each] for each in ImportRow._fields), _KNOWN_ROW.owner)
+    _known_rows(_KNOWN_ROW.place, *(_ROW[column] for column in ImportRow._fields), _KNOWN_ROW.owner)
     .add_columns(_EARLIER.c.file, _EARLIER.c.line)
     .outerjoin(_EARLIER, _EARLIER.c.place == _KNOWN_ROW.earlier)
     .where(_KNOWN_ROW.conflicts)
     .order_by(_KNOWN_ROW.place)
-    .limit(_PAGE)
+    .limit(_PAGE_SIZE)
 )
 #: Of several rows with the same id, the last one replaces the others, even if it equals the plant as it was before.
 _LAST_WINS = (
@@ -109,7 +109,7 @@ class StoreImport(PlantImport, ABC):
         self._runner = runner
         self._lock = threading.Lock()
         self._is_cancelled = False
-        #: The connection that is used just now.
+        #: The connection of the running call, for `cancel`.
         self._busy_connection: Any = None
         self._rows = 0
         for table in (_GIVEN, *_COMPARED):
@@ -121,7 +121,7 @@ class StoreImport(PlantImport, ABC):
 
     @abstractmethod
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
-        """Take a step in a transaction that keeps others from writing. Raises StaleError, StoreError as well."""
+        """Run a step in a transaction that keeps others from writing. Raises StaleError and StoreError, too."""
 
     @override
     def add(self, rows: Sequence[ImportRow]) -> None:
@@ -137,11 +137,11 @@ class StoreImport(PlantImport, ABC):
     @override
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
         self._on_conflict = on_conflict
-        self._fields = [each for each in ("name", "tag", "note") if each in {"name", *fields}]
+        self._fields = [column for column in ("name", "tag", "note") if column in {"name", *fields}]
         with self._table_access() as runner:
-            state = runner.database.state(runner)
+            state = runner.database.read_state(runner)
             runner.database.analyze(runner, _GIVEN)
-            for statement in _comparison(on_conflict, self._fields):
+            for statement in _comparison_statements(on_conflict, self._fields):
                 runner.run(statement)
             for table in _COMPARED:
                 runner.database.analyze(runner, table)
@@ -161,13 +161,13 @@ class StoreImport(PlantImport, ABC):
 
     @override
     def apply(self, label: str, progress: ReportRows | None = None) -> Applied:
-        for _ in range(_MAX_TRIES):
+        for _ in range(_MAX_ATTEMPTS):
             if self._counts.clashing and self._on_conflict is OnConflict.REFUSE:
                 raise ImportConflictError(self._counts.clashing)
             if not self._counts.new and (not self._counts.clashing or self._on_conflict is OnConflict.SKIP):
                 return Applied(None)
             try:
-                return self._write(partial(self._change, label, progress))
+                return self._write(partial(self._make_change, label, progress))
             except StaleError:
                 self.compare(self._on_conflict, self._fields)
         raise StoreBusyError
@@ -181,7 +181,7 @@ class StoreImport(PlantImport, ABC):
 
     @contextmanager
     def _table_access(self) -> Iterator[Runner]:
-        """Use the tables, which takes no lock of the store."""
+        """Open a transaction on the tables of the import; it takes no lock of the store."""
         with self._interruptible(self._runner.driver), self._transaction():
             yield self._runner
 
@@ -206,33 +206,33 @@ class StoreImport(PlantImport, ABC):
 
     # --- the last step ---
 
-    def _change(self, label: str, progress: ReportRows | None, writer: ChangeWriter) -> Applied:
+    def _make_change(self, label: str, progress: ReportRows | None, writer: ChangeWriter) -> Applied:
         runner = writer.runner
-        state = runner.database.state(runner)
+        state = runner.database.read_state(runner)
         if state != self._state and runner.run(_changed_since(self._state)).first() is not None:
             raise StaleError
         source = add_source(runner, SourceKind.IMPORT, label)
         self._insert(writer, source, progress)
         if self._on_conflict is OnConflict.REPLACE:
-            values = {column: _ROW[column] for each in self._fields for column in (each, f"searched_{each}")}
+            values = {column: _ROW[column] for field in self._fields for column in (field, f"searched_{field}")}
             writer.change(sa.and_(PLANT.c.id == _REPLACING.c.id, _ROW.place == _REPLACING.c.place), values)
         self._raise_if_cancelled()
-        return Applied(writer.record(source, ChangeKind.IMPORT, {"file": parameter(label)}))
+        return Applied(writer.record(source, ChangeKind.IMPORT, {"file": shorten_parameter(label)}))
 
     def _insert(self, writer: ChangeWriter, source: Source, progress: ReportRows | None) -> None:
         """Insert the new plants in parts, for the progress."""
         runner = writer.runner
         last_seq = writer.last_seq
-        now = runner.run(sa.select(runner.database.now())).scalar_one()
-        fixed_values = {"added_at": now, "source_id": source.id, "change": writer.number}
-        fresh = runner.run(sa.select(sa.func.count()).select_from(_FRESH)).scalar_one()
-        new_id = _FRESH.c.nth + (first_new_id(runner, fresh, _GIVEN) - 1 if fresh else 0)
+        added_at = runner.run(sa.select(runner.database.now())).scalar_one()
+        fixed_values = {"added_at": added_at, "source_id": source.id, "change": writer.number}
+        fresh_count = runner.run(sa.select(sa.func.count()).select_from(_FRESH)).scalar_one()
+        new_id = _FRESH.c.nth + (find_first_new_id(runner, fresh_count, _GIVEN) - 1 if fresh_count else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
-            new = runner.run(self._new_plants(part, new_id, last_seq, fixed_values)).rowcount
+            new_count = runner.run(self._new_plants(part, new_id, last_seq, fixed_values)).rowcount
             writer.record_new_plants(PLANT.c.seq > last_seq)
-            writer.next_seq(new)
-            last_seq += new
+            writer.next_seq(new_count)
+            last_seq += new_count
             if progress is not None:
                 progress(part.stop - 1, self._rows)
 
@@ -243,9 +243,9 @@ class StoreImport(PlantImport, ABC):
         if self._counts.new == self._rows:  # to number the rows takes SQLite as long as to insert them
             nth = _ROW.place - (part.start - 1)
         is_left_out = _IS_KNOWN.where(~_KNOWN_ROW.conflicts) if self._on_conflict is OnConflict.NEW_ID else _IS_KNOWN
-        values = (sa.literal(each, NUMBER) for each in fixed_values.values())
+        values = (sa.literal(value, NUMBER) for value in fixed_values.values())
         rows = (
-            sa.select(sa.func.coalesce(new_id, _ROW.id), nth + last_seq, *values, *(_ROW[each] for each in TEXTS))
+            sa.select(sa.func.coalesce(new_id, _ROW.id), nth + last_seq, *values, *(_ROW[text] for text in TEXTS))
             .outerjoin_from(_GIVEN, _FRESH, _FRESH.c.place == _ROW.place)
             .where(_ROW.place.between(part.start, part.stop - 1), ~is_left_out)
             .order_by(_ROW.place)
@@ -253,7 +253,7 @@ class StoreImport(PlantImport, ABC):
         return sa.insert(PLANT).from_select(["id", "seq", *fixed_values, *TEXTS], rows)
 
 
-def _comparison(on_conflict: OnConflict, fields: Collection[str]) -> Iterator[Any]:
+def _comparison_statements(on_conflict: OnConflict, fields: Collection[str]) -> Iterator[Any]:
     """Yield the statements that compare the given rows with the store, and with each other."""
     yield from map(sa.delete, _COMPARED)
     yield from (_known_in_store(fields), _known_in_file(fields))
@@ -270,8 +270,8 @@ def _known_in_store(fields: Collection[str]) -> sa.Insert:
 
 
 def _known_in_file(fields: Collection[str]) -> sa.Insert:
-    several = sa.select(_ROW.id, sa.func.min(_ROW.place).label("first")).where(_ROW.id.is_not(None))
-    first = several.group_by(_ROW.id).having(sa.func.count() > 1).subquery("several").c
+    repeated = sa.select(_ROW.id, sa.func.min(_ROW.place).label("first")).where(_ROW.id.is_not(None))
+    first = repeated.group_by(_ROW.id).having(sa.func.count() > 1).subquery("several").c
     rows = (
         sa.select(_ROW.place, _differs(_EARLIER, fields), _EARLIER.c.name, _EARLIER.c.place)
         .join(first.id.table, (_ROW.id == first.id) & (_ROW.place > first.first))
@@ -281,12 +281,12 @@ def _known_in_file(fields: Collection[str]) -> sa.Insert:
     return sa.insert(_KNOWN).from_select(["place", "conflicts", "owner", "earlier"], rows)
 
 
-def _differs(other: sa.FromClause, fields: Collection[str]) -> sa.ColumnElement[bool]:
-    return sa.or_(*(other.c[each].is_distinct_from(_ROW[each]) for each in fields))
+def _differs(table: sa.FromClause, fields: Collection[str]) -> sa.ColumnElement[bool]:
+    return sa.or_(*(table.c[column].is_distinct_from(_ROW[column]) for column in fields))
 
 
 def _changed_since(since: StoreState) -> sa.Select[Any]:
-    """Return the query for a row with the id of a plant that was added or changed after a state of the store."""
+    """Return the SELECT of a row of the import whose plant was added or changed after a state of the store."""
     plants = sa.select(PLANT.c.id).where(PLANT.c.seq > since.seq)
     images = sa.select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
     return sa.select(_ROW.place).where(_ROW.id.in_(sa.union(plants, images))).limit(1)

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from plantdesk.platform.settings import Settings
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
-_ADDRESS = "[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$"
-_POSTGRES = {"postgresql://", "postgres://"}
+_ADDRESS_START = "[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$"
+_POSTGRES_SCHEMES = {"postgresql://", "postgres://"}
 #: Mistaken addresses of servers: a file of such a name would hold a password in its name.
-_MISTAKEN = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|service)\s*=)"
+_MISTAKEN_ADDRESS = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|service)\s*=)"
 #: Milliseconds for which the completion of a shell waits for a lock.
-_QUICK_TIMEOUT = 500
+_QUICK_TIMEOUT_MS = 500
 #: Files that name a shared store, and the bytes of one that are read.
 DESK_FILE_SUFFIX = ".plantdesk-store"
-_MAX_SIZE = 10_000
+_MAX_FILE_BYTES = 10_000
 _NO_DESK_FILE = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
 
 
@@ -45,8 +45,8 @@ def location_of(database: str | Path | None) -> StoreLocation:
     Raises StoreUnreachableError, IsFolderError and NoHomeFolderError.
     """
     if database is not None:
-        address = re.match(_ADDRESS, str(database))
-        if address is not None and address[0].lower() in _POSTGRES:
+        address = re.match(_ADDRESS_START, str(database))
+        if address is not None and address[0].lower() in _POSTGRES_SCHEMES:
             return PostgresLocation.parse(str(database))
         if address is not None:
             message = Text(
@@ -55,7 +55,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
             )
             raise StoreUnreachableError(message, start=address[0])  # the rest may be a password
         path = Path(database).absolute()
-        if re.match(_MISTAKEN, str(database)) and not Path(database).is_absolute() and not path.exists():
+        if re.match(_MISTAKEN_ADDRESS, str(database)) and not Path(database).is_absolute() and not path.exists():
             raise AddressSyntaxError
         if not path.name:
             raise IsFolderError(file=str(path))
@@ -130,9 +130,9 @@ class SqliteLocation:
 
     def check(self) -> bool:
         """Return whether there is a file with content; it is checked before SQLite opens it as a store."""
-        from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolved
+        from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolve_path
 
-        path = resolved(self.path)
+        path = resolve_path(self.path)
         if is_absent(path):
             return False
         check_file(path)
@@ -155,13 +155,13 @@ class SqliteLocation:
         """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
         from plantdesk.domain.folding import natural_key
         from plantdesk.store.sqlite.connections import translate_errors
-        from plantdesk.store.sqlite.files.open_checks import check_file, connect_for_reading, resolved
+        from plantdesk.store.sqlite.files.open_checks import check_file, connect_for_reading, resolve_path
         from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
-        path = resolved(self.path)
+        path = resolve_path(self.path)
         check_file(path)
         with translate_errors(), closing(connect_for_reading(path)) as connection:
-            connection.execute(f"PRAGMA busy_timeout = {_QUICK_TIMEOUT}")
+            connection.execute(f"PRAGMA busy_timeout = {_QUICK_TIMEOUT_MS}")
             check_schema(connection, SCHEMA_VERSION)
             tags = connection.execute("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL").fetchall()
             newest = "SELECT name FROM token WHERE revoked_at IS NULL ORDER BY created_at DESC, id DESC"
@@ -216,7 +216,7 @@ class PostgresLocation(Address):
         try:
             if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
                 raise StoreUnreachableError(_NO_DESK_FILE, file=file.name)
-            content = DeskFile.model_validate(json.loads(file.read_bytes()[:_MAX_SIZE]))
+            content = DeskFile.model_validate(json.loads(file.read_bytes()[:_MAX_FILE_BYTES]))
             address = replace(cls.parse(content.address), secrets=())
         except FileNotFoundError as error:
             raise StoreUnreachableError(Text("There is no file “{file}”."), file=file.name) from error
@@ -235,7 +235,7 @@ class PostgresLocation(Address):
         """Return the content of a file with which other desks open the store: without user, password, and own name."""
         from plantdesk.domain.models import DeskFile
 
-        shared = tuple(each for each in self.parameters if each[0] != "application_name")
+        shared = tuple(pair for pair in self.parameters if pair[0] != "application_name")
         address = replace(self, user="", parameters=shared, secrets=())
         return DeskFile(address=address.url).model_dump_json(indent=2) + "\n"
 

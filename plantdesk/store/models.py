@@ -1,7 +1,7 @@
-"""The tables of a store, as SQLModel classes: new stores are made of them, and all statements.
+"""The tables of a store, as SQLModel classes: from them new stores are created and statements built.
 
-Those of plants, sources, changes, images and tokens are the same in a file and on a server. `StoreTable` is that of a
-file alone; `StateTable`, `CommitTable` and `DeskTable` are those of a server alone.
+The tables of plants, sources, changes, images and tokens are the same in a file and on a server. Only a file has
+`StoreTable`; only a server has `StateTable`, `CommitTable` and `DeskTable`.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from sqlmodel import Field, SQLModel
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
 
-#: 64 bits in each database; only INTEGER can be the number of a row of SQLite.
+#: 64 bits in each database; in SQLite only a key declared as INTEGER is the row's own number.
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 #: Sorted by bytes in each database.
 STRING = sa.TEXT().with_variant(sa.TEXT(collation="C"), "postgresql")
-#: For columns that were added to tables with rows.
-_ZERO = {"server_default": sa.text("0")}
-#: Numbers beyond leave no room for others.
-_LARGEST = 2**62
+#: For columns that a migration has added to tables with rows.
+_DEFAULT_ZERO = {"server_default": sa.text("0")}
+#: The largest `seq` and number of a change that is accepted: larger ones would leave no room for later ones.
+_LARGEST_NUMBER = 2**62
 
-_SEQ = f"seq BETWEEN 1 AND {_LARGEST}"
-_TIME = f"added_at BETWEEN {EARLIEST} AND {LATEST}"
-_IMAGE = f"""seq IS NULL OR (name IS NOT NULL AND searched_name IS NOT NULL AND source_id IS NOT NULL
-    AND plant_change IS NOT NULL AND {_SEQ} AND added_at IS NOT NULL AND {_TIME})"""
+_SEQ_CHECK = f"seq BETWEEN 1 AND {_LARGEST_NUMBER}"
+_TIME_CHECK = f"added_at BETWEEN {EARLIEST} AND {LATEST}"
+_IMAGE_CHECK = f"""seq IS NULL OR (name IS NOT NULL AND searched_name IS NOT NULL AND source_id IS NOT NULL
+    AND plant_change IS NOT NULL AND {_SEQ_CHECK} AND added_at IS NOT NULL AND {_TIME_CHECK})"""
 
 
-def _check(condition: str, database: str = "sqlite") -> sa.CheckConstraint:
-    """Return a condition on each row, which one of the databases checks."""
+def _constraint(condition: str, database: str = "sqlite") -> sa.CheckConstraint:
+    """Return a CHECK constraint that only one of the databases gets."""
     return sa.CheckConstraint(condition).ddl_if(dialect=database)
 
 
@@ -55,9 +55,9 @@ class PlantTable(SQLModel, table=True):
 
     __tablename__ = "plant"
     __table_args__: ClassVar[Any] = (
-        _check(_SEQ),
-        _check("seq > 0", "postgresql"),
-        _check(_TIME),
+        _constraint(_SEQ_CHECK),
+        _constraint("seq > 0", "postgresql"),
+        _constraint(_TIME_CHECK),
         {"sqlite_strict": True},
     )
 
@@ -71,7 +71,7 @@ class PlantTable(SQLModel, table=True):
     change: int = Field(
         default=0,
         sa_type=NUMBER,
-        sa_column_kwargs=_ZERO,
+        sa_column_kwargs=_DEFAULT_ZERO,
         description="Number of the last change of it; 0: none since it was added",
     )
     searched_name: str = Field(
@@ -87,9 +87,9 @@ class ChangeTable(SQLModel, table=True):
     __tablename__ = "change"
     __table_args__: ClassVar[Any] = (
         sa.CheckConstraint("undoes < number"),
-        _check(f"number BETWEEN 1 AND {_LARGEST}"),
-        _check("plants >= 0"),
-        _check("size >= 0"),
+        _constraint(f"number BETWEEN 1 AND {_LARGEST_NUMBER}"),
+        _constraint("plants >= 0"),
+        _constraint("size >= 0"),
         {"sqlite_strict": True},
     )
 
@@ -101,7 +101,7 @@ class ChangeTable(SQLModel, table=True):
     plants: int = Field(sa_type=NUMBER)
     undoes: int | None = Field(default=None, sa_type=NUMBER, description="Number of the change that it undoes")
     undone: int = Field(
-        default=0, sa_type=NUMBER, sa_column_kwargs=_ZERO, description="1 when a later change has taken it back"
+        default=0, sa_type=NUMBER, sa_column_kwargs=_DEFAULT_ZERO, description="1 when a later change has taken it back"
     )
     size: int | None = Field(default=None, sa_type=NUMBER, description="Bytes of its before-images; NULL: removed")
 
@@ -110,7 +110,7 @@ class BeforeImageTable(SQLModel, table=True):
     """A plant as it was before a change; all its columns are NULL if it did not exist."""
 
     __tablename__ = "before_image"
-    __table_args__: ClassVar[Any] = (_check(_IMAGE), {"sqlite_strict": True, "sqlite_with_rowid": False})
+    __table_args__: ClassVar[Any] = (_constraint(_IMAGE_CHECK), {"sqlite_strict": True, "sqlite_with_rowid": False})
 
     change: int = Field(primary_key=True, sa_type=NUMBER)
     plant_id: int = Field(primary_key=True, sa_type=NUMBER)
@@ -136,7 +136,7 @@ class TokenTable(SQLModel, table=True):
     __tablename__ = "token"
     __table_args__: ClassVar[Any] = (
         sa.Index("token_name", "name", unique=True, sqlite_where=_IS_VALID, postgresql_where=_IS_VALID),
-        _check("length(digest) = 32"),
+        _constraint("length(digest) = 32"),
         {"sqlite_strict": True, "postgresql_with": {"fillfactor": 50}},
     )
 
@@ -148,7 +148,7 @@ class TokenTable(SQLModel, table=True):
     expires_at: int | None = Field(default=None, sa_type=NUMBER)
     revoked_at: int | None = Field(default=None, sa_type=NUMBER)
     last_used_at: int | None = Field(default=None, sa_type=NUMBER)
-    plants_added: int = Field(default=0, sa_type=NUMBER, sa_column_kwargs=_ZERO)
+    plants_added: int = Field(default=0, sa_type=NUMBER, sa_column_kwargs=_DEFAULT_ZERO)
     max_plants: int | None = Field(default=None, sa_type=NUMBER, description="Plants that it may add; NULL: any")
 
 
@@ -158,9 +158,9 @@ class StoreTable(SQLModel, table=True):
     __tablename__ = "store"
     __table_args__: ClassVar[Any] = (
         sa.CheckConstraint("id = 1"),
-        sa.CheckConstraint(f"last_seq BETWEEN 0 AND {_LARGEST}"),
-        sa.CheckConstraint(f"counted_seq BETWEEN 0 AND {_LARGEST}"),
-        sa.CheckConstraint(f"last_id BETWEEN 0 AND {_LARGEST - 1}"),
+        sa.CheckConstraint(f"last_seq BETWEEN 0 AND {_LARGEST_NUMBER}"),
+        sa.CheckConstraint(f"counted_seq BETWEEN 0 AND {_LARGEST_NUMBER}"),
+        sa.CheckConstraint(f"last_id BETWEEN 0 AND {_LARGEST_NUMBER - 1}"),
         {"sqlite_strict": True, "info": {"database": "sqlite"}},
     )
 
@@ -172,7 +172,7 @@ class StoreTable(SQLModel, table=True):
     last_id: int = Field(
         default=0,
         sa_type=NUMBER,
-        sa_column_kwargs=_ZERO,
+        sa_column_kwargs=_DEFAULT_ZERO,
         description="At least the id of every deleted plant below 2^62",
     )
 
@@ -199,7 +199,7 @@ class StateTable(SQLModel, table=True):
         sa_column_kwargs={"server_default": sa.text("1")},
         description="The oldest version whose PlantDesk can read these tables",
     )
-    last_id: int = Field(sa_type=NUMBER, sa_column_kwargs=_ZERO, description="As in `store`")
+    last_id: int = Field(sa_type=NUMBER, sa_column_kwargs=_DEFAULT_ZERO, description="As in `store`")
 
 
 class CommitTable(SQLModel, table=True):
@@ -248,8 +248,8 @@ def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | No
 def temporary_table(name: str, schema: str | None = None, /, **types: Any) -> sa.Table:  # noqa: ANN401  mypy does not take what `with_variant` returns
     """Return a temporary table, whose first column is its key; in a `schema` all tables are temporary."""
     columns = [
-        sa.Column(each, type_, primary_key=not place, autoincrement=False)
-        for place, (each, type_) in enumerate(types.items())
+        sa.Column(column, type_, primary_key=not index, autoincrement=False)
+        for index, (column, type_) in enumerate(types.items())
     ]
     return sa.Table(name, sa.MetaData(), *columns, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
 
@@ -257,10 +257,10 @@ def temporary_table(name: str, schema: str | None = None, /, **types: Any) -> sa
 _FIRST_SOURCES = "INSERT INTO source (id, kind, label) VALUES (1, 'form', ''), (2, 'command', '')"
 
 
-def creation(dialect: sa.Dialect) -> list[str]:
-    """Return the statements that make the tables and indexes of a new store, and the sources that each one has."""
+def creation_statements(dialect: sa.Dialect) -> list[str]:
+    """Return the statements that create the tables and indexes of a new store, and the sources that each store has."""
     statements: list[ExecutableDDLElement] = []
     for table in SQLModel.metadata.sorted_tables:
         if table.info.get("database", dialect.name) == dialect.name:
             statements += [CreateTable(table), *map(CreateIndex, table.indexes)]
-    return [*(str(each.compile(dialect=dialect)).strip() for each in statements), _FIRST_SOURCES]
+    return [*(str(statement.compile(dialect=dialect)).strip() for statement in statements), _FIRST_SOURCES]

@@ -1,4 +1,4 @@
-"""Exchanges the plants of a store for those of a backup in temporary tables. Raises the driver's errors."""
+"""Replaces the plants of a store with those of a backup, from temporary tables. Raises the driver's errors."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import sqlalchemy as sa
 from sqlalchemy.schema import CreateTable
 
 from plantdesk.domain.backups import Difference, PlantGroup
-from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.history import Change, ChangeKind, shorten_parameter
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeWriter, is_in
 from plantdesk.store.database import Runner
 from plantdesk.store.models import NUMBER, PLANT, SHARED_COLUMNS, SOURCE, STRING, temporary_table
 from plantdesk.store.rows import add_source
 
-#: Plants of each kind that a difference names.
-_NAMED = 5
+#: The most plants of each kind that a difference names.
+_MAX_NAMED = 5
 
 #: The plants of the backup and their sources.
-RESTORED = temporary_table("restored", id=NUMBER, **{each: PLANT.c[each].type for each in SHARED_COLUMNS})
+RESTORED = temporary_table("restored", id=NUMBER, **{column: PLANT.c[column].type for column in SHARED_COLUMNS})
 RESTORED_SOURCE = temporary_table("restored_source", id=NUMBER, kind=STRING, label=STRING)
 #: The source of the store for each source of the backup: the same row if the store has it.
 _ORIGIN = temporary_table("origin", id=NUMBER, ours=NUMBER)
@@ -31,26 +31,26 @@ def create_tables(runner: Runner) -> None:
         runner.run(CreateTable(table))
 
 
-def difference(runner: Runner) -> Difference:
+def compare_plants(runner: Runner) -> Difference:
     """Compare the plants of a store with those of the backup."""
     is_same_plant = PLANT.c.id == RESTORED.c.id
-    differs = sa.or_(*(PLANT.c[each].is_distinct_from(RESTORED.c[each]) for each in _TEXTS))
+    differs = sa.or_(*(PLANT.c[column].is_distinct_from(RESTORED.c[column]) for column in _TEXTS))
     return Difference(
-        _group(runner, RESTORED, RESTORED, ~sa.exists().where(is_same_plant)),
-        _group(runner, PLANT, PLANT, ~sa.exists().where(is_same_plant)),
-        _group(runner, RESTORED, RESTORED.join(PLANT, is_same_plant), differs),
+        _read_group(runner, RESTORED, RESTORED, ~sa.exists().where(is_same_plant)),
+        _read_group(runner, PLANT, PLANT, ~sa.exists().where(is_same_plant)),
+        _read_group(runner, RESTORED, RESTORED.join(PLANT, is_same_plant), differs),
     )
 
 
 def exchange(writer: ChangeWriter, source: Source, backup: str) -> Change:
-    """Make the plants of the backup of this name those of the store, as a change of the history."""
+    """Replace the plants of the store with those of the backup, as a change of the history that has its name."""
     _map_sources(writer.runner)
-    same = [RESTORED.c[each].is_not_distinct_from(PLANT.c[each]) for each in _COMPARED]
-    same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
-    writer.delete(is_in(writer.collect(~sa.exists().where(*same))))
+    is_same = [RESTORED.c[column].is_not_distinct_from(PLANT.c[column]) for column in _COMPARED]
+    is_same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
+    writer.delete(is_in(writer.collect(~sa.exists().where(*is_same))))
     _add_missing(writer.runner, writer.number)
     writer.record_new_plants(PLANT.c.change == writer.number)
-    return writer.record(source, ChangeKind.RESTORE, {"backup": parameter(backup)})
+    return writer.record(source, ChangeKind.RESTORE, {"backup": shorten_parameter(backup)})
 
 
 def fill_new(runner: Runner) -> None:
@@ -60,7 +60,7 @@ def fill_new(runner: Runner) -> None:
 
 
 def _add_missing(runner: Runner, number: int) -> None:
-    ours = [_ORIGIN.c.ours if each == "source_id" else RESTORED.c[each] for each in SHARED_COLUMNS]
+    ours = [_ORIGIN.c.ours if column == "source_id" else RESTORED.c[column] for column in SHARED_COLUMNS]
     plants = sa.select(RESTORED.c.id, *ours, sa.literal(number, NUMBER)).join(
         _ORIGIN, _ORIGIN.c.id == RESTORED.c.source_id
     )
@@ -69,18 +69,18 @@ def _add_missing(runner: Runner, number: int) -> None:
 
 
 def _map_sources(runner: Runner) -> None:
-    present = {tuple(row) for row in runner.run(sa.select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
-    numbers = {(kind, label): number for number, kind, label in sorted(present, reverse=True)}
+    own_sources = {tuple(row) for row in runner.run(sa.select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
+    numbers = {(kind, label): number for number, kind, label in sorted(own_sources, reverse=True)}
     columns = RESTORED_SOURCE.c
     for number, kind, label in runner.run(sa.select(columns.id, columns.kind, columns.label)).all():
-        ours = number if (number, kind, label) in present else numbers.get((kind, label))
+        ours = number if (number, kind, label) in own_sources else numbers.get((kind, label))
         if ours is None:
             ours = numbers[kind, label] = add_source(runner, SourceKind(kind), label).id
         runner.run(sa.insert(_ORIGIN).values(id=number, ours=ours))
 
 
-def _group(runner: Runner, table: sa.Table, rows: sa.FromClause, condition: sa.ColumnElement[bool]) -> PlantGroup:
+def _read_group(runner: Runner, table: sa.Table, rows: sa.FromClause, condition: sa.ColumnElement[bool]) -> PlantGroup:
     count = runner.run(sa.select(sa.func.count()).select_from(rows).where(condition)).scalar_one()
     plants = sa.select(table.c.id, table.c.name).select_from(rows).where(condition)
-    newest = runner.run(plants.order_by(table.c.seq.desc()).limit(_NAMED))
+    newest = runner.run(plants.order_by(table.c.seq.desc()).limit(_MAX_NAMED))
     return PlantGroup(count, tuple((plant_id, name) for plant_id, name in newest))

@@ -1,4 +1,4 @@
-"""Rows of plants by id, by arrival, or of the last commits; sources; the next id. Raises the driver's errors."""
+"""Reads plants by id, in the order of adding, or of the last commits; sources; the next id. Raises driver errors."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from plantdesk.domain.records import LARGEST_ID, Changes, PlantRow, Source, Sour
 from plantdesk.store.database import VERSION, Runner
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
 
-#: Plants that are read together.
-PAGE = 5_000
-#: Plants of `changes_since`: of more, listeners reload.
+#: The number of plants that are read together.
+PAGE_SIZE = 5_000
+#: The most plants of each kind that `read_changes_since` lists; listeners reload all if there are more.
 _MAX_LISTED = 1000
 _TOUCHED_IDS = sa.select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > sa.bindparam("change")).distinct()
 _TOUCHED_ID = _TOUCHED_IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
-#: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
+#: Ids from here on, which only users choose, do not count as the largest one: they would leave no room for others.
 FIRST_UNCOUNTED_ID = 2**62
 
 
-def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
+def read_rows(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
     """Return the plants of `ids` that exist, in their order."""
-    return _read_rows(runner, _PLANTS, [*ids])
+    return _fetch_rows(runner, _PLANTS, [*ids])
 
 
-def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
+def read_row(runner: Runner, plant_id: int) -> PlantRow | None:
     """Return a plant, if it exists."""
     row = runner.run(_PLANT, plant_id=plant_id).first()
     return None if row is None else row_of(row)
 
 
-def shortened_rows(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-    """Return these plants without notes; texts over 4 × `longest` bytes are cut to `longest` characters."""
+def read_shortened_rows(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+    """Return these plants without notes; cut texts of more than 4 × `longest` bytes to `longest` characters."""
 
     def cut(text: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
         is_long = runner.database.bytes_of(text) > 4 * longest
         return sa.case((is_long, sa.func.substr(text, 1, longest)), else_=text)
 
-    return _read_rows(runner, _rows_statement(cut(PLANT.c.name), cut(PLANT.c.tag), sa.null()), ids)
+    return _fetch_rows(runner, _rows_statement(cut(PLANT.c.name), cut(PLANT.c.tag), sa.null()), ids)
 
 
-def rows_in_order(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Return the statement of the plants after the `seq` of parameter `after`: `seq`, then what `row_of` needs."""
+def rows_after(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Return the SELECT of the plants with a `seq` above the parameter `after`: `seq`, then the columns of `row_of`."""
     rows = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note, PLANT.c.seq)
     return rows.where(PLANT.c.seq > sa.bindparam("after"), *conditions).order_by(PLANT.c.seq)
 
 
-def changes_since(runner: Runner, seq: int, change: int) -> Changes:
+def read_changes_since(runner: Runner, seq: int, change: int) -> Changes:
     """Return the plants that were added after `seq`, and those that changes after `change` have touched.
 
     Of the flags only `needs_reload` is set: if there are too many plants to list.
@@ -61,7 +61,8 @@ def changes_since(runner: Runner, seq: int, change: int) -> Changes:
         return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True)
     ids = {row.id for row in added}
     updated = tuple(row_of(row) for _, *row in touched if row[0] is not None and row[0] not in ids)
-    return Changes(tuple(added), updated, tuple(plant_id for plant_id, found, *_ in touched if found is None))
+    removed = tuple(plant_id for plant_id, existing_id, *_ in touched if existing_id is None)
+    return Changes(tuple(added), updated, removed)
 
 
 def row_of(values: Sequence[Any]) -> PlantRow:
@@ -72,12 +73,12 @@ def row_of(values: Sequence[Any]) -> PlantRow:
 
 @lru_cache  # an import gives all its plants the same
 def source_of(source_id: int, kind: str, label: str) -> Source:
-    """Return a source of the columns of its row."""
+    """Return the source with these columns."""
     return Source(source_id, SourceKind(kind), label)
 
 
 def source_columns(source: sa.FromClause = SOURCE) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:
-    """Return kind and label of a joined source; one that another program has removed is without a name."""
+    """Return kind and label of a joined source; empty texts for one that another program has removed."""
     return sa.func.coalesce(source.c.kind, ""), sa.func.coalesce(source.c.label, "")
 
 
@@ -90,12 +91,12 @@ def read_sources(runner: Runner, *conditions: sa.ColumnElement[bool]) -> list[So
 def _rows_statement(
     name: sa.ColumnElement[Any], tag: sa.ColumnElement[Any], note: sa.ColumnElement[Any], *before: sa.ColumnElement[Any]
 ) -> sa.Select[Any]:
-    """Return the statement of what `row_of` needs."""
+    """Return the SELECT of plants with the columns `before`, then those of `row_of`."""
     columns = (*before, PLANT.c.id, name, tag, PLANT.c.added_at, PLANT.c.source_id, *source_columns(), VERSION, note)
     return sa.select(*columns).outerjoin_from(PLANT, SOURCE)
 
 
-def _read_rows(runner: Runner, rows: sa.Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
+def _fetch_rows(runner: Runner, rows: sa.Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
     plants = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.is_one_of(PLANT.c.id, ids)))}
     return {plant_id: plants[plant_id] for plant_id in ids if plant_id in plants}
 
@@ -117,7 +118,7 @@ def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
 
 _PLANTS = _rows_statement(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
 _PLANT = _PLANTS.where(PLANT.c.id == sa.bindparam("plant_id"))
-_FIRST_ADDED = rows_in_order().limit(_MAX_LISTED + 1)
+_FIRST_ADDED = rows_after().limit(_MAX_LISTED + 1)
 _TOUCHED = sa.select(_TOUCHED_ID, *_PLANTS.selected_columns).select_from(
     _TOUCHED_ID.table.outerjoin(PLANT, PLANT.c.id == _TOUCHED_ID).outerjoin(SOURCE)
 )
@@ -126,22 +127,20 @@ _TOUCHED = sa.select(_TOUCHED_ID, *_PLANTS.selected_columns).select_from(
 # --- the next id: larger than all that its plants ever had, so that none is given twice ---
 
 
-def first_new_id(runner: Runner, count: int = 1, *others: sa.Table) -> int:
-    """Return the first of `count` ids that were never those of a plant of the store or a row of the tables `others`.
+def find_first_new_id(runner: Runner, count: int = 1, *other_tables: sa.Table) -> int:
+    """Return the first of `count` consecutive ids that no plant ever had, and no row of the tables `other_tables` has.
 
-    It follows the largest id in use or, if that leaves no room, begins the first gap that is large enough.
+    It follows the largest id that was ever used or, if that leaves no room, the start of the first gap of that size.
     """
-    ids = [table.c.id for table in (PLANT, *others)]
-    largest_ids = (sa.select(sa.func.max(each).label("id")).where(each < FIRST_UNCOUNTED_ID) for each in ids)
+    ids = [table.c.id for table in (PLANT, *other_tables)]
+    largest_ids = (sa.select(sa.func.max(c).label("id")).where(c < FIRST_UNCOUNTED_ID) for c in ids)
     largest = sa.func.max(sa.union_all(runner.database.last_id, *largest_ids).subquery("used").c.id)
     last_id = runner.run(sa.select(sa.func.coalesce(largest, 0))).scalar_one()
     if last_id + count < FIRST_UNCOUNTED_ID:
         return max(int(last_id), 0) + 1
     id_columns = [*ids, BEFORE_IMAGE.c.plant_id]
-    ids_in_use = sa.union(
-        sa.select(sa.literal(0, PLANT.c.id.type).label("id")), *(sa.select(each).where(each > 0) for each in id_columns)
-    )
-    number = ids_in_use.subquery("used").c.id
+    zero = sa.select(sa.literal(0, PLANT.c.id.type).label("id"))
+    number = sa.union(zero, *(sa.select(c).where(c > 0) for c in id_columns)).subquery("used").c.id
     last = sa.func.coalesce(sa.func.lead(number).over(order_by=number) - 1, LARGEST_ID).label("last")
     gap = sa.select(number.label("id"), last).subquery("gap").c
     last_id = runner.run(sa.select(sa.func.min(gap.id)).where(gap.last - gap.id >= count)).scalar_one()

@@ -1,4 +1,4 @@
-"""The tokens of every kind of store: create, list, revoke, look up. The functions raise the driver's errors."""
+"""Creates, lists, revokes and looks up the tokens of every kind of store. The functions raise the driver's errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError
-from plantdesk.domain.history import parameter
+from plantdesk.domain.history import shorten_parameter
 from plantdesk.domain.protocols import TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Changes, NewToken, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
@@ -29,8 +29,8 @@ from plantdesk.store.models import TOKEN
 from plantdesk.store.reader import StoreReader
 from plantdesk.store.rows import add_source
 
-#: The source of a token, when it expires, and when it was revoked.
-_Found = tuple[Source, int | None, int | None]
+#: The source of a token, when it expires, and when it was revoked (milliseconds since 1970, UTC).
+_TokenState = tuple[Source, int | None, int | None]
 Subscribe = Callable[[Callable[[Changes], None]], Callable[[], None]]
 
 #: Lets secret scanners recognise a token.
@@ -59,7 +59,7 @@ class StoreTokens(TokenStore):
 
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
-        return self._write(lambda writer: _created(writer.runner, name, expires_at=expires_at, max_plants=max_plants))
+        return self._write(lambda writer: _create(writer.runner, name, expires_at=expires_at, max_plants=max_plants))
 
     @override
     def revoke(self, name: str) -> Future[None]:
@@ -73,7 +73,7 @@ class StoreTokens(TokenStore):
         def action(writer: ChangeWriter) -> Applied:
             label = _revoke(writer.runner, name)
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            return make_change(writer, [plants], source, {"token": parameter(label)})
+            return make_change(writer, [plants], source, {"token": shorten_parameter(label)})
 
         return self._write(action)
 
@@ -88,7 +88,7 @@ class StoreTokens(TokenStore):
     @override
     def list(self) -> builtins.list[TokenRow]:
         with closing(self._reader()) as reader:
-            return [_row(row) for row in reader.ask(lambda runner: runner.run(_LIST).all())]
+            return [_to_row(row) for row in reader.ask(lambda runner: runner.run(_LIST).all())]
 
     @override
     def checker(self) -> TokenChecker:
@@ -96,23 +96,22 @@ class StoreTokens(TokenStore):
 
 
 class TokenChecker(TokenLookup):
-    """Finds the token of a request by its digest. Belongs to one thread.
+    """Finds the token of a request by its digest, so that the time of a comparison reveals nothing. For one thread.
 
-    The time of a comparison reveals nothing. A valid token is cached until a commit of anybody changes tokens, and the
-    transaction that adds a plant checks it again. One that is not known as valid is looked up each time, so that a new
-    one counts at once.
+    A token that was not revoked is cached until any commit changes tokens; the transaction that adds a plant checks it
+    again. Any other token is looked up each time, so that a new one is valid at once.
     """
 
     def __init__(self, reader: StoreReader, subscribe: Subscribe) -> None:
-        """Closes the reader when it is closed itself."""
+        """Take over the reader: `close` closes it."""
         self._reader = reader
-        self._found: dict[bytes, _Found] = {}
-        self._unsubscribe = subscribe(self._changed)
+        self._cache: dict[bytes, _TokenState] = {}
+        self._unsubscribe = subscribe(self._clear_if_changed)
 
     @override
     def source(self, token: str) -> Source:
         digest = _digest_of(token)
-        entry = self._found.get(digest) or self._look_up(digest)
+        entry = self._cache.get(digest) or self._look_up(digest)
         if entry is None:
             raise TokenRefusedError
         source, expires_at, revoked_at = entry
@@ -125,17 +124,17 @@ class TokenChecker(TokenLookup):
         self._unsubscribe()
         self._reader.close()
 
-    def _changed(self, changes: Changes) -> None:
+    def _clear_if_changed(self, changes: Changes) -> None:
         if changes.tokens_changed or changes.needs_reload:
-            self._found = {}
+            self._cache = {}
 
-    def _look_up(self, digest: bytes) -> _Found | None:
-        cache = self._found  # before the query: a commit after it empties another one
+    def _look_up(self, digest: bytes) -> _TokenState | None:
+        cache = self._cache  # taken before the query: a commit during it begins a new cache
         rows = self._reader.ask(lambda runner: runner.run(_LOOK_UP, digest=digest).all())
         if not rows:
             return None
         expires_at, revoked_at = rows[0][len(_SOURCE) :]
-        entry = _source(rows[0]), expires_at, revoked_at
+        entry = _to_source(rows[0]), expires_at, revoked_at
         if revoked_at is None:
             cache[digest] = entry
         return entry
@@ -158,7 +157,7 @@ def _digest_of(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
+def _create(runner: Runner, name: str, **limits: int | None) -> NewToken:
     label = token_name(name)
     if runner.run(sa.select(_TOKEN.id).where(_TOKEN.name == label, _TOKEN.revoked_at.is_(None))).first() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
@@ -167,15 +166,15 @@ def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
     source_id = add_source(runner, SourceKind.TOKEN, label).id
     values = {"name": label, "digest": _digest_of(token), "source_id": source_id, "plants_added": 0, **limits}
     new = sa.insert(TOKEN).values(created_at=runner.database.now(), **values).returning(*_SOURCE, *_COLUMNS)
-    return NewToken(token, _row(runner.run(new).one()))
+    return NewToken(token, _to_row(runner.run(new).one()))
 
 
-def _row(values: Sequence[Any]) -> TokenRow:
+def _to_row(values: Sequence[Any]) -> TokenRow:
     created_at, expires_at, last_used_at, plants_added, max_plants = values[len(_SOURCE) :]
-    source = _source(values)
+    source = _to_source(values)
     return TokenRow(source.label, created_at, expires_at, last_used_at, plants_added, source, max_plants)
 
 
-def _source(values: Sequence[Any]) -> Source:
+def _to_source(values: Sequence[Any]) -> Source:
     source_id, name, token_id, digest = values[: len(_SOURCE)]
     return Source(source_id, SourceKind.TOKEN, name, token_id, digest)

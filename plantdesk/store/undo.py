@@ -1,4 +1,4 @@
-"""Undo and redo: which change is undone, and how. The functions raise the driver's errors."""
+"""Undo and redo: finds the change and reverts it. The functions raise the driver's errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter
 from plantdesk.store.database import VERSION, Runner, version_of
 from plantdesk.store.history import read_change
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, IMAGE_COLUMNS, PLANT, SHARED_COLUMNS, TEXTS
-from plantdesk.store.rows import first_new_id
+from plantdesk.store.rows import find_first_new_id
 
-#: Ids of skipped plants, and of plants brought back, that an undo lists.
+#: The most ids of skipped plants, and of restored ones, that an undo lists.
 _MAX_LISTED = 100
 
 #: Before-images of the change that is undone, and of the undo.
@@ -29,60 +29,60 @@ _ROW = ["id", *SHARED_COLUMNS, "change"]
 _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
 
 
-def undo(writer: ChangeWriter, change: Change | int | None, source: Source) -> Undone:
-    """Undo a change, given itself or by its number; None: the latest that is not undone.
+def undo_change(writer: ChangeWriter, change: Change | int | None, source: Source) -> Undone:
+    """Undo a change, given as such or by its number; None: the latest that is not undone, if it is of this desk.
 
-    Without a number it must be this desk's. Raises NothingToUndoError and UndoConflictError.
+    Raises NothingToUndoError and UndoConflictError.
     """
-    target = _change_to_undo(writer.runner, change)
+    target = _find_change_to_undo(writer.runner, change)
     return _revert(writer, target if change is not None else _check_desk(writer, target), source)
 
 
-def redo(writer: ChangeWriter, source: Source) -> Undone:
-    """Undo the latest undo that is in force, if nothing else was changed since. Raises as `undo` does."""
-    return _revert(writer, _check_desk(writer, _undo_to_redo(writer.runner)), source)
+def redo_latest(writer: ChangeWriter, source: Source) -> Undone:
+    """Undo the latest undo that is in force, if nothing else was changed since. Raises as `undo_change` does."""
+    return _revert(writer, _check_desk(writer, _find_undo_to_redo(writer.runner)), source)
 
 
 def _check_desk(writer: ChangeWriter, latest: Change) -> Change:
-    """Return the latest change. In a shared store this desk must have made it: others are undone by number."""
+    """Return the change `latest`. Raises NothingToUndoError if another desk made it: that is undone only by number."""
     if writer.desk and latest.desk not in {"", writer.desk}:
         reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
         raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
     return latest
 
 
-def _change_to_undo(runner: Runner, change: Change | int | None) -> Change:
-    """Return a change, given itself or by its number, as it is stored. Raises NothingToUndoError if it was replaced.
+def _find_change_to_undo(runner: Runner, change: Change | int | None) -> Change:
+    """Return a change as it is stored. Raises NothingToUndoError if there is none, or another one under its number.
 
     None: the latest that is not undone, or its latest redo if only that can be undone.
     """
     if not isinstance(change, Change):
-        return read_change(runner, _latest_to_undo(runner) if change is None else change)
+        return read_change(runner, _find_latest_to_undo(runner) if change is None else change)
     stored = read_change(runner, change.number)
     change.check_same(stored)
     return stored
 
 
-def _latest_to_undo(runner: Runner) -> int:
+def _find_latest_to_undo(runner: Runner) -> int:
     change = CHANGE.c
-    number = _latest_matching(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
+    number = _find_latest(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
     if runner.run(sa.select(change.size).where(change.number == number)).scalar_one() is not None:
         return number
     can_be_undone = (change.undone == 0) & change.size.is_not(None)
-    later_ones = sa.select(change.number, change.undoes, can_be_undone).where(
+    later_changes = sa.select(change.number, change.undoes, can_be_undone).where(
         change.number > number, change.undoes.is_not(None)
     )
-    is_redo = {number: True}
+    is_in_force = {number: True}  # the original change, after each of its undos and redos
     latest = number
-    for later, undoes, can_undo in runner.run(later_ones.order_by(change.number)):
-        if undoes in is_redo:
-            is_redo[later] = not is_redo[undoes]
-            latest = later if is_redo[later] and can_undo else latest
+    for later, undoes, can_undo in runner.run(later_changes.order_by(change.number)):
+        if undoes in is_in_force:
+            is_in_force[later] = not is_in_force[undoes]
+            latest = later if is_in_force[later] and can_undo else latest
     return latest
 
 
-def _undo_to_redo(runner: Runner) -> Change:
-    undo_number = _latest_matching(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
+def _find_undo_to_redo(runner: Runner) -> Change:
+    undo_number = _find_latest(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
     since = sa.select(sa.func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo_number)
     later = runner.run(since).scalar_one()
     if later is not None:
@@ -91,15 +91,15 @@ def _undo_to_redo(runner: Runner) -> Change:
     return read_change(runner, undo_number)
 
 
-def _latest_matching(runner: Runner, condition: sa.ColumnElement[bool], none: Text) -> int:
+def _find_latest(runner: Runner, condition: sa.ColumnElement[bool], message: Text) -> int:
     number = runner.run(sa.select(sa.func.max(CHANGE.c.number)).where(CHANGE.c.undone == 0, condition)).scalar_one()
     if number is None:
-        raise NothingToUndoError(none)
+        raise NothingToUndoError(message)
     return int(number)
 
 
 def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
-    """Bring the plants of a change back as they were, by the writer's change, and mark the former as undone.
+    """Restore the plants of a change as they were before it, by the writer's change, and mark the former as undone.
 
     Raises UndoConflictError, and NothingToUndoError, also if another program has written before-images that break a
     rule of the tables.
@@ -116,7 +116,7 @@ def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
 
 
 class _Reversal:
-    """Reverts one change: restores its before-images, and makes before-images of its own."""
+    """Reverts one change: restores its before-images, and writes those of the change that does so."""
 
     def __init__(self, writer: ChangeWriter, undone: Change) -> None:
         self._writer = writer
@@ -126,17 +126,18 @@ class _Reversal:
         own = sa.and_(OWN.c.plant_id == UNDONE.c.plant_id, OWN.c.change == writer.number)
         #: The ids of deleted plants that the undo has brought back.
         self._revived = sa.select(UNDONE.c.plant_id).join(OWN, own).where(self._is_former, UNDONE.c.seq.is_not(None))
-        other = PLANT.alias("other")
-        same = (sa.func.coalesce(other.c[each], "") == sa.func.coalesce(UNDONE.c[each], "") for each in TEXTS[:3])
-        #: Deleted plants with ids that others have now; not those that are there again with the same texts.
+        owner = PLANT.alias("other")
+        pairs = ((owner.c[text], UNDONE.c[text]) for text in TEXTS[:3])
+        is_same = sa.and_(*(sa.func.coalesce(now, "") == sa.func.coalesce(before, "") for now, before in pairs))
+        #: The ids of deleted plants that other plants have now; not of those that are there again with the same texts.
         self._displaced = (
             sa.select(UNDONE.c.plant_id)
-            .join(other, other.c.id == UNDONE.c.plant_id)
-            .where(self._is_former, UNDONE.c.after.is_(None), UNDONE.c.seq.is_not(None), sa.not_(sa.and_(*same)))
+            .join(owner, owner.c.id == UNDONE.c.plant_id)
+            .where(self._is_former, UNDONE.c.after.is_(None), UNDONE.c.seq.is_not(None), sa.not_(is_same))
         )
 
     def run(self) -> partial[Undone]:
-        """Restore what nothing has changed since; return the result without its change, which is not recorded yet.
+        """Restore the plants that nothing has changed since; return the result but for its change, not recorded yet.
 
         Raises UndoConflictError.
         """
@@ -147,28 +148,28 @@ class _Reversal:
             raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
         _mark_undone(self._writer.runner, undone.number)
         skipped = max(0, undone.plants - restored - moved)
-        old = self._ids(self._displaced.order_by(UNDONE.c.plant_id).limit(_MAX_LISTED)) if moved else ()
-        moved_ids = tuple(zip(old, range(first, first + len(old)), strict=True))
-        back = self._ids(self._revived.limit(_MAX_LISTED + 1))
-        ids = (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
-        skipped_ids = self._skipped_ids(moved) if skipped else ()
+        old_ids = self._read_ids(self._displaced.order_by(UNDONE.c.plant_id).limit(_MAX_LISTED)) if moved else ()
+        moved_ids = tuple(zip(old_ids, range(first, first + len(old_ids)), strict=True))
+        revived = self._read_ids(self._revived.limit(_MAX_LISTED + 1))
+        ids = (*revived, *(new for _, new in moved_ids)) if len(revived) + moved <= _MAX_LISTED else ()
+        skipped_ids = self._read_skipped_ids(moved) if skipped else ()
         return partial(Undone, skipped=skipped, skipped_ids=skipped_ids, ids=ids, moved=moved, moved_ids=moved_ids)
 
-    def _ids(self, statement: sa.Select[tuple[int]]) -> tuple[int, ...]:
+    def _read_ids(self, statement: sa.Select[tuple[int]]) -> tuple[int, ...]:
         return tuple(self._writer.runner.run(statement).scalars())
 
     def _restore_rows(self) -> int:
-        """Give the plants that nothing has changed since their former rows; return their number.
+        """Restore the rows of the plants that nothing has changed since; return their number.
 
-        Most plants are there, with the same `seq`: to give them their texts takes half as long as to exchange the rows.
+        Most plants exist, with the same `seq`: to update their texts takes half as long as to delete and insert rows.
         """
-        plants: int = self._writer.runner.run(self._insert_images()).rowcount
+        plants: int = self._writer.runner.run(self._images_insert()).rowcount
         present = self._writer.runner.run(
             sa.select(sa.func.count(OWN.c.seq)).where(OWN.c.change == self._writer.number)
         ).scalar_one()
-        is_same = (PLANT.c[each] == UNDONE.c[each] for each in SHARED_COLUMNS[len(TEXTS) :])
+        is_same = (PLANT.c[column] == UNDONE.c[column] for column in SHARED_COLUMNS[len(TEXTS) :])
         is_unchanged = sa.and_(PLANT.c.id == UNDONE.c.plant_id, self._is_former, UNDONE.c.after == VERSION)
-        texts = {each: UNDONE.c[each] for each in TEXTS}
+        texts = {column: UNDONE.c[column] for column in TEXTS}
         give_back = sa.update(PLANT).where(is_unchanged, *is_same).values(**texts, change=UNDONE.c.plant_change)
         changed = self._writer.runner.run(give_back).rowcount if present else 0
         if changed < present:
@@ -177,18 +178,18 @@ class _Reversal:
             self._writer.runner.run(sa.delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
         if changed < plants:
             self._writer.prepare_restoring(self._undone.number, self._revived)
-            row = self._revived.add_columns(*(UNDONE.c[each] for each in (*SHARED_COLUMNS, "plant_change")))
+            row = self._revived.add_columns(*(UNDONE.c[column] for column in (*SHARED_COLUMNS, "plant_change")))
             is_gone = sa.not_(sa.exists().where(PLANT.c.id == UNDONE.c.plant_id).correlate(UNDONE))
             self._writer.runner.run(sa.insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
         return plants
 
-    def _insert_images(self) -> sa.Insert:
-        """Return the INSERT of before-images: the present rows of the plants that nothing has changed since."""
+    def _images_insert(self) -> sa.Insert:
+        """Return the INSERT of before-images for the undo: the rows, now, of plants that nothing has changed since."""
         columns = (
             self._number,
             UNDONE.c.plant_id,
             VERSION_BEFORE,
-            *(PLANT.c[each] for each in SHARED_COLUMNS),
+            *(PLANT.c[column] for column in SHARED_COLUMNS),
             PLANT.c.change,
         )
         is_gone = VERSION.is_(None) & UNDONE.c.after.is_(None)
@@ -196,24 +197,24 @@ class _Reversal:
         images = images.where(self._is_former, sa.func.coalesce(UNDONE.c.after == VERSION, is_gone))
         return sa.insert(BEFORE_IMAGE).from_select(IMAGE_COLUMNS, images)
 
-    def _skipped_ids(self, moved: int) -> tuple[int, ...]:
+    def _read_skipped_ids(self, moved: int) -> tuple[int, ...]:
         is_own = sa.exists().where(OWN.c.change == self._writer.number, OWN.c.plant_id == UNDONE.c.plant_id)
         skipped = sa.select(UNDONE.c.plant_id).where(self._is_former, sa.not_(is_own.correlate(UNDONE)))
         if moved:
             skipped = skipped.where(UNDONE.c.plant_id.not_in(self._displaced.correlate(None)))
-        return self._ids(skipped.limit(_MAX_LISTED))
+        return self._read_ids(skipped.limit(_MAX_LISTED))
 
     def _restore_under_new_ids(self) -> tuple[int, int]:
-        """Bring deleted plants back under new ids if theirs are in use; return the first new id and their number."""
-        (count,) = self._ids(self._displaced.with_only_columns(sa.func.count()))
+        """Restore deleted plants whose ids are in use under new ids; return the first new id and their number."""
+        (count,) = self._read_ids(self._displaced.with_only_columns(sa.func.count()))
         if not count:
             return 0, 0
         seq = self._writer.next_seq(count)
-        first = first_new_id(self._writer.runner, count)
-        place = sa.func.row_number().over(order_by=UNDONE.c.plant_id) - 1
-        texts = (UNDONE.c[each] for each in TEXTS)
+        first = find_first_new_id(self._writer.runner, count)
+        offset = sa.func.row_number().over(order_by=UNDONE.c.plant_id) - 1
+        texts = (UNDONE.c[column] for column in TEXTS)
         number = PLANT.c.id.type
-        columns = (sa.literal(first, number) + place, *texts, sa.literal(seq, number) + place)
+        columns = (sa.literal(first, number) + offset, *texts, sa.literal(seq, number) + offset)
         rows = self._displaced.with_only_columns(*columns, UNDONE.c.added_at, UNDONE.c.source_id, self._number)
         self._writer.runner.run(sa.insert(PLANT).from_select(_ROW, rows))
         self._writer.record_new_plants(PLANT.c.id.between(first, first + count - 1))
@@ -221,7 +222,7 @@ class _Reversal:
 
 
 def _mark_undone(runner: Runner, number: int) -> None:
-    """Mark a change as undone; what it undoes itself is in force again, and so on."""
+    """Mark a change as undone, and the change that it undid itself as in force again, and so on."""
     undoes: int | None = number
     later = number + 1
     is_undone = True

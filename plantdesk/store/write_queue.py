@@ -1,4 +1,4 @@
-"""The writes that wait for the writer thread, in their order. Adds that wait one after another share a transaction."""
+"""The queue of writes for the writer thread. Additions that are next to each other in it share a transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OutcomesReceiver = Callable[[list[Outcome]], None]
 
 _log = logging.getLogger(__name__)
 
-#: Entries in one transaction at most, so that none waits long for those after it.
+#: Entries after which no further job joins a transaction, so that none waits long for those after it.
 _GROUP_LIMIT = 2000
 
 
@@ -39,7 +39,7 @@ class AddJob(NamedTuple):
     done: OutcomesReceiver
 
     def fail(self, error: PlantDeskError) -> None:
-        """Pass on that none was added."""
+        """Give each entry the error as its outcome."""
         self.resolve([error] * len(self.entries))
 
     def resolve(self, outcomes: list[Outcome]) -> None:
@@ -60,7 +60,7 @@ class WriteJob:
     future: Future[Any] = field(default_factory=running_future)  # it cannot be cancelled: its result can be set
 
     def fail(self, error: Exception) -> None:
-        """Pass on that nothing was written."""
+        """Set the exception of the Future: nothing was written."""
         self.future.set_exception(error)
 
 
@@ -75,7 +75,7 @@ Job = AddJob | WriteJob | PollJob
 
 
 class WriteQueue:
-    """Jobs in their order: any thread may put one, the writer thread takes them."""
+    """The jobs in their order: any thread may put one, the writer thread takes them."""
 
     def __init__(self) -> None:
         self._jobs = deque[Job]()
@@ -98,7 +98,7 @@ class WriteQueue:
             self._changed.notify()
 
     def is_empty(self) -> bool:
-        """Return whether nothing waits, not even the end."""
+        """Return whether no job is queued, and the queue is not closed."""
         return not self._jobs and not self._is_closed
 
     def next_job(self, timeout: float) -> Job | None:
@@ -120,7 +120,7 @@ class WriteQueue:
         return group
 
     def end(self) -> None:
-        """Fail what is queued: when a defect ended the thread, nobody must wait for it for ever."""
+        """Close the queue and fail its jobs: if a defect has ended the thread, nobody must wait for ever."""
         self.close()
         while self._jobs:
             self._jobs.popleft().fail(StoreClosedError())

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.edits import Applied, Delete, Undone
 from plantdesk.domain.errors import EditConflictError, StoreError, UndoConflictError
-from plantdesk.domain.history import Change, ChangeKind, title
+from plantdesk.domain.history import Change, ChangeKind, make_title
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.texts import Text
@@ -31,7 +31,7 @@ class AddedPlant(NamedTuple):
     @property
     def plain_title(self) -> Text:
         """The title of the step in Undo."""
-        return title(ChangeKind.INSERT, {"name": self.row.name}, 1)
+        return make_title(ChangeKind.INSERT, {"name": self.row.name}, 1)
 
 
 class DiscardedPlants(NamedTuple):

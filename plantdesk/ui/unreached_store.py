@@ -1,4 +1,4 @@
-"""What the API answers with while the store of its server is not reached."""
+"""A substitute for a store whose server does not answer, so that the API can answer with the reason."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def test_a_bad_history_ends_in_a_message(
 
 def _prune_all(path: Path) -> None:
     with (
-        mock.patch.object(history, "_MAX_AGE", -(2**53)),  # also what is of the future
+        mock.patch.object(history, "_MAX_IMAGE_AGE_MS", -(2**53)),  # also what is of the future
         closing(sqlite3.connect(path, isolation_level=None)) as database,
     ):
         for _ in range(20):

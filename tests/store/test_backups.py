@@ -23,7 +23,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.platform import paths, settings
-from plantdesk.store.automatic_backups import begin_backups
+from plantdesk.store.automatic_backups import start_backup_thread
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder, copy_database
@@ -377,7 +377,7 @@ def test_a_damaged_backup_does_not_pass_for_the_present_state(store: SqliteStore
 
 def test_a_long_running_program_makes_backups_by_itself(store: SqliteStore, backups: FileBackups) -> None:
     add(store, 1)
-    end = begin_backups(partial(FileBackups(store.path).make_after, 0.01), None, first=0, every=0.01)
+    end = start_backup_thread(partial(FileBackups(store.path).make_after, 0.01), None, first_delay=0, interval=0.01)
     try:
         until(lambda: len(backups.newest_first()) == 1)
         (first,) = backups.newest_first()
@@ -402,7 +402,9 @@ def test_a_failing_backup_is_logged_and_tried_again(
 ) -> None:
     backups.folder.write_text("in the way")
     outcomes: list[StoreError | None] = []
-    end = begin_backups(partial(FileBackups(store.path).make_after, 0.01), outcomes.append, first=0, every=0.01)
+    end = start_backup_thread(
+        partial(FileBackups(store.path).make_after, 0.01), outcomes.append, first_delay=0, interval=0.01
+    )
     try:
         until(lambda: "No automatic backup was made" in caplog.text)
         backups.folder.unlink()

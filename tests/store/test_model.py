@@ -73,7 +73,10 @@ class FileBesideDict(StoreBesideDict):
     def prune(self) -> None:
         self.reader.close()
         self.store.close()
-        with mock.patch.multiple(history, _MAX_SIZE=0, _STEP=3), closing(sqlite3.connect(self.path)) as database:
+        with (
+            mock.patch.multiple(history, _MAX_IMAGE_BYTES=0, _PRUNED_ROWS=3),
+            closing(sqlite3.connect(self.path)) as database,
+        ):
             while history.is_prunable(runner_of(database)):
                 history.prune(runner_of(database))
             database.commit()

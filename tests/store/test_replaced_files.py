@@ -21,7 +21,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.change_writer import ChangeWriter
-from plantdesk.store.changes import add_as_next
+from plantdesk.store.changes import insert_as_next
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.store import SqliteStore
@@ -239,7 +239,7 @@ def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
     away = path.with_name("away.db")
 
     def move(writer: ChangeWriter) -> tuple[PlantRow, Changes]:
-        row = add_as_next(writer, plant_fields({"name": "Fern"}), COMMAND)
+        row = insert_as_next(writer, plant_fields({"name": "Fern"}), COMMAND)
         path.rename(away)
         return row, Changes((row,))
 

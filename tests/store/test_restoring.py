@@ -182,7 +182,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
     with path.open("r+b") as file:  # an index: no question of a preview reads it
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
-    monkeypatch.setattr("plantdesk.store.sqlite.files.store_file._CHECKED_SIZE", 0)
+    monkeypatch.setattr("plantdesk.store.sqlite.files.store_file._MAX_CHECKED_BYTES", 0)
     restored = FileBackups(path).restore(backup.path)
     assert rows_in(path) == rows_in(backup.path)
     assert restored.saved is not None
@@ -273,8 +273,8 @@ def plants(store: SqliteStore) -> list[PlantRow]:
 @pytest.mark.usefixtures("plants")
 def test_old_and_large_before_images_are_removed(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
-    monkeypatch.setattr(history, "_MAX_SIZE", 0)
-    monkeypatch.setattr(history, "_STEP", 2)
+    monkeypatch.setattr(history, "_MAX_IMAGE_BYTES", 0)
+    monkeypatch.setattr(history, "_PRUNED_ROWS", 2)
     with closing(store.reader()) as reader:
         until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
     assert isinstance(store.undo(numbers[0], FORM).exception(SECONDS), NothingToUndoError)
@@ -290,7 +290,7 @@ def test_a_large_change_can_be_undone_and_redone_again_and_again(
 ) -> None:
     before = rows(store)
     apply(store, DeleteAll(Selection()))
-    monkeypatch.setattr(history, "_MAX_SIZE", 0)
+    monkeypatch.setattr(history, "_MAX_IMAGE_BYTES", 0)
     with closing(store.reader()) as reader:
         for _ in range(3):
             undo(store)

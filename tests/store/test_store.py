@@ -36,7 +36,7 @@ from plantdesk.store.sqlite import transactions
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, apply_steps
-from plantdesk.store.sqlite.reader import all_ids
+from plantdesk.store.sqlite.reader import read_ids
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.store.test_backups import until
 from tests.support.adding import plant, write_connection
@@ -337,7 +337,7 @@ def connection_with(listed: list[int]) -> sqlite3.Connection:
 def test_chunks_hold_what_one_statement_selects(ids: list[int], size: int, order: str) -> None:
     statement = f"SELECT id FROM plant ORDER BY {order}"
     with closing(connection_with(ids)) as connection:
-        chunks = [*all_ids(connection, statement, {}, size)]
+        chunks = [*read_ids(connection, statement, {}, size)]
         assert [*chain(*chunks)] == [plant_id for (plant_id,) in connection.execute(statement)]
         assert all(chunks)
 

@@ -211,7 +211,7 @@ import signal, sys
 from plantdesk.cli.main import main
 from plantdesk.store.sqlite import connections
 connections._PROGRESS_STEPS = int(sys.argv[1])
-connections._go_on = lambda: signal.raise_signal(signal.SIGINT)
+connections._continue_query = lambda: signal.raise_signal(signal.SIGINT)
 sys.exit(main(["export", sys.argv[2], "--format", "csv"]))
 """
 

@@ -1,4 +1,4 @@
-"""The address of a database on a PostgreSQL server, and what of it may be shown. Imports nothing of the driver."""
+"""The address of a database on a PostgreSQL server, with and without its secrets. Does not import the driver."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 #: Parameters of libpq that are secrets.
-_SECRET = {"password", "sslpassword", "oauth_client_secret"}
+_SECRET_PARAMETERS = {"password", "sslpassword", "oauth_client_secret"}
 _DEFAULT_PORT = "5432"
 #: Characters of a desk's name.
-_MAX_DESK = 60
+_MAX_DESK_LENGTH = 60
 
 
 class ParameterError(StoreUnreachableError):
@@ -60,7 +60,7 @@ class Address:
         if not all(map(_has_matching_brackets, parts["hosts"].split(","))):
             message = Text("Brackets are only around an IPv6 address, both of them: postgresql://user@[::1]/database.")
             raise AddressSyntaxError(message)
-        if not all(map(_has_port, parts["hosts"].split(","))):
+        if not all(map(_has_valid_port, parts["hosts"].split(","))):
             message = Text("A port is a number from 1 to 65535: postgresql://user@host:5432/database.")
             raise AddressSyntaxError(message)
         pairs = parse_qsl(parts["parameters"], keep_blank_values=True)
@@ -68,7 +68,7 @@ class Address:
         if parts["password"]:
             secrets["password"] = unquote(parts["password"])
         parameters = tuple((name, value) for name, value in pairs if not _is_secret(name))
-        user, hosts, database = (unquote(parts[each]) for each in ("user", "hosts", "database"))
+        user, hosts, database = (unquote(parts[part]) for part in ("user", "hosts", "database"))
         return cls(user, hosts, database, parameters, tuple(secrets.items()))
 
     @property
@@ -106,17 +106,17 @@ class Address:
 
         from plantdesk.platform.settings import read_saved
 
-        application_name = dict(self.parameters).get("application_name", "").strip()
-        return (application_name or read_saved().computer_name.strip() or platform.node() or "PlantDesk")[:_MAX_DESK]
+        name = dict(self.parameters).get("application_name", "").strip()
+        return (name or read_saved().computer_name.strip() or platform.node() or "PlantDesk")[:_MAX_DESK_LENGTH]
 
     @cached_property
     def refusals(self) -> list[tuple[StoreError, float]]:
-        """The last refusal to sign in, and until when it holds: servers ban who tries again and again."""
+        """The last refusal to sign in, and the time (monotonic) of the next attempt: servers ban too frequent ones."""
         return []
 
     @cached_property
     def key(self) -> str:
-        """Server and database, independent of the user and of how to connect."""
+        """Servers, database and service, independent of the user and the other parameters."""
         parameters = dict(self.parameters)
         hosts = self.hosts or ",".join(
             f"{host}:{port}" if port else host
@@ -126,7 +126,7 @@ class Address:
                 strict=False,
             )
         )
-        servers = sorted(each.lower().removesuffix(f":{_DEFAULT_PORT}") for each in hosts.split(","))
+        servers = sorted(host.lower().removesuffix(f":{_DEFAULT_PORT}") for host in hosts.split(","))
         service = f"?service={parameters['service']}" if "service" in parameters else ""
         return f"postgresql://{','.join(servers)}/{self.name}{service}"
 
@@ -150,14 +150,14 @@ class Address:
     @property
     def conninfo(self) -> dict[str, str]:
         """The parameters for libpq, with the secrets: not to be shown."""
-        named = {"user": self.user, "dbname": self.database, **self._hosts()}
+        named = {"user": self.user, "dbname": self.database, **self._split_hosts()}
         from_keyring = {"password": self.saved_password} if vars(self).get("saved_password") else {}
         parameters = dict((*self.parameters, *self.secrets))
         return {**{name: value for name, value in {**named, **from_keyring}.items() if value}, **parameters}
 
     def setup_sql(self) -> str:
         """Return the SQL with which an administrator makes user and database; the password is left out."""
-        user, database = map(_identifier, (self.user or getuser(), self.name))  # as libpq signs in
+        user, database = map(_quote_identifier, (self.user or getuser(), self.name))  # as libpq signs in
         return (
             f"CREATE ROLE {user} LOGIN PASSWORD '…';\n"
             f"CREATE DATABASE {database} OWNER {user} ENCODING 'UTF8' TEMPLATE template0;"
@@ -172,14 +172,14 @@ class Address:
         network = f"{client}/{128 if ':' in client else 32}" if client else "samenet"
         return f"{kind}  {'  '.join(names)}  {network}  scram-sha-256"
 
-    def _hosts(self) -> dict[str, str]:
-        """Return the lists of hosts and ports; the name of a Unix domain socket's folder begins with a slash."""
+    def _split_hosts(self) -> dict[str, str]:
+        """Return the lists of hosts and ports as parameters of libpq; brackets around IPv6 addresses are left out."""
         hosts = []
         ports = []
-        for each in self.hosts.split(","):
-            host, colon, port = each.rpartition(":")
+        for address in self.hosts.split(","):
+            host, colon, port = address.rpartition(":")
             is_port = bool(colon) and not port.endswith("]")
-            hosts.append((host if is_port else each).strip("[]"))
+            hosts.append((host if is_port else address).strip("[]"))
             ports.append(port if is_port else "")
         return {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else ""}
 
@@ -191,13 +191,13 @@ def _has_matching_brackets(host: str) -> bool:
 def _is_secret(parameter: str) -> bool:
     """Return whether the value must not be shown. That includes misspelt parameters, which libpq refuses."""
     name = parameter.lower()
-    return name in _SECRET or ("pass" in name and name != "passfile")
+    return name in _SECRET_PARAMETERS or ("pass" in name and name != "passfile")
 
 
-def _identifier(name: str) -> str:
+def _quote_identifier(name: str) -> str:
     return name if re.fullmatch("[a-z_][a-z0-9_]*", name) else '"{}"'.format(name.replace('"', '""'))
 
 
-def _has_port(host: str) -> bool:
+def _has_valid_port(host: str) -> bool:
     port = re.sub(r"\[.*\]", "", host).partition(":")[2]
     return not port or (port.isascii() and port.isdecimal() and 0 < int(port[:6]) <= LARGEST_PORT)

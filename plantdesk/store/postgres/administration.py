@@ -1,6 +1,6 @@
 """The roles of a shared store, as SQL; the rights of a user; the test of an address.
 
-The members of the last of the three roles own the tables, so they can update them.
+The third role owns the tables, so that its members can update them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from plantdesk.store.postgres.errors import (
     SignInRefusedError,
     translate_errors,
 )
-from plantdesk.store.postgres.schema import check_readable, version_of, write_refusal
+from plantdesk.store.postgres.schema import check_readable, read_version, write_refusal
 
 _RIGHTS = """SELECT has_table_privilege('plantdesk.plant', 'INSERT')
                     AND has_any_column_privilege('plantdesk.state', 'UPDATE'),
                     has_table_privilege('plantdesk.plant', 'DELETE')"""
-_SQL = """\
+_ROLES_SQL = """\
 -- Three roles for the users of the plant store in the database {database_text}.
 --   {read_text}: reads.  {add_text}: also adds plants.  {all_text}: also changes, removes and updates the store.
 -- Run it as an administrator of the server, in that database, when the store is there (plantdesk migrate --create).
@@ -66,7 +66,7 @@ GRANT UPDATE (plants_added, last_used_at) ON plantdesk.token TO {add};
 GRANT {add} TO {all};
 COMMIT;"""
 #: Seconds that each statement of a connection test may take.
-_TIMEOUT = 5
+_PROBE_TIMEOUT = 5
 _MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
 _DESKS = """SELECT desk FROM commits
             WHERE desk <> '' AND made_at > extract(epoch FROM date_trunc('day', now())) * 1000
@@ -89,26 +89,26 @@ class OnlyAddsError(RightsMissingError):
     )
 
 
-def missing_rights(connection: Connection) -> RightsMissingError | None:
-    """Return what the user of the connection may not do, None if nothing. Raises psycopg.Error."""
-    ((adds, changes),) = connection.execute(_RIGHTS)
-    if not adds:
+def read_missing_rights(connection: Connection) -> RightsMissingError | None:
+    """Return the error for what the user of the connection may not do; None if all is allowed. Raises psycopg.Error."""
+    ((can_add, can_change),) = connection.execute(_RIGHTS)
+    if not can_add:
         return OnlyReadsError()
-    return None if changes else OnlyAddsError()
+    return None if can_change else OnlyAddsError()
 
 
 def roles_sql(address: Address) -> str:
     """Return SQL that makes a role for each set of rights."""
-    names = {"database": address.name, **{each: f"{address.name}_{each}" for each in ("read", "add", "all")}}
+    names = {"database": address.name, **{right: f"{address.name}_{right}" for right in ("read", "add", "all")}}
     quoted = {key: '"' + name.replace('"', '""') + '"' for key, name in names.items()}
     texts = {f"{key}_text": "'" + name.replace("'", "''") + "'" for key, name in names.items()}
-    return _SQL.format(**quoted, **texts)
+    return _ROLES_SQL.format(**quoted, **texts)
 
 
 # --- the test of an address ---
 
-#: What `Address.setup_sql` and `hba_line` solve.
-_OF_ADMINISTRATORS = (NotListedError, DatabaseMissingError, RightsMissingError)
+#: The errors that an administrator solves by `Address.setup_sql` or `Address.hba_line`.
+_ADMINISTRATOR_ERRORS = (NotListedError, DatabaseMissingError, RightsMissingError)
 _STAGES: tuple[tuple[type[StoreError], ConnectionStage], ...] = (
     (EncryptionError, ConnectionStage.ENCRYPTION),
     (SignInRefusedError, ConnectionStage.SIGN_IN),
@@ -120,14 +120,14 @@ _STAGES: tuple[tuple[type[StoreError], ConnectionStage], ...] = (
 def probe(address: Address) -> ConnectionProbe:
     """Test an address with one attempt to sign in. Changes nothing."""
     try:
-        connection = connect(address, "test", _TIMEOUT)
+        connection = connect(address, "test", _PROBE_TIMEOUT)
     except StoreError as error:
         stage = next((stage for cause, stage in _STAGES if isinstance(error, cause)), ConnectionStage.SERVER)
         if type(error) is ServerUnreachableError:
             port = address.conninfo.get("port", "").split(",")[0] or "5432"
             message = Text("Nothing answers at {server}, port {port}. Check both, and whether the server runs.")
             error = StoreUnreachableError(message, server=address.server, port=port)
-        return ConnectionProbe(stage, error, isinstance(error, _OF_ADMINISTRATORS))
+        return ConnectionProbe(stage, error, isinstance(error, _ADMINISTRATOR_ERRORS))
     with connection:
         probed = ConnectionProbe(
             server=connection.info.parameter_status("server_version") or "",
@@ -135,17 +135,17 @@ def probe(address: Address) -> ConnectionProbe:
         )
         try:
             with translate_errors(address):
-                return _with_plants(connection, address, probed)
+                return _probe_tables(connection, address, probed)
         except StoreError as error:
-            is_repairable = isinstance(error, _OF_ADMINISTRATORS)
+            is_repairable = isinstance(error, _ADMINISTRATOR_ERRORS)
             return probed._replace(failed=ConnectionStage.PLANTS, error=error, needs_administrator=is_repairable)
 
 
-def _with_plants(connection: Connection, address: Address, probed: ConnectionProbe) -> ConnectionProbe:
+def _probe_tables(connection: Connection, address: Address, probed: ConnectionProbe) -> ConnectionProbe:
     """Test the tables of the store. Raises StoreError and psycopg.Error."""
-    began = time.monotonic()
-    version = version_of(connection)
-    probed = probed._replace(milliseconds=(time.monotonic() - began) * 1000)
+    started = time.monotonic()
+    version = read_version(connection)
+    probed = probed._replace(milliseconds=(time.monotonic() - started) * 1000)
     if version is None:
         if connection.execute(_MAY_CREATE).fetchone() != (True,):
             raise RightsMissingError
@@ -154,5 +154,5 @@ def _with_plants(connection: Connection, address: Address, probed: ConnectionPro
     ((plants,),) = connection.execute("SELECT plants FROM state")
     desks = tuple(str(name) for (name,) in connection.execute(_DESKS))
     probed = probed._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
-    missing = probed.refusal or missing_rights(connection)
+    missing = probed.refusal or read_missing_rights(connection)
     return probed._replace(can_add=missing is None or isinstance(missing, OnlyAddsError), can_change=missing is None)

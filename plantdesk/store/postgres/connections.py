@@ -1,7 +1,7 @@
-"""Connections to the server, with what durability and deadlines rest on.
+"""Connections to the server, with the settings on which durability and deadlines depend.
 
-A connection is lost when libpq says so, whatever the text of an error is. Across a network, names and passwords go only
-to a server with a checked certificate. On the computer itself libpq's own default is kept.
+A connection is lost when libpq says so, whatever the text of an error is. Across a network, names and passwords are
+sent only to a server with a checked certificate; on this computer libpq's own default applies.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ logging.getLogger("psycopg").setLevel(logging.ERROR)
 READER = "reader"
 #: Seconds for a statement that reads or writes a whole table.
 LONG_TIMEOUT = 3600
-#: Seconds for each host.
+#: Seconds in which each host must be connected to.
 CONNECT_TIMEOUT = 2
 #: Seconds for which a refused user is not tried again.
 _REFUSAL_SECONDS = 30
-#: The oldest version of the server, as libpq reports it.
-_OLDEST = 140000
-#: Seconds that the server has to report a timeout of its own.
+#: The oldest version of a server that is supported, as libpq reports it.
+_OLDEST_SERVER = 140000
+#: Seconds that the server has, after its own timeout, to report it.
 _TIMEOUT_GRACE = 3
 #: Parameters of libpq that end a dead connection within seconds; those of the address win.
 _DEFAULTS = {
@@ -91,7 +91,7 @@ _NO_CHOICE = "prefer"
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection on which nothing waits without end: it is closed if the server does not answer."""
+    """A connection on which no call waits without end: it is closed if the server does not answer in time."""
 
     #: Seconds in which each statement must be answered.
     statement_timeout: float = 60
@@ -110,7 +110,7 @@ class Connection(psycopg.Connection[Any]):
             raise
 
     def interrupt(self) -> None:
-        """Cancel the statement that runs, without waiting for the server. Any thread."""
+        """Cancel the running statement without waiting for the server. May be called by any thread."""
         threading.Thread(target=self._cancel_now, name="query-cancel", daemon=True).start()
 
     def _cancel_now(self) -> None:
@@ -118,12 +118,12 @@ class Connection(psycopg.Connection[Any]):
             self.cancel_safe(timeout=2)
 
     def abandon(self) -> None:
-        """Let the thread that waits for the server notice the end: only it closes the connection. Any thread."""
-        with suppress(OSError, psycopg.Error), socket.socket(fileno=self.fileno()) as end:
+        """Shut down the socket: the thread that waits for the server then fails. May be called by any thread."""
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=self.fileno()) as sock:
             try:
-                end.shutdown(socket.SHUT_RDWR)
+                sock.shutdown(socket.SHUT_RDWR)
             finally:
-                end.detach()
+                sock.detach()
 
 
 def connect(address: Address, role: str, timeout: int = 60) -> Connection:
@@ -131,8 +131,8 @@ def connect(address: Address, role: str, timeout: int = 60) -> Connection:
 
     `timeout` is the number of seconds for one statement. The keyring is asked only if nothing else has a password.
     """
-    for refusal, until in address.refusals:
-        if time.monotonic() < until:
+    for refusal, retry_at in address.refusals:
+        if time.monotonic() < retry_at:
             raise refusal.with_traceback(None)
     try:
         try:
@@ -163,11 +163,12 @@ def _sign_in(address: Address, role: str, timeout: int) -> Connection:
 def _open(address: Address, role: str, timeout: int) -> Connection:
     """Connect to the only server, or to the one that accepts writes; if none does, to any, but only for reading."""
     options = address.conninfo
-    parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **options, **encryption(options)}
-    attributes = [{"target_session_attrs": "read-write"}] if "," in options.get("host", "") else []
-    if not attributes or role == READER:
-        attributes.append({})
-    connection = _connect_to_first({**each, **parameters} for each in attributes)
+    parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **options}
+    parameters |= encryption_parameters(options)
+    choices = [{"target_session_attrs": "read-write"}] if "," in options.get("host", "") else []
+    if not choices or role == READER:
+        choices.append({})
+    connection = _connect_to_first({**choice, **parameters} for choice in choices)
     connection.statement_timeout = CONNECT_TIMEOUT + _TIMEOUT_GRACE
     try:
         _check_server(connection)
@@ -181,13 +182,13 @@ def _open(address: Address, role: str, timeout: int) -> Connection:
 
 
 def _check_server(connection: Connection) -> None:
-    if connection.info.server_version < _OLDEST:
+    if connection.info.server_version < _OLDEST_SERVER:
         message = Text("The server is PostgreSQL {version}. A shared store needs version 14 or newer.")
         raise StoreUnreachableError(message, version=connection.info.parameter_status("server_version") or "")
 
 
 def _connect_to_first(choices: Iterable[dict[str, Any]]) -> Connection:
-    """Return the first connection that is possible. Raises psycopg.OperationalError, the last one."""
+    """Return the first connection that succeeds. Raises the last psycopg.OperationalError if none does."""
     failure = psycopg.OperationalError()
     for parameters in choices:
         try:
@@ -217,16 +218,16 @@ def execute(
 # --- encryption, if address, service file and environment do not specify it ---
 
 
-def encryption(conninfo: Mapping[str, str]) -> dict[str, str]:
+def encryption_parameters(conninfo: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters of libpq to add to those of an address. Reads files, but opens no connection."""
-    options = _with_defaults(conninfo)
+    options = _resolve_defaults(conninfo)
     mode = conninfo.get("sslmode") or options.get("sslmode", _NO_CHOICE)
     if mode == _NO_CHOICE and "sslmode" not in conninfo and not _is_local(options):
         mode = "verify-full"
     if mode != "verify-full":
         return {}
-    has_root = "sslrootcert" in options or _own_root().exists()
-    return {"sslmode": mode} if has_root else {"sslmode": mode, "sslrootcert": _system_root()}
+    has_root = "sslrootcert" in options or _user_root_file().exists()
+    return {"sslmode": mode} if has_root else {"sslmode": mode, "sslrootcert": _find_system_root()}
 
 
 def _is_local(options: Mapping[str, str]) -> bool:
@@ -234,10 +235,10 @@ def _is_local(options: Mapping[str, str]) -> bool:
     return all(map(is_loopback, hosts.split(",")))
 
 
-def _with_defaults(conninfo: Mapping[str, str]) -> dict[str, str]:
+def _resolve_defaults(conninfo: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters with those of service file and environment, as libpq itself resolves them.
 
-    The invalid value ends the attempt before anything is connected to.
+    An invalid `gssencmode` ends the attempt before libpq connects. Raises AddressSyntaxError and ParameterError.
     """
     try:
         valid = make_conninfo(**{**conninfo, "gssencmode": "none"})
@@ -246,29 +247,29 @@ def _with_defaults(conninfo: Mapping[str, str]) -> dict[str, str]:
         raise (AddressSyntaxError() if name is None else ParameterError(name=name[1])) from None
     attempt = pq.PGconn.connect_start(valid.encode())
     try:
-        return {each.keyword.decode(): each.val.decode(errors="replace") for each in attempt.info if each.val}
+        return {option.keyword.decode(): option.val.decode(errors="replace") for option in attempt.info if option.val}
     finally:
         attempt.finish()
 
 
-def _own_root() -> Path:
+def _user_root_file() -> Path:
     """Return the file in which libpq looks for the user's own authorities."""
     if os.name == "nt":
         return Path(os.environ.get("APPDATA", "")) / "postgresql" / "root.crt"
     return paths.home_folder() / ".postgresql" / "root.crt"
 
 
-def _system_root() -> str:
+def _find_system_root() -> str:
     """Return the file of the system's authorities; “system” if OpenSSL is to find them itself."""
     if "SSL_CERT_FILE" in os.environ or "SSL_CERT_DIR" in os.environ:
         return "system"
     if os.name == "nt":
-        return _exported_root()
-    return next((each for each in paths.CERTIFICATE_FILES if Path(each).exists()), "system")
+        return _export_system_root()
+    return next((file for file in paths.CERTIFICATE_FILES if Path(file).exists()), "system")
 
 
 @cache
-def _exported_root() -> str:
+def _export_system_root() -> str:
     """Return a file with the authorities of Windows' certificate store, until the program ends."""
     authorities = ssl.create_default_context().get_ca_certs(binary_form=True)
     with tempfile.NamedTemporaryFile("w", prefix="plantdesk-", suffix=".pem", delete=False) as file:

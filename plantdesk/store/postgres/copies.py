@@ -32,40 +32,40 @@ from plantdesk.domain.locations import (
 )
 from plantdesk.domain.records import Source
 from plantdesk.platform import paths
-from plantdesk.store.copies import copy_rows, rows_of
+from plantdesk.store.copies import copy_rows, rows_sql
 from plantdesk.store.database import StoreState
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG_TIMEOUT, READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
 from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
-from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
+from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, read_version
 from plantdesk.store.postgres.transactions import PostgresChangeWriter, PostgresTransactions
-from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, difference, exchange
+from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, compare_plants, exchange
 from plantdesk.store.restoring import create_tables as create_restored
-from plantdesk.store.sqlite.backups import BackupMaker, Write, new_copy
-from plantdesk.store.sqlite.restore_source import load
+from plantdesk.store.sqlite.backups import BackupMaker, WriteCopy, new_copy
+from plantdesk.store.sqlite.restore_source import load_backup
 
-#: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
-_PATIENT = ("tcp_user_timeout", "60000")
+#: Milliseconds for the server to acknowledge sent data: it may need more than 2 s. The address takes precedence.
+_LONG_TIMEOUT = ("tcp_user_timeout", "60000")
 _COUNTS = """SELECT plants + last_change + (SELECT count(*) FROM before_image) FROM state"""
 _STATE = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
 _IS_USED = "SELECT last_seq > 0 OR last_change > 0 OR EXISTS (SELECT FROM token) FROM state"
 _NEXT_ID = "SELECT setval(pg_get_serial_sequence('plantdesk.{0}', 'id'), max(id)) FROM {0} HAVING max(id) > 0"
 _TYPES = {sa.BigInteger: "int8", sa.LargeBinary: "bytea", sa.TEXT: "text"}
 #: Characters of a database's name in the name of its folder of backups.
-_MAX_NAME = 40
+_MAX_NAME_LENGTH = 40
 
 
 @contextmanager
 def all_rows(address: Address) -> Iterator[StoreRows]:
     """Read a store in one snapshot. Raises StoreError."""
-    with translate_errors(address), closing(connect(patient(address), READER, LONG_TIMEOUT)) as connection:
-        check_readable(version_of(connection), address.name, address.server)
+    with translate_errors(address), closing(connect(with_long_timeouts(address), READER, LONG_TIMEOUT)) as connection:
+        check_readable(read_version(connection), address.name, address.server)
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         ((identity, seq, change, last_id),) = execute(connection, _STATE)
-        reads = partial(_count, connection), partial(_rows, connection)
+        reads = partial(_count_rows, connection), partial(_read_rows, connection)
         yield StoreRows(identity, seq, change, last_id, *reads, lambda: ([], []))
         # closing ends the transaction: a rollback would wait for rows that nobody reads
 
@@ -75,7 +75,7 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
     with_nul = source.with_nul()
     if any(with_nul):
         raise NulInStoreError(*with_nul)
-    address = patient(address)
+    address = with_long_timeouts(address)
     create_tables(address)
     with closing(PostgresTransactions(address, is_large=True)) as transactions:
         copied = transactions.write(partial(_fill, address, source, progress))
@@ -91,12 +91,12 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, writer
     if execute(connection, _IS_USED).fetchone() != (False,):
         raise TargetNotEmptyError(target=address.name)
     connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-    connection.execute(
-        f"DROP INDEX IF EXISTS {', '.join(INDEXES)}".encode()
-    )  # made at the end in a fraction of the time
+    # They are made at the end, in a fraction of the time.
+    connection.execute(f"DROP INDEX IF EXISTS {', '.join(INDEXES)}".encode())
     connection.execute("DELETE FROM source")
     try:
-        copied = copy_rows(source, partial(DATABASE.insert_rows, writer.runner), partial(_rows, connection), progress)
+        insert_rows = partial(DATABASE.insert_rows, writer.runner)
+        copied = copy_rows(source, insert_rows, partial(_read_rows, connection), progress)
     except errors.IntegrityError as error:
         raise CopyRefusedError from error
     for table in ("source", "token"):
@@ -109,18 +109,18 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, writer
     return copied
 
 
-def patient(address: Address) -> Address:
-    """Return the address with timeouts for much data."""
-    return replace(address, parameters=(_PATIENT, *address.parameters))
+def with_long_timeouts(address: Address) -> Address:
+    """Return the address with a longer timeout for sending much data."""
+    return replace(address, parameters=(_LONG_TIMEOUT, *address.parameters))
 
 
-def _count(connection: Connection) -> int:
+def _count_rows(connection: Connection) -> int:
     ((count,),) = execute(connection, _COUNTS)
     return int(count)
 
 
-def _rows(connection: Connection, table: sa.Table) -> Iterator[Row]:
-    sql = f"COPY ({rows_of(table)}) TO STDOUT (FORMAT BINARY)"
+def _read_rows(connection: Connection, table: sa.Table) -> Iterator[Row]:
+    sql = f"COPY ({rows_sql(table)}) TO STDOUT (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
         copy.set_types([_TYPES[type(column.type)] for column in table.columns])
         yield from copy.rows()
@@ -139,25 +139,25 @@ class SharedBackups(BackupMaker):
     def __init__(self, address: Address) -> None:
         self._address = address
         digest = hashlib.sha256(address.key.encode()).hexdigest()[:8]
-        name = re.sub(r"[^\w-]", "_", address.name)[:_MAX_NAME]
+        name = re.sub(r"[^\w-]", "_", address.name)[:_MAX_NAME_LENGTH]
         super().__init__(paths.database_file(with_folder=False).with_name(f"{name}-{digest}"))
 
     @override
     @contextmanager
-    def _state(self) -> Iterator[tuple[StoreState, Write]]:
+    def _open_source(self) -> Iterator[tuple[StoreState, WriteCopy]]:
         paths.data_folder()
         with all_rows(self._address) as rows:
             state = StoreState(rows.identity, rows.last_seq, rows.last_change)
             yield state, partial(new_copy, source=rows, is_backup=True)
 
     def preview(self, backup: Path) -> RestorePreview:
-        """Return what restoring a backup would do."""
-        with self._loaded(backup) as (preview, _):
+        """Return the effect of restoring a backup."""
+        with self._load_backup(backup) as (preview, _):
             return preview
 
     def restore(self, backup: Path, source: Source) -> Restored:
-        """Make the plants of a backup those of the store."""
-        with self._loaded(backup) as (preview, transactions):
+        """Back up the store, and replace its plants with those of a backup."""
+        with self._load_backup(backup) as (preview, transactions):
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
             transactions.check_may_change()
@@ -166,22 +166,22 @@ class SharedBackups(BackupMaker):
         return Restored(preview, saved.path, tokens_retained=True, change=change)
 
     @contextmanager
-    def _loaded(self, backup: Path) -> Iterator[tuple[RestorePreview, PostgresTransactions]]:
+    def _load_backup(self, backup: Path) -> Iterator[tuple[RestorePreview, PostgresTransactions]]:
         """Copy the plants of a file into the temporary table `restored` of a connection, and compare them."""
         with closing(sqlite3.connect("", isolation_level=None, uri=True)) as reading:  # a temporary file
-            loaded = load(reading, backup)
-            address = patient(self._address)
+            loaded = load_backup(reading, backup)
+            address = with_long_timeouts(self._address)
             with closing(PostgresTransactions(address, is_large=True)) as transactions, translate_errors(address):
                 connection = transactions.open()
                 create_restored(runner_of(connection))
-                _copy(reading, connection)
-                yield loaded._replace(difference=difference(runner_of(connection))), transactions
+                _copy_restored(reading, connection)
+                yield loaded._replace(difference=compare_plants(runner_of(connection))), transactions
 
 
-def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
+def _copy_restored(reading: sqlite3.Connection, connection: Connection) -> None:
     try:
         for table in (RESTORED, RESTORED_SOURCE):
-            DATABASE.insert_rows(runner_of(connection), table, reading.execute(rows_of(table)))
+            DATABASE.insert_rows(runner_of(connection), table, reading.execute(rows_sql(table)))
     except DataError as error:
         raise NulRefusedError from error
     connection.execute("ANALYZE restored")

@@ -60,7 +60,7 @@ class PostgresDatabase(Database):
     @override
     def alike_key(self, *, by_tag: bool) -> sa.ColumnElement[str]:
         text = "(searched_name || E'\\x1f' || coalesce(searched_tag, ''))" if by_tag else "searched_name"
-        spare = " OR ".join(f"{text} LIKE E'{each}'" for each in ("%  %", " %", "% ", "% \\x1f%", "%\\x1f %"))
+        spare = " OR ".join(f"{text} LIKE E'{pattern}'" for pattern in ("%  %", " %", "% ", "% \\x1f%", "%\\x1f %"))
         squeezed = f"regexp_replace({text}, E'^ +| +$| +(?=[ \\x1f])|(?<=\\x1f) +', '', 'g')"
         return sa.literal_column(f"CASE WHEN {spare} THEN {squeezed} ELSE {text} END")
 
@@ -77,7 +77,7 @@ class PostgresDatabase(Database):
         return sa.literal_column(_SOURCE_KEY)
 
     @override
-    def state(self, runner: Runner) -> StoreState:
+    def read_state(self, runner: Runner) -> StoreState:
         return StoreState(*runner.run(sa.select(STATE.c.identity, STATE.c.last_seq, STATE.c.last_change)).one())
 
     @override
@@ -103,7 +103,7 @@ class PostgresDatabase(Database):
             raise NulRefusedError
 
     @override
-    def combined(
+    def combine(
         self, first: sa.Insert | sa.Update, second: sa.Delete | sa.Insert | sa.Update
     ) -> Sequence[sa.Executable]:
         """Return one statement: they take one round trip."""

@@ -1,8 +1,8 @@
 """The desks of a shared store: the computers that work on it, each by the name that others see in the history.
 
-A listening desk records its name and version every 30 s on its LISTEN connection, so writes pay nothing for it. Commits
-name the desk as well: so commands, which do not listen, are listed too. The tables are made here, and updated for all
-desks when a user has agreed. A notification says only that there is something to read, as it may be lost.
+A listening desk records its name and version every 30 s on its LISTEN connection, so that writes take no longer. Each
+commit has the name of its desk, so that commands, which do not listen, are listed, too. This module also creates the
+tables, and updates them for all desks after a user has agreed. A notification carries no data, as it may be lost.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from plantdesk.domain.records import Desk
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import LONG_TIMEOUT, NOW_MS, Connection, connect, execute
 from plantdesk.store.postgres.errors import ServerUnreachableError, translate_errors
-from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, version_of
+from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, read_version
 
 _log = logging.getLogger(__name__)
 
 #: The role of the connection that makes or updates the tables.
 _ROLE = "migration"
-#: Milliseconds for which a desk counts, and for which it is at work: it notes itself every 30 s.
+#: Milliseconds for which a desk is listed after it was seen, and for which it counts as active.
 _LISTED_MS = 30 * 86_400_000
 ACTIVE_MS = 60_000
 _NOTE = f"""INSERT INTO desk (name, version, tables, last_seen) VALUES (%s, %s, %s, {NOW_MS})
@@ -42,11 +42,11 @@ _NOTED = "SELECT name, version, tables, last_seen FROM desk"
 _POLL_INTERVAL = 30
 _RETRY_DELAY = 1
 #: Seconds after a notification, in which further ones are collected: each of many desks has one for each commit.
-_PAUSE = 0.05
+_BATCH_DELAY = 0.05
 
 
-def note_desk(connection: Connection, name: str) -> None:
-    """Note that this desk works on the store now, if its user has the right; a failure is ignored."""
+def record_desk(connection: Connection, name: str) -> None:
+    """Record that this desk has the store open; ignore a missing right. Raises psycopg.Error for a lost connection."""
     try:
         execute(connection, _NOTE, (name, __version__, SCHEMA_VERSION))
     except psycopg.Error:
@@ -54,28 +54,28 @@ def note_desk(connection: Connection, name: str) -> None:
             raise
 
 
-def desks(connection: Connection, own: str, lately: int = _LISTED_MS) -> list[Desk]:
-    """Return the desks of the last milliseconds, also of the first version, which notes none. Raises psycopg.Error."""
+def read_desks(connection: Connection, own_name: str, max_age_ms: int = _LISTED_MS) -> list[Desk]:
+    """Return the desks seen within `max_age_ms`; those of version 1 by their commits alone. Raises psycopg.Error."""
     has_table = connection.execute("SELECT to_regclass('plantdesk.desk') IS NOT NULL").fetchone() == (True,)
     listed = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
-    rows = execute(connection, _LISTED.format(found=listed), {"lately": lately})
-    return [Desk(name, version, tables, last_seen, name == own) for name, version, tables, last_seen in rows]
+    rows = execute(connection, _LISTED.format(found=listed), {"lately": max_age_ms})
+    return [Desk(name, version, tables, last_seen, name == own_name) for name, version, tables, last_seen in rows]
 
 
 def create_tables(address: Address) -> None:
     """Make the tables of a store if there are none. Raises StoreError."""
     with translate_errors(address), closing(connect(address, _ROLE)) as connection:
-        if version_of(connection) is None:
+        if read_version(connection) is None:
             migrate(connection)
 
 
 def needed_update(address: Address) -> TablesUpdate | None:
     """Return the update that the tables need; None if they are of this version or newer. Raises StoreError."""
     with translate_errors(address), closing(connect(address, _ROLE)) as connection:
-        tables = check_readable(version_of(connection), address.name, address.server)
+        tables = check_readable(read_version(connection), address.name, address.server)
         if tables.version >= SCHEMA_VERSION:
             return None
-        listed = desks(connection, address.desk)
+        listed = read_desks(connection, address.desk)
         worst_first = sorted(listed, key=lambda desk: (not desk.is_own, desk.tables, -desk.last_seen))
         return TablesUpdate(tables.version, SCHEMA_VERSION, tuple(worst_first))
 
@@ -97,10 +97,10 @@ def update_tables(address: Address) -> None:
 
 
 class CommitListener:
-    """A thread with a connection of its own, which calls `poll` when another process of the server has committed."""
+    """A thread with a connection of its own, which calls `poll` when another desk has committed."""
 
     def __init__(self, address: Address, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
-        """Start the thread. `own_backend` is the server process of this desk's writer: its commits are known."""
+        """Start the thread. `own_backend` returns the server process of this desk's writer, whose commits are known."""
         self._address = address
         self._poll = poll
         self._own_backend = own_backend
@@ -111,13 +111,13 @@ class CommitListener:
         self._thread.start()
 
     def end(self) -> None:
-        """Let the thread end soon."""
+        """Tell the thread to end, without waiting for it."""
         self._closing.set()
         if (connection := self._connection) is not None:
             connection.abandon()
 
     def close(self) -> None:
-        """End the thread."""
+        """End the thread and wait for it."""
         self.end()
         self._thread.join()
 
@@ -140,11 +140,11 @@ class CommitListener:
                     connection.execute("LISTEN plantdesk")
                 while not self._closing.is_set():
                     self._poll()
-                    note_desk(connection, self._address.desk)
+                    record_desk(connection, self._address.desk)
                     while notes := [*connection.notifies(timeout=_POLL_INTERVAL, stop_after=1)]:
                         if any(note.pid != self._own_backend() for note in notes):
                             self._poll()
-                        if self._closing.wait(_PAUSE):
+                        if self._closing.wait(_BATCH_DELAY):
                             return
             finally:
                 self._connection = None

@@ -1,7 +1,6 @@
-"""The errors of connections and statements, and how those of libpq and psycopg are translated into them.
+"""The errors of connections and statements, and the translation of psycopg's errors into them.
 
-Nothing that libpq or the server writes is shown to users: it may contain the address, and it is in the language of the
-server.
+No text of libpq or the server is shown to users: it may contain the address, and is in the language of the server.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from plantdesk.store.database import TablesChangedError
 from plantdesk.store.postgres.address import Address, ParameterError
 
 _log = logging.getLogger(__name__)
-#: The message for a parameter with a value that libpq refuses before it connects.
-_MISTAKE = re.compile(
+#: Finds the parameter in libpq's messages about values that it refuses before it connects.
+_INVALID_PARAMETER = re.compile(
     r"""invalid "?(?!integer)(\w+)"? value|invalid (port) number|for connection option "(\w+)"|bad value for (\w+)"""
     r'''|weak (sslmode) |could not match \d+ (port) numbers|(?:configuration|value for) parameter "([\w.]+)"'''
 )
@@ -111,8 +110,8 @@ class NulRefusedError(PlantDeskError):
 
 _FULL = Text("The disk of the server is full. Ask who administrates it to free some space. Reading goes on.")
 _GONE = Text("The tables of the shared store are gone. Nothing was created in their place.")
-#: What makes the errors of users of those of the server and of psycopg. The first that is found decides.
-_BY_CLASS: tuple[tuple[type[psycopg.Error], Callable[[], StoreError]], ...] = (
+#: The errors for users, by the class of psycopg's error; the first class that fits decides.
+_ERRORS_BY_CLASS: tuple[tuple[type[psycopg.Error], Callable[[], StoreError]], ...] = (
     (errors.DiskFull, partial(StoreFullError, _FULL)),
     (errors.DivisionByZero, StoreNewerError),  # of LOCK_STATE
     (errors.ReadOnlySqlTransaction, StandbyError),
@@ -150,8 +149,8 @@ _OTHER_SERVER = Text(
 _FILE_MISSING = Text(
     "The service or a certificate that the address of the shared store names is not there, or others may read it."
 )
-#: What libpq writes when it cannot connect; it gives no SQLSTATE then. The first that is found decides.
-_REFUSALS: tuple[tuple[str, Callable[..., StoreError]], ...] = (
+#: The errors for users, by what libpq writes if it cannot connect: it gives no SQLSTATE. The first that fits decides.
+_ERRORS_BY_MESSAGE: tuple[tuple[str, Callable[..., StoreError]], ...] = (
     ("no pg_hba.conf entry", NotListedError),
     ("pg_hba.conf rejects", NotListedError),
     ("no password supplied", PasswordMissingError),
@@ -172,23 +171,23 @@ _REFUSALS: tuple[tuple[str, Callable[..., StoreError]], ...] = (
 
 
 def connection_error(error: psycopg.Error, address: Address) -> StoreError:
-    """Return why there is no connection."""
+    """Return the error for users if a connection could not be opened."""
     message = str(error)
-    if (found := translated(error)) is not None and error.sqlstate is not None:
-        return found
-    mistake = _MISTAKE.search(message)
-    if mistake is not None:
-        return ParameterError(name=next(filter(None, mistake.groups())))
+    if (translation := translate_error(error)) is not None and error.sqlstate is not None:
+        return translation
+    invalid = _INVALID_PARAMETER.search(message)
+    if invalid is not None:
+        return ParameterError(name=next(filter(None, invalid.groups())))
     if "does not exist" in message and f'"{address.name}"' in message and "database" in message:
         return DatabaseMissingError(database=address.name)
-    cause = next((cause for text, cause in _REFUSALS if text in message), ServerUnreachableError)
+    cause = next((cause for text, cause in _ERRORS_BY_MESSAGE if text in message), ServerUnreachableError)
     client = re.search('no pg_hba.conf entry for host "([^"]+)"', message)
     return cause(server=address.server, client=client[1] if client is not None else "")
 
 
-def translated(error: psycopg.Error) -> StoreError | None:
-    """Return the error for users; None for a defect of PlantDesk."""
-    return next((found() for cause, found in _BY_CLASS if isinstance(error, cause)), None)
+def translate_error(error: psycopg.Error) -> StoreError | None:
+    """Return the error for users that stands for an error of psycopg; None for a defect of PlantDesk."""
+    return next((make_error() for cause, make_error in _ERRORS_BY_CLASS if isinstance(error, cause)), None)
 
 
 @contextmanager
@@ -197,7 +196,7 @@ def translate_errors(address: Address | None = None) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        translation = translated(error)
+        translation = translate_error(error)
         if translation is None:
             raise
         _log.info("the shared store %s: %s", address.url if address else "", error.sqlstate or type(error).__name__)

@@ -21,19 +21,19 @@ from plantdesk.domain.records import Desk
 from plantdesk.domain.selections import Order, Selection, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.database import Runner
-from plantdesk.store.history import DESK, history_summary
+from plantdesk.store.history import DESK, read_history_summary
 from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import READER, Connection, connect, execute, snapshot
 from plantdesk.store.postgres.database import DATABASE, runner_of
-from plantdesk.store.postgres.desks import ACTIVE_MS, desks
+from plantdesk.store.postgres.desks import ACTIVE_MS, read_desks
 from plantdesk.store.postgres.errors import translate_errors
-from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
+from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, read_version
 from plantdesk.store.reader import CHUNK, FIRST_CHUNK, StoreReader
 
 _Result = TypeVar("_Result")
 
-#: Seconds after a missing answer in which other queries do not wait for the server.
+#: Seconds after a failed connection in which other queries fail at once instead of waiting for the server.
 _RETRY_DELAY = 0.5
 #: Seconds between two attempts to end the query that runs.
 _CLOSE_DELAY = 0.5
@@ -41,7 +41,7 @@ _DESKS = """SELECT DISTINCT parameters::json ->> %(desk)s FROM change
             WHERE undoes IS NULL AND parameters::json ->> %(desk)s <> '' ORDER BY 1"""
 #: The orders by a unique column that has an index.
 INDEXED = {Order.ADDED: PLANT.c.seq, Order.ID: PLANT.c.id}
-#: The orders with an index of the beginnings of texts: its plants, its keys, and whether it sorts a row exactly.
+#: The orders with an index of the beginnings of texts, as SQL: its plants, its keys, and whether it sorts them exactly.
 _SORTED_BY_INDEX = {
     Order.NAME: ("true", (NAME_START, "plant.searched_name", "plant.id"), "true"),
     Order.TAG: (
@@ -53,12 +53,12 @@ _SORTED_BY_INDEX = {
 
 
 class ReadConnection:
-    """The connection of all readers of a desk, opened with the first query and again after it was lost."""
+    """The connection of all readers of a desk, opened by the first query, and again after it was lost."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._using = threading.Lock()
-        self._cancelling = threading.Lock()
+        self._use_lock = threading.Lock()
+        self._cancel_lock = threading.Lock()
         self._user: object = None
         self._connection: Connection | None = None
         self._is_closed = False
@@ -66,11 +66,11 @@ class ReadConnection:
         self._retry_at = 0.0
 
     def ask(self, user: object, query: Callable[[Connection], _Result], *, in_snapshot: bool = False) -> _Result:
-        """Run a query; repeat it on a new connection if the old one turns out to be lost. Raises StoreError.
+        """Run a query of a reader, `user`; repeat it on a new connection if the old one was lost. Raises StoreError.
 
-        `in_snapshot`: several statements read one state of the store.
+        `in_snapshot`: all its statements read one state of the store.
         """
-        with self._using:
+        with self._use_lock:
             while True:
                 is_new = self._connection is None
                 connection = self._open()
@@ -83,7 +83,7 @@ class ReadConnection:
                     if is_new or not connection.closed:
                         raise
                 finally:
-                    with self._cancelling:
+                    with self._cancel_lock:
                         self._user = None
                     if connection.closed:
                         self._connection = None
@@ -94,18 +94,18 @@ class ReadConnection:
             threading.Thread(target=self._cancel, args=(user,), name="query-cancel", daemon=True).start()
 
     def close(self) -> None:
-        """Close it, after the query that runs is ended; later ones raise StoreClosedError."""
+        """End the running query and close the connection; later queries raise StoreClosedError."""
         self._is_closed = True
-        while not self._using.acquire(timeout=_CLOSE_DELAY):
+        while not self._use_lock.acquire(timeout=_CLOSE_DELAY):
             self.abandon()
         try:
             if self._connection is not None:
                 self._connection.close()
         finally:
-            self._using.release()
+            self._use_lock.release()
 
     def abandon(self) -> None:
-        """Wait no longer for the server, now and later. Any thread."""
+        """Stop waiting for the server, now and later. May be called by any thread."""
         self._is_closed = True
         if (connection := self._connection) is not None:
             connection.abandon()
@@ -125,7 +125,7 @@ class ReadConnection:
         return self._connection
 
     def _cancel(self, user: object) -> None:
-        with self._cancelling:  # the next query does not begin meanwhile
+        with self._cancel_lock:  # the next query does not begin meanwhile
             if self._user is user and self._connection is not None:
                 with suppress(psycopg.Error):
                     self._connection.cancel_safe(timeout=2)
@@ -145,31 +145,32 @@ class PostgresReader(StoreReader):
         if view.order not in INDEXED:
             first = array("q")
             if view.plants == Selection() and view.order in _SORTED_BY_INDEX:
-                first = self.ask(lambda runner: _first_sorted(runner, view))
-                yield from _chunks(first)
-            every, _, _ = self._page(view, PLANT.c.id, None)
-            yield from _chunks(_without(every, first), CHUNK if first else FIRST_CHUNK)
+                first = self.ask(lambda runner: _read_first_sorted(runner, view))
+                yield from _split_into_chunks(first)
+            all_ids, _, _ = self._read_page(view, PLANT.c.id, None)
+            yield from _split_into_chunks(_skip_known(all_ids, first), CHUNK if first else FIRST_CHUNK)
             return
         key = INDEXED[view.order]
-        first, smallest, largest = self._page(view, key, FIRST_CHUNK)
-        yield from _chunks(first)
+        first, smallest, largest = self._read_page(view, key, FIRST_CHUNK)
+        yield from _split_into_chunks(first)
         if len(first) == FIRST_CHUNK:
-            rest, _, _ = self._page(view, key, None, key < smallest if view.descending else key > largest)
-            yield from _chunks(_without(rest, first))
+            later_ids, _, _ = self._read_page(view, key, None, key < smallest if view.descending else key > largest)
+            yield from _split_into_chunks(_skip_known(later_ids, first))
 
-    def _page(
-        self, view: View, key: sa.ColumnElement[int], limit: int | None, *more: sa.ColumnElement[bool]
+    def _read_page(
+        self, view: View, key: sa.ColumnElement[int], limit: int | None, *conditions: sa.ColumnElement[bool]
     ) -> tuple[array[int], int, int]:
-        """Return ids in the order of a view, and the smallest and largest key.
+        """Return the first ids of a view, all without `limit`, in its order, and their smallest and largest `key`.
 
         The server sends the ids as one value: a row for each takes far longer.
         """
         order = ordering(view, self.database, by_index=limit is not None)
-        page = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
+        plants = self._ids(view.plants, *conditions).add_columns(key.label("key"))
+        page = plants.order_by(*order).limit(limit).subquery()
         ids = sa.func.string_agg(sa.func.int8send(page.c.id), sa.literal_column("''::bytea"))
-        sql, values = self.database.compiled(sa.select(ids, sa.func.min(page.c.key), sa.func.max(page.c.key)))
+        sql, values = self.database.compile_statement(sa.select(ids, sa.func.min(page.c.key), sa.func.max(page.c.key)))
         ((data, smallest, largest),) = self.ask(lambda runner: runner.driver.cursor(binary=True).execute(sql, values))
-        return _unpacked(data), smallest or 0, largest or 0
+        return _unpack_ids(data), smallest or 0, largest or 0
 
     @override
     def count(self) -> int:
@@ -177,13 +178,13 @@ class PostgresReader(StoreReader):
 
     @override
     def active_desks(self) -> list[Desk]:
-        return self.ask(lambda runner: desks(runner.driver, self._shared.address.desk, ACTIVE_MS))
+        return self.ask(lambda runner: read_desks(runner.driver, self._shared.address.desk, ACTIVE_MS))
 
     @override
     def history_summary(self) -> HistorySummary:
         def read(runner: Runner) -> HistorySummary:
             rows = execute(runner.driver, _DESKS, {"desk": DESK}).fetchall()
-            return history_summary(runner)._replace(desks=tuple(desk for (desk,) in rows))
+            return read_history_summary(runner)._replace(desks=tuple(desk for (desk,) in rows))
 
         return self.ask(read, snapshot=True)
 
@@ -200,13 +201,13 @@ class PostgresReader(StoreReader):
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         self._is_interrupted = False
         try:
-            return self._shared.ask(self, partial(self._uninterrupted, query), in_snapshot=snapshot)
+            return self._shared.ask(self, partial(self._run_unless_interrupted, query), in_snapshot=snapshot)
         except Exception:
             if self._is_interrupted:
                 raise InterruptedError from None
             raise
 
-    def _uninterrupted(self, query: Callable[[Runner], _Result], connection: Connection) -> _Result:
+    def _run_unless_interrupted(self, query: Callable[[Runner], _Result], connection: Connection) -> _Result:
         if self._is_interrupted:  # while it waited for its turn
             raise InterruptedError
         return query(runner_of(connection))
@@ -219,7 +220,7 @@ class StandalonePostgresReader(PostgresReader):
         """Connect. Raises StoreError."""
         super().__init__(ReadConnection(address))
         try:
-            check_readable(self._shared.ask(self, version_of), address.name, address.server)
+            check_readable(self._shared.ask(self, read_version), address.name, address.server)
         except BaseException:
             self.close()
             raise
@@ -229,7 +230,7 @@ class StandalonePostgresReader(PostgresReader):
         self._shared.close()
 
 
-def _first_sorted(runner: Runner, view: View) -> array[int]:
+def _read_first_sorted(runner: Runner, view: View) -> array[int]:
     """Return the first ids of all plants in an order that has an index; none if the index cannot give them exactly."""
     indexed, keys, is_exact = _SORTED_BY_INDEX[view.order]
     direction = " DESC" if view.descending else ""
@@ -238,28 +239,28 @@ def _first_sorted(runner: Runner, view: View) -> array[int]:
               SELECT id, {is_exact} AS is_exact FROM plant WHERE {indexed} ORDER BY {order} LIMIT {FIRST_CHUNK}
               ) AS found HAVING bool_and(is_exact) AND count(*) = {FIRST_CHUNK}"""
     (data,) = runner.driver.cursor(binary=True).execute(sql.encode()).fetchone() or (None,)
-    return _unpacked(data)
+    return _unpack_ids(data)
 
 
-def _unpacked(data: bytes | None) -> array[int]:
+def _unpack_ids(data: bytes | None) -> array[int]:
     ids = array("q", data or b"")
     if sys.byteorder == "little":
         ids.byteswap()
     return ids
 
 
-def _without(ids: array[int], first: array[int]) -> array[int]:
-    """Return the ids after the first ones, which were read before: plants may have been changed, or added again."""
+def _skip_known(ids: array[int], first: array[int]) -> array[int]:
+    """Return `ids` without the `first` ones, which were read before; plants may have changed their places since."""
     if ids[: len(first)] == first:
         return ids[len(first) :]
     known = frozenset(first)
-    return array("q", (each for each in ids if each not in known))
+    return array("q", (plant_id for plant_id in ids if plant_id not in known))
 
 
-def _chunks(ids: array[int], first: int = CHUNK) -> Iterator[array[int]]:
+def _split_into_chunks(ids: array[int], first_size: int = CHUNK) -> Iterator[array[int]]:
     """Divide ids into chunks; the first one may be small."""
     start = 0
-    size = first
+    size = first_size
     while start < len(ids):
         yield ids[start : start + size]
         start = start + size

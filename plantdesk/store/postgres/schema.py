@@ -1,6 +1,6 @@
-"""The tables of a shared store, step by step: all steps that are missing in one transaction, under an advisory lock.
+"""The migrations of a shared store: all missing steps run in one transaction, under an advisory lock.
 
-New tables are made of `store/models`, which say what each is for; a test compares both.
+New tables are made from `store/models`, which describe them; a test compares the results.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.texts import Text
-from plantdesk.store.models import creation
+from plantdesk.store.models import creation_statements
 
 #: The number of the advisory lock of migrations: "PLNT" in ASCII.
-_LOCK = 0x504C4E54
+_LOCK_NUMBER = 0x504C4E54
 
-#: The beginnings of what names and tags are sorted by, which indexes have: a whole text may be larger than an entry.
+#: The indexes have only the beginnings of the sorted names and tags: an index entry has a maximum size.
 LONGEST_TAG = 100
 NAME_START = "left(plant.searched_name, 200)"
 TAG_START = f"left(plant.searched_tag, {LONGEST_TAG})"
 
 #: The expression of the generated column `searched` in tables before version 4.
-_PLAIN = """replace(lower({} COLLATE "C"), E'\\x1f', ' ')"""
-_SEARCHED = f"""translate(coalesce(folded, {_PLAIN.format("name")} || E'\\x1f' || {_PLAIN.format("coalesce(tag, '')")}),
+_LOWER = """replace(lower({} COLLATE "C"), E'\\x1f', ' ')"""
+_SEARCHED = f"""translate(coalesce(folded, {_LOWER.format("name")} || E'\\x1f' || {_LOWER.format("coalesce(tag, '')")}),
                           '×"`‘’“”', 'x{"''" * 6}')"""
 #: Plants, or rows of another table, that a step reads and writes together.
-_PAGE = 10_000
+_PAGE_SIZE = 10_000
 #: The version of the oldest PlantDesk that can read these tables.
 _READS_FROM = 4
 #: Lets a session that only reads see tables of older versions as those of version 4: a temporary view is found before
@@ -63,10 +63,10 @@ SHOW_AS_CURRENT = """
                 FROM plantdesk.before_image;
         END IF;
     END $$;"""
-#: Indexes for the first rows of a sorted table, and to find parts of words without reading all plants. The latter
-#: needs an extension that only an administrator can install; the store works without it.
+#: Indexes for the first rows in an order, and for parts of words (trigrams). The latter needs an extension that only an
+#: administrator can install; the store works without it.
 INDEXES = ("plant_searched", "plant_by_name", "plant_by_tag")
-_SORTED = (
+_SORT_INDEXES = (
     f"CREATE INDEX IF NOT EXISTS plant_by_name ON plant (({NAME_START}), id)",
     f"CREATE INDEX IF NOT EXISTS plant_by_tag ON plant (({TAG_START}), ({NAME_START})) WHERE tag IS NOT NULL",
 )
@@ -81,14 +81,16 @@ LAST_ID = "coalesce((to_jsonb(state) ->> 'last_id')::bigint, 0)"
 VERSION_COLUMNS = "version, coalesce((to_jsonb(state) ->> 'reads_from')::integer, version)"
 
 
-def _search_by_columns(connection: Connection[Any]) -> None:
-    """Fill the columns of the texts as they are searched, which only Python can make."""
+def _fill_searched_columns(connection: Connection[Any]) -> None:
+    """Fill the columns of the texts as they are searched: only Python can fold them."""
     connection.execute("""CREATE TEMP TABLE given (a bigint, b bigint, searched_name text COLLATE "C",
                                                  searched_tag text COLLATE "C", searched_note text COLLATE "C")""")
     for table, keys in (("plant", "id, id"), ("before_image", "change, plant_id")):
         last = (-(2**63), -(2**63))
-        rows = f"SELECT {keys}, name, tag, note FROM {table} WHERE ({keys}) > (%s, %s) ORDER BY {keys} LIMIT {_PAGE}"
-        while page := connection.execute(rows.encode(), last).fetchall():
+        sql = (
+            f"SELECT {keys}, name, tag, note FROM {table} WHERE ({keys}) > (%s, %s) ORDER BY {keys} LIMIT {_PAGE_SIZE}"
+        )
+        while page := connection.execute(sql.encode(), last).fetchall():
             last = page[-1][:2]
             connection.execute("TRUNCATE given")
             with connection.cursor() as cursor, cursor.copy("COPY given FROM STDIN") as copy:
@@ -98,7 +100,7 @@ def _search_by_columns(connection: Connection[Any]) -> None:
             connection.execute(
                 f"""UPDATE {table} AS t SET searched_name = given.searched_name, searched_tag = given.searched_tag,
                         searched_note = given.searched_note
-                    FROM given WHERE ({", ".join(f"t.{each}" for each in keys.split(", "))}) = (a, b)""".encode()
+                    FROM given WHERE ({", ".join(f"t.{key}" for key in keys.split(", "))}) = (a, b)""".encode()
             )
     connection.execute("DROP TABLE given")
 
@@ -207,7 +209,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[Connection[Any]], None], ...], ...] = (
                 ADD COLUMN searched_note text COLLATE "C" """
             for table in ("plant", "before_image")
         ),
-        _search_by_columns,
+        _fill_searched_columns,
         # CASCADE: the views `SHOW_AS_CURRENT` of open sessions
         "ALTER TABLE plant DROP COLUMN searched CASCADE",
         "ALTER TABLE plant DROP COLUMN folded CASCADE, ALTER COLUMN searched_name SET NOT NULL",
@@ -244,7 +246,7 @@ class TablesVersion(NamedTuple):
     reads_from: int
 
 
-def version_of(connection: Connection[Any]) -> TablesVersion | None:
+def read_version(connection: Connection[Any]) -> TablesVersion | None:
     """Return the version of the store's tables; None if there are none. Raises psycopg.Error."""
     ((oid,),) = connection.execute("SELECT to_regclass('plantdesk.state')")
     if oid is None:
@@ -254,7 +256,7 @@ def version_of(connection: Connection[Any]) -> TablesVersion | None:
 
 
 def write_refusal(tables: TablesVersion) -> StoreError | None:
-    """Return why this PlantDesk must not write to the tables of a version; None if it may."""
+    """Return the error for which this PlantDesk must not write to tables of a version; None if it may."""
     if tables.reads_from > SCHEMA_VERSION:
         return StoreTooNewError(
             Text("The shared store was updated by a newer PlantDesk. Update PlantDesk on this computer.")
@@ -276,8 +278,8 @@ def check_readable(tables: TablesVersion | None, database: str, server: str) -> 
 def migrate(connection: Connection[Any]) -> None:
     """Create the tables, or bring them up to date. Raises psycopg.Error; then nothing has changed."""
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        tables = version_of(connection)
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_NUMBER,))
+        tables = read_version(connection)
         if tables is None:
             _create_tables(connection)
         else:
@@ -291,7 +293,7 @@ def migrate(connection: Connection[Any]) -> None:
 
 def _create_tables(connection: Connection[Any]) -> None:
     connection.execute("CREATE SCHEMA plantdesk")
-    for statement in creation(postgresql.dialect()):  # type: ignore[no-untyped-call]
+    for statement in creation_statements(postgresql.dialect()):  # type: ignore[no-untyped-call]
         connection.execute(statement.encode())
     connection.execute(
         """INSERT INTO state (id, identity, version, position, last_seq, last_change, tokens, plants, reads_from)
@@ -311,7 +313,7 @@ def apply_steps(connection: Connection[Any], first: int, last: int) -> None:
 
 
 def _become_owner(connection: Connection[Any]) -> None:
-    """Let the tables that a migration makes belong to the owner of the others. Raises UpdateRightsError."""
+    """Become the role that owns the tables, so that it owns new ones, too. Raises UpdateRightsError."""
     sql = """SELECT quote_ident(rolname), rolname, pg_has_role(oid, 'MEMBER') FROM pg_roles
              WHERE oid = (SELECT relowner FROM pg_class WHERE oid = 'plantdesk.state'::regclass)"""
     ((name, plain_name, is_member),) = connection.execute(sql)
@@ -330,7 +332,7 @@ def add_indexes(connection: Connection[Any]) -> None:
             if connection.closed:
                 raise
 
-    for statement in (*_SORTED, _EXTENSION):
+    for statement in (*_SORT_INDEXES, _EXTENSION):
         create(statement)
     for (schema,) in connection.execute(_TRIGRAMS).fetchall():
         create(_TRIGRAM_INDEX.format(schema=schema))

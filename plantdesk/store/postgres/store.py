@@ -1,6 +1,6 @@
-"""The shared store as API, window and command line use it, the writer thread of its desk, and imports.
+"""The shared store as API, window and command line use it; the writer thread of its desk; imports.
 
-While the server does not answer, writes fail at once with the reason, and the thread tries again.
+While the server does not answer, writes fail at once, and the thread tries again to connect.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _Result = TypeVar("_Result")
 
 #: Seconds between two attempts to write to a store that cannot be written to.
 _RETRY_DELAY = 1.0
-#: Seconds between two checks for what is outdated, and after the opening.
+#: Seconds between two prunings, and between opening and the first one.
 _PRUNE_INTERVAL = 600.0
-#: Seconds between two checks whether something is due while nothing is queued.
+#: Seconds for which the thread waits for a job before it checks whether something else is due.
 _IDLE_INTERVAL = 5.0
-#: Seconds between two checks, while the store is being closed, that the server answers.
+#: Seconds between two checks that the server answers, while the store is being closed.
 _CLOSE_INTERVAL = 3.0
 
 
@@ -57,9 +57,9 @@ class PostgresWriter(WriterThread):
         report_health: Callable[[StoreError | None], None],
         may_wait: Callable[[], bool],
     ) -> None:
-        """Try whether writes are possible. All functions are called on the thread.
+        """Check whether the store can be written to. The functions are called on the thread.
 
-        `may_wait`: whether a write with an unknown outcome waits until the server can be asked, instead of failing.
+        `may_wait` returns whether a write with an unknown outcome waits until the server can be asked; else it fails.
         """
         super().__init__(report_health)
         self._transactions = transactions
@@ -70,10 +70,10 @@ class PostgresWriter(WriterThread):
         self._is_poll_queued = False
         self._retry_at = 0.0
         self._prune_at = time.monotonic() + _PRUNE_INTERVAL
-        self._quietly(transactions.check_writable)
+        self._run_quietly(transactions.check_writable)
 
     def poll(self) -> None:
-        """Let listeners know soon of what was committed by others."""
+        """Queue a poll for the commits of other desks; listeners get them soon. May be called by any thread."""
         if not self._is_poll_queued:
             self._is_poll_queued = True
             self._queue.put(PollJob())
@@ -90,7 +90,7 @@ class PostgresWriter(WriterThread):
                     self._write(job)
                 else:
                     self._is_poll_queued = False
-                    self._quietly(self._poll)
+                    self._run_quietly(self._poll)
         finally:
             for job, _, _ in self._unsettled:
                 job.fail(OutcomeUnknownError())
@@ -104,24 +104,24 @@ class PostgresWriter(WriterThread):
             if self.write_error is not None:
                 return PollJob()
             if time.monotonic() >= self._prune_at:
-                is_more = self._quietly(self._transactions.prune)
-                self._prune_at = 0 if is_more else time.monotonic() + _PRUNE_INTERVAL
+                has_more = self._run_quietly(self._transactions.prune)
+                self._prune_at = 0 if has_more else time.monotonic() + _PRUNE_INTERVAL
 
-    def _report_added(self, outcome: AddResult) -> None:
-        if outcome.position is not None:
-            changes = self._transactions.note_added(outcome)
+    def _report_added(self, result: AddResult) -> None:
+        if result.position is not None:
+            changes = self._transactions.note_added(result)
             if changes is None:
                 self.poll()
             else:
-                self._quietly(lambda: self._publish(changes))
+                self._run_quietly(lambda: self._publish(changes))
 
     @override
     def _add_in_transaction(self, entries: Entries) -> AddResult:
-        return self._watched(lambda: self._transactions.add(entries))
+        return self._run_watched(lambda: self._transactions.add(entries))
 
     def _write(self, job: WriteJob) -> None:
         try:
-            result = self._watched(lambda: self._settle_and_write(job))
+            result = self._run_watched(lambda: self._settle_and_write(job))
         except OutcomeUnknownError as error:
             if error.pending is None or not self._may_wait():
                 job.fail(error)
@@ -132,7 +132,7 @@ class PostgresWriter(WriterThread):
             job.fail(error)
             return
         job.future.set_result(result)
-        self._quietly(self._poll)
+        self._run_quietly(self._poll)
 
     def _poll(self) -> None:
         self._settle()
@@ -145,7 +145,7 @@ class PostgresWriter(WriterThread):
         return self._transactions.write(job.action, changes_tokens=job.changes_tokens)
 
     def _settle(self) -> None:
-        """Answer the writes with an unknown outcome; none is repeated here. Raises OutcomeUnknownError."""
+        """Resolve the writes with an unknown outcome, without repeating them. Raises OutcomeUnknownError."""
         while self._unsettled:
             job, key, result = self._unsettled[0]
             position = self._transactions.settle(key)
@@ -155,8 +155,8 @@ class PostgresWriter(WriterThread):
             else:
                 job.future.set_result(result)
 
-    def _watched(self, step: Callable[[], _Result]) -> _Result:
-        """Return the result of a step, and record the health; fail at once while the server does not answer."""
+    def _run_watched(self, step: Callable[[], _Result]) -> _Result:
+        """Run a step and record the health of the store; fail at once while the server does not answer."""
         if isinstance(self.write_error, ServerUnreachableError) and time.monotonic() < self._retry_at:
             raise ServerUnreachableError from self.write_error  # this was not sent: its own outcome is known
         try:
@@ -172,10 +172,10 @@ class PostgresWriter(WriterThread):
         self._health.record(None)
         return result
 
-    def _quietly(self, step: Callable[[], _Result]) -> _Result | None:
-        """Take a step for which nobody waits; nothing that it raises may end the thread."""
+    def _run_quietly(self, step: Callable[[], _Result]) -> _Result | None:
+        """Run a step for which nobody waits: log or record what it raises, so that the thread goes on."""
         try:
-            return self._watched(step)
+            return self._run_watched(step)
         except StoreError:
             pass  # the health has it
         except Exception:  # noqa: BLE001  a defect
@@ -195,10 +195,10 @@ class PostgresStore(BaseStore):
         self._address = address
         if create:
             create_tables(address)
-        self._reads = ReadConnection(address)
+        self._read_connection = ReadConnection(address)
         self._transactions = PostgresTransactions(address)
         self._lock = threading.Lock()
-        self._closing: threading.Thread | None = None
+        self._closer: threading.Thread | None = None
         self._closed = threading.Event()
         self._listener: CommitListener | None = None  # commands need none, and wait for no lost answer
         self._writer = PostgresWriter(
@@ -229,7 +229,7 @@ class PostgresStore(BaseStore):
 
     @override
     def reader(self) -> PostgresReader:
-        return PostgresReader(self._reads)
+        return PostgresReader(self._read_connection)
 
     @override
     def _back_up_if_due(self) -> None:
@@ -238,9 +238,9 @@ class PostgresStore(BaseStore):
     @override
     def begin_closing(self) -> None:
         with self._lock:
-            if self._closing is None:
-                self._closing = threading.Thread(target=self._abandon_if_silent, name="store-closing", daemon=True)
-                self._closing.start()
+            if self._closer is None:
+                self._closer = threading.Thread(target=self._abandon_if_silent, name="store-closing", daemon=True)
+                self._closer.start()
 
     @override
     def close(self) -> None:
@@ -251,13 +251,13 @@ class PostgresStore(BaseStore):
         self._writer.close()
         if self._listener is not None:
             self._listener.close()
-        self._reads.close()
+        self._read_connection.close()
         self._closed.set()
 
     def _abandon_if_silent(self) -> None:
         """End queries that take long. End writes only if the server does not answer: else it finishes them."""
         while not self._closed.wait(_CLOSE_INTERVAL):
-            self._reads.abandon()
+            self._read_connection.abandon()
             try:
                 connect(self._address, "closing").close()
             except ServerUnreachableError:

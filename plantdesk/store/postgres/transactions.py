@@ -1,10 +1,10 @@
-"""The writer's connection: transactions that are durable when they return, and what other desks have committed.
+"""The writer's connection: transactions that are durable when they return, and polls for commits of other desks.
 
 A COMMIT without an answer is never repeated, and its outcome is never guessed. Each commit writes a key of its own into
 `commits`; `settle` tries to write the same key without a commit. If that succeeds, the transaction can never commit,
 even if it is still on its way; if the key is there, the transaction has committed.
 
-One thread at a time: the writer, or that of an import, which has a connection of its own.
+For one thread at a time: the writer thread, or that of an import, which has a connection of its own.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import Entry, Outcome
 from plantdesk.domain.records import Changes, PlantRow, Source
 from plantdesk.domain.texts import Text
-from plantdesk.store.base import AddResult, outcome_of_taken
+from plantdesk.store.base import AddResult, outcome_for_taken_id
 from plantdesk.store.change_writer import LARGE_CHANGE, ChangeSize, ChangeWriter
 from plantdesk.store.database import VERSION_SQL, TablesChangedError
 from plantdesk.store.history import prune, prune_commits
 from plantdesk.store.models import STATE
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.administration import OnlyReadsError, missing_rights
+from plantdesk.store.postgres.administration import OnlyReadsError, read_missing_rights
 from plantdesk.store.postgres.connections import (
     LOCK_STATE,
     LONG_TIMEOUT,
@@ -49,12 +49,12 @@ from plantdesk.store.postgres.errors import (
     ServerUnreachableError,
     translate_errors,
 )
-from plantdesk.store.postgres.schema import VERSION_COLUMNS, TablesVersion, check_readable, version_of, write_refusal
-from plantdesk.store.rows import changes_since, row_of
+from plantdesk.store.postgres.schema import VERSION_COLUMNS, TablesVersion, check_readable, read_version, write_refusal
+from plantdesk.store.rows import read_changes_since, row_of
 
 _Result = TypeVar("_Result")
-#: The outcomes that are known of several plants, by their index.
-_Known = dict[int, Outcome]
+#: The known outcomes of a group of plants, by the index of the plant.
+_KnownOutcomes = dict[int, Outcome]
 
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT = 2.0
@@ -70,7 +70,7 @@ _FINISH = f"""
 _SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW_MS}, %(desk)s)
               ON CONFLICT (key) DO NOTHING RETURNING key"""
 _STATE = f"SELECT position, last_seq, last_change, tokens, {VERSION_COLUMNS} FROM state"
-#: Seconds in which each statement is answered, with what it waits for the lock, but for those of large changes.
+#: Seconds in which each statement must be answered, waiting for the lock included, except those of large changes.
 _QUICK_TIMEOUT = 8
 
 
@@ -139,7 +139,7 @@ class PostgresChangeWriter(ChangeWriter):
     @override
     @contextmanager
     def bulk_planning(self, plants: int) -> Iterator[None]:
-        """Keep the server, which knows nothing of the rows of this transaction yet, from comparing each with each."""
+        """Forbid nested loops, which the server may plan: it has no statistics of the rows of this transaction yet."""
         if plants > LARGE_CHANGE:
             self.connection.execute("SET LOCAL enable_nestloop = off")
         yield
@@ -165,10 +165,10 @@ class PostgresTransactions:
         #: What the user of the server may not do. Any thread may ask.
         self.missing_rights: RightsMissingError | None = None
         #: The ids of plants with an unknown outcome, which the form may send again.
-        self._unknown = set[int]()
+        self._unknown_ids = set[int]()
         with translate_errors(address):
             (row,) = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state")
-        self.known = ServerCounters(*row)
+        self.counters = ServerCounters(*row)
 
     @property
     def backend(self) -> int:
@@ -185,8 +185,8 @@ class PostgresTransactions:
             try:
                 connection.statement_timeout = _QUICK_TIMEOUT
                 with translate_errors(self._address):
-                    tables = check_readable(version_of(connection), self._address.name, self._address.server)
-                    rights = missing_rights(connection)
+                    tables = check_readable(read_version(connection), self._address.name, self._address.server)
+                    rights = read_missing_rights(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -205,7 +205,7 @@ class PostgresTransactions:
         return connection
 
     def abandon(self) -> None:
-        """Wait no longer for the server, now and later: what was not answered fails. Any thread."""
+        """Stop waiting for the server, now and later: what was not answered fails. May be called by any thread."""
         self._is_abandoned = True
         if (connection := self._connection) is not None:
             connection.abandon()
@@ -217,46 +217,46 @@ class PostgresTransactions:
 
     def add(self, entries: Sequence[Entry]) -> AddResult:
         """Add plants, each with its own outcome. Raises StoreError if none was added, psycopg.Error for a defect."""
-        outcomes: _Known = {
+        outcomes: _KnownOutcomes = {
             index: NulRefusedError()
             for index, (plant, _) in enumerate(entries)
             if not DATABASE.is_storable(plant.name, plant.tag)
         }
         added = list[PlantRow]()
-        last = None
+        last_position = None
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         was_lost = False
         while pending := [index for index in range(len(entries)) if index not in outcomes]:
-            first_of_id: dict[int, int] = {}  # the second plant with an id is added after the first one has its outcome
+            index_by_id: dict[int, int] = {}  # the second plant with an id is added after the first one has its outcome
             for index in pending:
-                first_of_id.setdefault(entries[index][0].id, index)
-            indexes = [*first_of_id.values()]
+                index_by_id.setdefault(entries[index][0].id, index)
+            indexes = [*index_by_id.values()]
             try:
                 if was_lost and time.monotonic() > deadline:
                     raise ServerUnreachableError
-                known, rows, position = self._try_add([entries[index] for index in indexes])
+                answers, rows, position = self._try_add([entries[index] for index in indexes])
             except StoreError as error:
                 if not added:
                     raise
                 outcomes |= dict.fromkeys(pending, error)
                 break
-            outcomes |= {indexes[nth]: self._accept_late_answer(outcome) for nth, outcome in known.items()}
+            outcomes |= {indexes[i]: self._accept_late_answer(outcome) for i, outcome in answers.items()}
             added += rows
-            last = position or last
-            was_lost = len(known) < len(indexes)
-        return AddResult([outcomes[index] for index in range(len(entries))], tuple(added), last)
+            last_position = position or last_position
+            was_lost = len(answers) < len(indexes)
+        return AddResult([outcomes[index] for index in range(len(entries))], tuple(added), last_position)
 
-    def _try_add(self, entries: Sequence[Entry]) -> tuple[_Known, tuple[PlantRow, ...], int | None]:
-        """Add plants of different ids; return what is known of them, the new ones, and the position of their commit.
+    def _try_add(self, entries: Sequence[Entry]) -> tuple[_KnownOutcomes, tuple[PlantRow, ...], int | None]:
+        """Add plants of different ids; return the known outcomes, the new plants, and the position of the commit.
 
-        Those that a lost connection has not added have no outcome yet.
+        If the connection was lost, plants that were not added have no outcome yet.
         """
         key = uuid4()
         connection = self._open_to_write()
         try:
             with translate_errors(self._address):
-                found = _insert_entries(connection, entries, key, self._address.desk)
-                return dict(enumerate(found.outcomes)), found.added, found.position
+                result = _insert_entries(connection, entries, key, self._address.desk)
+                return dict(enumerate(result.outcomes)), result.added, result.position
         except Exception:
             if _roll_back(connection):
                 raise
@@ -264,31 +264,31 @@ class PostgresTransactions:
         try:
             if (position := self.settle(key)) is None:
                 return {}, (), None
-            rows = self._retry_until_answered(lambda connection: _added_by(connection, position, entries))
+            rows = self._retry_until_answered(lambda connection: _read_added(connection, position, entries))
         except OutcomeUnknownError:
-            self._unknown |= {plant.id for plant, _ in entries}
+            self._unknown_ids |= {plant.id for plant, _ in entries}
             raise
         return {**rows}, tuple(rows.values()), position
 
     def _accept_late_answer(self, outcome: Outcome) -> Outcome:
-        """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
+        """Return the plant instead of its refusal if the form sends it again because the outcome was unknown."""
         row = outcome.owner if isinstance(outcome, SamePlantError) else outcome
-        if isinstance(row, PlantRow) and row.id in self._unknown:
-            self._unknown.remove(row.id)
+        if isinstance(row, PlantRow) and row.id in self._unknown_ids:
+            self._unknown_ids.remove(row.id)
             return row
         return outcome
 
     def write(self, action: Callable[[PostgresChangeWriter], _Result], *, changes_tokens: bool = False) -> _Result:
-        """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what it raises.
+        """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what `action` raises.
 
-        It runs once more if the connection was lost soon and nothing was committed.
+        `action` runs once more if the connection was lost within seconds, and nothing was committed.
         """
         return self._retry_once(lambda: self._write_once(action, changes_tokens=changes_tokens))
 
     def _retry_once(self, step: Callable[[], _Result]) -> _Result:
-        """Take a step that has no effect if it fails; repeat it on a new connection if the old one was lost.
+        """Run a step that has no effect if it fails; repeat it once if the connection was lost.
 
-        It is not repeated if it took as long as a statement may: nobody waits twice as long.
+        It is not repeated if it took as long as a statement may take: nobody waits twice as long.
         """
         deadline = time.monotonic() + _QUICK_TIMEOUT
         try:
@@ -301,7 +301,7 @@ class PostgresTransactions:
             return step()
 
     def _write_once(self, action: Callable[[PostgresChangeWriter], _Result], *, changes_tokens: bool) -> _Result:
-        """Do `action` in a transaction with the lock on `state`, and commit; an OutcomeUnknownError is `pending`."""
+        """Run `action` in a transaction with the lock on `state`, and commit; set `pending` of OutcomeUnknownError."""
         key = uuid4()
         connection = self._open_to_write()
         try:
@@ -332,7 +332,7 @@ class PostgresTransactions:
         """Raise StoreError unless this user can write to the store now."""
         connection = self._open_to_write()
         with translate_errors(self._address):
-            self.missing_rights = missing_rights(connection)
+            self.missing_rights = read_missing_rights(connection)
             if isinstance(self.missing_rights, OnlyReadsError):
                 raise self.missing_rights
             with connection.transaction(force_rollback=True):
@@ -345,7 +345,7 @@ class PostgresTransactions:
             raise self.missing_rights
 
     def prune(self) -> bool:
-        """Remove some of what is outdated; return whether there may be more. Raises StoreError."""
+        """Remove some outdated images and keys; return whether there may be more. Raises StoreError."""
         connection = self._open_to_write()
         if self.missing_rights is not None:
             return False
@@ -388,7 +388,7 @@ class PostgresTransactions:
         return self._retry_until_answered(position_of)
 
     def _retry_until_answered(self, step: Callable[[Connection], _Result]) -> _Result:
-        """Take a step that may be repeated; do so on a new connection if one is lost. Raises OutcomeUnknownError."""
+        """Run a step, on new connections as long as they are lost. Raises OutcomeUnknownError after some seconds."""
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         while True:
             try:
@@ -401,32 +401,32 @@ class PostgresTransactions:
                     raise OutcomeUnknownError from error
             time.sleep(_SETTLE_DELAY)
 
-    def note_added(self, outcome: AddResult) -> Changes | None:
-        """Move on past a commit of this desk. Return its changes for listeners; None if others committed before it."""
-        if outcome.position != self.known.position + 1:
+    def note_added(self, result: AddResult) -> Changes | None:
+        """Count a commit of this desk; return its changes for listeners. Return None if others committed before it."""
+        if result.position != self.counters.position + 1:
             return None
-        self.known = self.known._replace(position=outcome.position, seq=self.known.seq + len(outcome.added))
-        return Changes(outcome.added)
+        self.counters = self.counters._replace(position=result.position, seq=self.counters.seq + len(result.added))
+        return Changes(result.added)
 
     def poll(self) -> Changes:
         """Return what was committed since the last call, in one snapshot. Raises StoreError."""
         return self._retry_once(self._read_changes)
 
     def _read_changes(self) -> Changes:
-        """Read what was committed since the counters `known`, and remember the present ones."""
-        known = self.known
+        """Return what was committed since the state of `counters`, and set them to the present state."""
+        old = self.counters
         connection = self.open()
         with translate_errors(self._address), snapshot(connection):
-            ((*counters, version, reads_from),) = execute(connection, _STATE)
-            changes = changes_since(runner_of(connection), known.seq, known.change)
-        now = ServerCounters(*counters)
-        self.known = now
+            ((*numbers, version, reads_from),) = execute(connection, _STATE)
+            changes = read_changes_since(runner_of(connection), old.seq, old.change)
+        new = ServerCounters(*numbers)
+        self.counters = new
         self.refusal = write_refusal(TablesVersion(version, reads_from))
-        return changes._replace(history_changed=now.change > known.change, tokens_changed=now.tokens > known.tokens)
+        return changes._replace(history_changed=new.change > old.change, tokens_changed=new.tokens > old.tokens)
 
 
 def _roll_back(connection: Connection) -> bool:
-    """End the transaction, and return whether the connection still exists. Does not hide the error that led here."""
+    """Roll back and return whether the connection is still open. Its own error is not raised."""
     try:
         connection.rollback()
     except psycopg.Error:
@@ -480,7 +480,7 @@ _ADD = f"""
            judged.id, owner_name, owner_tag, owner_added_at, owner_source, source.kind, source.label, owner_version,
            owner_note
     FROM judged LEFT JOIN added ON added.id = judged.id LEFT JOIN source ON source.id = owner_source ORDER BY place"""
-#: What a commit has added, wherever it is by now.
+#: The plants that a commit has added, also if they were changed or deleted since.
 _ADDED_BY = """
     WITH range AS (SELECT (SELECT coalesce(max(seq), 0) FROM commits WHERE position = %(position)s - 1) AS first,
                           (SELECT seq FROM commits WHERE position = %(position)s) AS last)
@@ -488,7 +488,7 @@ _ADDED_BY = """
     UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > first AND seq <= last"""
 
 
-class _Added(NamedTuple):
+class _AddedRow(NamedTuple):
     """A row of `_ADD`: the result for one plant. If its id `is_taken`, `owner` has the columns of that plant."""
 
     seq: int | None
@@ -501,34 +501,35 @@ class _Added(NamedTuple):
 
 
 def _insert_entries(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> AddResult:
-    """Add plants of different ids, durably. Raises psycopg.Error; the outcome of a lost connection is open."""
-    values = {"plants": _as_json(entries), "key": key, "desk": desk}
+    """Add plants of different ids, durably. Raises psycopg.Error; if the connection is lost, the outcome is unknown."""
+    values = {"plants": _to_json(entries), "key": key, "desk": desk}
     with connection.pipeline():
         connection.execute("BEGIN")
         execute(connection, LOCK_STATE)
         cursor = execute(connection, _ADD, values)
         connection.execute("NOTIFY plantdesk")
         commit = connection.execute("COMMIT")
-    rows = [_Added._make((*row[:6], row[6:])) for row in cursor]
+    rows = [_AddedRow._make((*row[:6], row[6:])) for row in cursor]
     if commit.statusmessage != "COMMIT":
         raise AssertionError(commit.statusmessage)
-    outcomes = [_outcome(entry, row) for entry, row in zip(entries, rows, strict=True)]
-    added = tuple(each for each, row in zip(outcomes, rows, strict=True) if row.seq and isinstance(each, PlantRow))
+    outcomes = [_to_outcome(entry, row) for entry, row in zip(entries, rows, strict=True)]
+    pairs = zip(outcomes, rows, strict=True)
+    added = tuple(outcome for outcome, row in pairs if row.seq and isinstance(outcome, PlantRow))
     return AddResult(outcomes, added, rows[0].position)
 
 
-def _added_by(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:
+def _read_added(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:
     """Return which of the entries the commit at a position has added, by their index. Raises psycopg.Error."""
     columns_by_id = {row[0]: row[1:] for row in execute(connection, _ADDED_BY, {"position": position})}
     return {
-        place: _new_row(plant, source, *columns_by_id[plant.id])
-        for place, (plant, source) in enumerate(entries)
+        index: _to_plant_row(plant, source, *columns_by_id[plant.id])
+        for index, (plant, source) in enumerate(entries)
         if plant.id in columns_by_id
     }
 
 
-def _as_json(entries: Sequence[Entry]) -> str:
-    """Return plants and sources as one value, which takes a fraction of the time that psycopg's arrays take."""
+def _to_json(entries: Sequence[Entry]) -> str:
+    """Return plants and sources as one JSON value: psycopg takes far longer for arrays."""
     rows = [
         {
             "id": plant.id,
@@ -545,16 +546,16 @@ def _as_json(entries: Sequence[Entry]) -> str:
     return json.dumps(rows, ensure_ascii=False)
 
 
-def _outcome(entry: Entry, row: _Added) -> Outcome:
+def _to_outcome(entry: Entry, row: _AddedRow) -> Outcome:
     plant, source = entry
     if row.seq is not None:
-        return _new_row(plant, source, row.seq, row.added_at)
+        return _to_plant_row(plant, source, row.seq, row.added_at)
     if not row.is_valid:
         return TokenRefusedError()
     if not row.is_taken:
         return TokenUsedUpError(row.max_plants) if row.max_plants is not None else TablesChangedError()
-    return outcome_of_taken(row_of(row.owner), plant, source)
+    return outcome_for_taken_id(row_of(row.owner), plant, source)
 
 
-def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantRow:
+def _to_plant_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantRow:
     return PlantRow(plant.id, plant.name, plant.tag, added_at, source, version=-seq)

@@ -1,4 +1,4 @@
-"""Connections to a file, with the pragmas that durability rests on, and SQLite's errors as StoreError.
+"""Connections to a file, with the pragmas on which durability depends; SQLite's errors as StoreError.
 
 WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. TRUNCATE with
 EXTRA, the other mode that survives a power cut, made an eighth to a sixth as many commits a second. The page cache has
@@ -51,7 +51,7 @@ _PROGRESS_STEPS = 1_000_000
 #: One text that is not UTF-8 must not make a whole page of plants unreadable.
 _decode = partial(str, encoding="utf-8", errors="replace")
 
-_BY_CODE: dict[int, type[StoreError]] = {
+_ERRORS_BY_CODE: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_BUSY: StoreBusyError,
     sqlite3.SQLITE_LOCKED: StoreBusyError,
     sqlite3.SQLITE_PROTOCOL: StoreBusyError,  # others have begun so many logs meanwhile that no snapshot was read
@@ -82,7 +82,7 @@ def connect(path: Path, *, read_only: bool = False, immutable: bool = False) -> 
     )
     connection.text_factory = _decode
     # Python's signal handlers run in it, so that Ctrl+C ends a query of any length; not in a function in C.
-    connection.set_progress_handler(_go_on, _PROGRESS_STEPS)
+    connection.set_progress_handler(_continue_query, _PROGRESS_STEPS)
     return connection
 
 
@@ -134,7 +134,7 @@ def check_whole(connection: sqlite3.Connection) -> None:
 def store_error(error: sqlite3.Error) -> StoreError:
     """Return the StoreError that stands for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", None)
-    cause = _BY_CODE.get(code) or _BY_CODE.get(code & 0xFF) if code is not None else None
+    cause = _ERRORS_BY_CODE.get(code) or _ERRORS_BY_CODE.get(code & 0xFF) if code is not None else None
     if cause is None:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         return StoreUnreachableError(
@@ -161,7 +161,7 @@ def translate_errors() -> Iterator[None]:
         raise store_error(error) from error
 
 
-def _go_on() -> int:
+def _continue_query() -> int:
     return 0
 
 
@@ -170,21 +170,21 @@ def _go_on() -> int:
 
 def add_functions(connection: sqlite3.Connection) -> None:
     """Make `searched` and `is_unicode`, of a text CAST as BLOB, and `alike_key` available on a connection."""
-    connection.create_function("searched", 1, _searched, deterministic=True)
+    connection.create_function("searched", 1, _fold_blob, deterministic=True)
     connection.create_function("alike_key", 3, folding.alike_key, deterministic=True)
-    connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
+    connection.create_function("is_unicode", 1, _is_unicode_blob, deterministic=True)
 
 
-def _searched(text: bytes | None) -> str | None:
+def _fold_blob(text: bytes | None) -> str | None:
     """Return a text as it is searched, also one of another program that is not UTF-8."""
     return None if text is None else folding.searched(text.decode(errors="replace"))
 
 
-def _is_unicode(text: bytes | None) -> bool:
+def _is_unicode_blob(text: bytes | None) -> bool:
     """Return whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
     return text is None or text.decode(errors="replace").encode() == text
 
 
 def placeholders(count: int) -> str:
-    """Return so many placeholders of values that are bound by position."""
+    """Return `count` placeholders for values that are bound by position."""
     return ", ".join("?" * count)

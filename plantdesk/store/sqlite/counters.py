@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from plantdesk.domain.errors import StoreDamagedError
 
-#: Above it a sequence number, or the number of a change, was not written by PlantDesk.
+#: A larger sequence number, or number of a change, was not written by PlantDesk.
 MAX_NUMBER = 2**62 - 2**32
 
 _LAST_SEQ = "max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant))"
@@ -23,7 +23,7 @@ _DIGEST_BITS = 20
 
 
 class FileCounters(NamedTuple):
-    """The counters that commits change: the largest `seq` ever, the last change, the number of the last commit."""
+    """The counters that commits change: the largest `seq` ever, the last change, and the number of the last commit."""
 
     seq: int
     change: int
@@ -36,7 +36,7 @@ def read_counters(connection: sqlite3.Connection) -> FileCounters:
 
 
 def count_commit(connection: sqlite3.Connection, number: int | None = None) -> FileCounters:
-    """Count a commit at the end of the caller's transaction, and return the counters; the commit may begin a `number`.
+    """Count a commit, by `number` or the next one, at the end of the caller's transaction; return the counters.
 
     `counted_seq` tells PlantDesk 1.0 that the tokens have counted all plants. Raises as `read_counters` does.
     """
@@ -66,12 +66,12 @@ class FileState(NamedTuple):
     schema: int = 0
 
     def continues(self, base: FileState) -> bool | None:
-        """Return whether the log of this state was begun for the file in the state `base`; None if that is unknown."""
+        """Return whether the log of this state was begun for a file in the state `base`; None if that is unknown."""
         if self.number == base.number:
             return None
         if self.number >> _COUNT_BITS == base.number >> _COUNT_BITS:  # another program has run a checkpoint since
             return base.number < self.number and base.schema <= self.schema
-        return self.number >> _COUNT_BITS + _RANDOM_BITS == _digest(base)
+        return self.number >> _COUNT_BITS + _RANDOM_BITS == _digest_state(base)
 
     def follows(self, known: FileState, commits: int) -> bool:
         """Return whether checkpoints may have brought a file from the state `known` to this one.
@@ -85,26 +85,26 @@ class FileState(NamedTuple):
 
 
 def begin_log(connection: sqlite3.Connection, base: FileState) -> FileCounters:
-    """Count the first commit of a log by a number that says for which state of the file, `base`, the log was begun.
+    """Count the first commit of a log, by a number with a digest of `base`: the state of the file without the log.
 
-    At the end of the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises
-    as `read_counters` does.
+    To be called at the end of the transaction; it also writes the page with SQLite's schema version. Raises as
+    `read_counters` does.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version}")
-    return count_commit(connection, _first_number(base))
+    return count_commit(connection, _make_first_number(base))
 
 
 def renumber(copy: sqlite3.Connection) -> None:
     """Give a copy of a store, of any version, a number that no log continues. Raises sqlite3.Error."""
-    copy.execute("UPDATE store SET other_commits = ?", (_first_number(FileState(number=secrets.randbits(62))),))
+    copy.execute("UPDATE store SET other_commits = ?", (_make_first_number(FileState(number=secrets.randbits(62))),))
 
 
-def _first_number(base: FileState) -> int:
-    return (_digest(base) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)) << _COUNT_BITS
+def _make_first_number(base: FileState) -> int:
+    return (_digest_state(base) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)) << _COUNT_BITS
 
 
-def _digest(base: FileState) -> int:
+def _digest_state(base: FileState) -> int:
     text = f"{base.store} {base.number} {base.schema}".encode("utf-8", "replace")
     digest = hashlib.blake2b(text, digest_size=8).digest()
     return int.from_bytes(digest) >> 64 - _DIGEST_BITS

@@ -21,10 +21,10 @@ from plantdesk.store.models import PLANT, SOURCE, STORE
 from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.counters import read_counters
 
-#: The days of SQLite are a real number, of which a millisecond is no exact part.
+#: Rounded, since SQLite has days as a real number, in which milliseconds are not exact.
 _NOW = sa.cast(sa.func.round((sa.func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)
-#: Rows that a statement inserts: Python takes as long to step through one as to bind several rows.
-_AT_ONCE = 100
+#: The most rows that a statement inserts: Python takes as long to step through one as to bind several rows.
+_ROWS_PER_INSERT = 100
 
 
 class SqliteDatabase(Database):
@@ -52,7 +52,7 @@ class SqliteDatabase(Database):
     def alike_key(self, *, by_tag: bool) -> sa.ColumnElement[str]:
         """Call Python only for texts with spare blanks, which are few."""
         columns = ["searched_name", "searched_tag"] if by_tag else ["searched_name"]
-        spare = " OR ".join(f"instr({each}, '  ') OR {each} GLOB ' *' OR {each} GLOB '* '" for each in columns)
+        spare = " OR ".join(f"instr({column}, '  ') OR {column} GLOB ' *' OR {column} GLOB '* '" for column in columns)
         plain = f"searched_name || '{SEPARATOR}' || coalesce(searched_tag, '')" if by_tag else "searched_name"
         return sa.literal_column(f"CASE WHEN {spare} THEN alike_key(name, tag, {int(by_tag)}) ELSE {plain} END")
 
@@ -70,7 +70,7 @@ class SqliteDatabase(Database):
         return key.correlate(PLANT).scalar_subquery()
 
     @override
-    def state(self, runner: Runner) -> StoreState:
+    def read_state(self, runner: Runner) -> StoreState:
         (identity,) = runner.driver.execute("SELECT identity FROM store").fetchone() or ("",)
         return StoreState(identity, *read_counters(runner.driver)[:2])
 
@@ -84,8 +84,8 @@ class SqliteDatabase(Database):
         rows = iter(rows)
         name = self.qualified_name(table)
         columns = len(table.c)
-        while values := [*chain.from_iterable(islice(rows, _AT_ONCE))]:
-            runner.driver.execute(insert_of(name, columns, len(values) // columns), values)
+        while values := [*chain.from_iterable(islice(rows, _ROWS_PER_INSERT))]:
+            runner.driver.execute(insert_sql(name, columns, len(values) // columns), values)
 
 
 #: The only one: it keeps the statements that it has compiled.
@@ -98,6 +98,6 @@ def runner_of(connection: sqlite3.Connection) -> Runner:
 
 
 @cache
-def insert_of(table: str, columns: int, rows: int) -> str:
-    """Return the statement for so many rows. Core binds values by name, which takes twice as long."""
+def insert_sql(table: str, columns: int, rows: int) -> str:
+    """Return the INSERT of `rows` rows of `columns` values. SQLAlchemy binds by name, which takes twice as long."""
     return f"INSERT INTO {table} VALUES {', '.join([f'({placeholders(columns)})'] * rows)}"

@@ -1,7 +1,7 @@
-"""The schema of a file, step by step, from the first version to the present one.
+"""The migrations of a file, step by step, from the first version of the schema to the present one.
 
-A new store is made of `plantdesk.store.models`; the steps bring older ones to the same schema. A step, once released,
-is never edited.
+A new store is created from `plantdesk.store.models`; the steps bring older ones to the same schema. A released step is
+never edited.
 
 Why not Alembic (1.20 was tried): a file keeps its version in `PRAGMA user_version`, by which every PlantDesk that was
 released refuses a newer one, so `alembic_version` would be a second version to keep in step, in a table that the check
@@ -200,7 +200,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     (
         # Each row has its texts as they are searched and sorted, so that no statement has to fold.
-        *(f"ALTER TABLE {each} RENAME TO old_{each}" for each in _TABLES),
+        *(f"ALTER TABLE {table} RENAME TO old_{table}" for table in _TABLES),
         "DROP INDEX token_name",
         """CREATE TABLE store (
             id INTEGER NOT NULL,
@@ -304,7 +304,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT""",
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
         "INSERT INTO token SELECT * FROM old_token",
-        *(f"DROP TABLE old_{each}" for each in _TABLES),
+        *(f"DROP TABLE old_{table}" for table in _TABLES),
     ),
 )
 
@@ -349,32 +349,32 @@ def check_schema(connection: sqlite3.Connection, version: int) -> None:
     Raises sqlite3.Error.
     """
     expected = expected_schema(version)
-    schema = {row for row in _schema(connection) if not _is_harmless(row, expected)}
+    schema = {row for row in _read_schema(connection) if not _is_harmless(row, expected)}
     if schema != expected or version < 0:  # which would count from the newest version
         raise ForeignSchemaError
 
 
 @lru_cache(maxsize=4)
 def expected_schema(version: int) -> frozenset[tuple[str, str, str, str | None]]:
-    """Return what `sqlite_schema` holds in a store of `version`, which its steps make in 4 ms."""
+    """Return the content of `sqlite_schema` in a store of `version`; its steps run in 4 ms."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         apply_steps(connection, 0, version)
-        return frozenset(_schema(connection))
+        return frozenset(_read_schema(connection))
 
 
-def _schema(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str | None]]:
-    """Yield kind, name, table and statement of all that is in a schema, the statement with single blanks."""
+def _read_schema(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str | None]]:
+    """Yield kind, name, table and SQL of each entry of `sqlite_schema`, the SQL with single blanks."""
     for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"):
         yield kind, name, table, sql and " ".join(sql.split())
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new store, as the models define them. Raises sqlite3.Error."""
+    """Create the tables of a new store, as the models define them. Raises sqlite3.Error."""
     from sqlalchemy.dialects import sqlite  # not imported when a file is only checked
 
-    from plantdesk.store.models import creation
+    from plantdesk.store.models import creation_statements
 
-    for statement in (*creation(sqlite.dialect()), _FIRST_STATE):
+    for statement in (*creation_statements(sqlite.dialect()), _FIRST_STATE):
         connection.execute(statement)
 
 

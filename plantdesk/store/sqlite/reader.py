@@ -1,7 +1,7 @@
-"""Reading a store in a file: ids in chunks, and what every kind of store reads.
+"""Reads a store in a file: ids in chunks, and all that `store/reader` reads.
 
-Search and sort are SQL over the whole table, which takes up to a second for a million plants, and which a newer query
-interrupts. The first rows come from a query of their own, which need not sort the others.
+Search and sort are SQL over the whole table. They take up to a second for a million plants; a newer query interrupts
+them. The first rows come from a query of their own, which need not sort the others.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from plantdesk.store.sqlite.files.store_file import StoreFile
 
 _Result = TypeVar("_Result")
 
-#: Characters of an id and a comma, to divide a long text.
-_CHARACTERS = 8
+#: About as many characters an id and a comma have, to divide a text of ids into chunks.
+_CHARACTERS_PER_ID = 8
 #: Plants among which the first chunk of a search is looked for, newest first: 40 ms.
-_NEWEST = 20_000
+_NEWEST_PLANTS = 20_000
 
 
 class SqliteReader(StoreReader):
@@ -46,33 +46,33 @@ class SqliteReader(StoreReader):
     def __init__(self, file: StoreFile, on_damage: Callable[[StoreDamagedError], object] | None = None) -> None:
         self._file = file
         self._on_damage = on_damage
-        self._swapping = threading.Lock()
+        self._swap_lock = threading.Lock()
         with translate_errors():
             self._open()
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
-        with self._asking(snapshot=True) as runner:
+        with self._query_runner(snapshot=True) as runner:
             # If not all plants match, the index of `seq` would read each row of the file separately.
             by_index = view.plants.is_everything or view.order is Order.ID
             in_order = self._ids(view.plants).order_by(*ordering(view, self.database, by_index=by_index))
             if not by_index and view.order is Order.ADDED and view.descending:
-                first = self._newest_ids(runner, view.plants)
-                is_all = False
+                first = self._read_newest_ids(runner, view.plants)
+                has_all = False
             else:  # with LIMIT SQLite sorts no more rows than it returns
                 first = [*runner.run(in_order.limit(FIRST_CHUNK)).scalars()]
-                is_all = len(first) < FIRST_CHUNK
+                has_all = len(first) < FIRST_CHUNK
             if first:
                 yield array("q", first)
-            statement = self.database.compiled(in_order)
-            for chunk in () if is_all else all_ids(self._connection, *statement, CHUNK):
-                if rest := chunk[len(first) :]:
-                    yield rest
+            statement = self.database.compile_statement(in_order)
+            for chunk in () if has_all else read_ids(self._connection, *statement, CHUNK):
+                if new_ids := chunk[len(first) :]:
+                    yield new_ids
                 first = []
 
-    def _newest_ids(self, runner: Runner, plants: Selection) -> list[int]:
-        """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
-        newest = PLANT.c.seq > read_counters(self._connection).seq - _NEWEST
+    def _read_newest_ids(self, runner: Runner, plants: Selection) -> list[int]:
+        """Return the first chunk of a search, newest first; empty if the newest plants do not fill it."""
+        newest = PLANT.c.seq > read_counters(self._connection).seq - _NEWEST_PLANTS
         ids = [*runner.run(self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(FIRST_CHUNK)).scalars()]
         return ids if len(ids) == FIRST_CHUNK else []
 
@@ -82,26 +82,26 @@ class SqliteReader(StoreReader):
 
     @override
     def interrupt(self) -> None:
-        with self._swapping, suppress(sqlite3.ProgrammingError):  # it is closed
+        with self._swap_lock, suppress(sqlite3.ProgrammingError):  # it is closed
             self._connection.interrupt()
 
     @override
     def close(self) -> None:
-        with self._swapping:
+        with self._swap_lock:
             self._connection.close()
 
     @override
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
-        with self._asking(snapshot=snapshot) as runner:
+        with self._query_runner(snapshot=snapshot) as runner:
             return query(runner)
 
     @contextmanager
-    def _asking(self, *, snapshot: bool = False) -> Iterator[Runner]:
-        """Use the file that the writer has open now, which may be another one than at the last query."""
+    def _query_runner(self, *, snapshot: bool = False) -> Iterator[Runner]:
+        """Yield a Runner for the file that the writer has open now, perhaps another one than at the last query."""
         try:
             with translate_errors():
                 if self._generation != self._file.generation:
-                    with self._swapping:
+                    with self._swap_lock:
                         old = self._connection
                         self._open()
                         old.close()
@@ -120,7 +120,7 @@ class SqliteReader(StoreReader):
 
 
 class StandaloneSqliteReader(SqliteReader):
-    """A reader that has opened the file for itself. It notices no other file that takes its place."""
+    """A reader that opens the file itself. It does not notice that another file has taken its place."""
 
     def __init__(self, path: Path) -> None:
         """Open the store at `path` as `SqliteStore` does, but without a writer. Raises StoreError."""
@@ -138,7 +138,7 @@ class StandaloneSqliteReader(SqliteReader):
         self._file.close()
 
 
-def all_ids(connection: sqlite3.Connection, sql: str, values: dict[str, Any], size: int) -> Iterator[array[int]]:
+def read_ids(connection: sqlite3.Connection, sql: str, values: dict[str, Any], size: int) -> Iterator[array[int]]:
     """Yield the ids that a statement selects, in its order, in chunks of about `size`. Raises sqlite3.Error.
 
     SQLite joins them in one text: a step of the statement for each releases the interpreter's lock each time, so that
@@ -149,7 +149,7 @@ def all_ids(connection: sqlite3.Connection, sql: str, values: dict[str, Any], si
     ).fetchone()
     start = 0
     while start < len(ids):
-        end = ids.find(b",", start + _CHARACTERS * size)
+        end = ids.find(b",", start + _CHARACTERS_PER_ID * size)
         end = len(ids) if end < 0 else end
         yield array("q", json.loads(b"[%b]" % ids[start:end]))
         start = end + 1

@@ -1,8 +1,8 @@
-"""Reading the plants of a backup, or of any other file, into temporary tables of a connection, each row checked.
+"""Reads the plants of a backup, or of any other file, into temporary tables of a connection; checks each row.
 
-The file is data from outside: its schema is compared before anything else is read, its rows are copied one by one
-instead of the file, and everything that can be computed is computed anew. A damaged file gives the plants that can
-still be read. The temporary tables vanish with the connection, also when the process is killed.
+The file is not trusted: its schema is compared before anything else is read, rows are copied instead of the file, and
+all that can be computed is computed anew. Of a damaged file, the plants that can still be read are copied. The
+temporary tables vanish with the connection, also when the process is killed.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from plantdesk.store.restoring import create_tables
 from plantdesk.store.sqlite.connections import IS_ASCII, add_functions, check_whole, placeholders, translate_errors
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.open_checks import (
-    attached,
+    attach_for_reading,
     check_file,
     connect_for_reading,
     has_log,
     has_own_log,
     is_absent,
-    resolved,
+    resolve_path,
 )
 from plantdesk.store.sqlite.migrations import check_schema
 
-#: Bytes of a name or tag, as many as a request of the API can have.
+#: The most bytes of a name or tag: a request of the API can have as many.
 MAX_TEXT_BYTES = 1024 * 1024
 #: Arrival numbers up to this one leave room for all plants to come; a file with larger ones is numbered anew.
 _MAX_SEQ = 2**48
 #: Plants that are read together.
-_PAGE = 1000
+_PAGE_SIZE = 1000
 #: Failing queries after which no more readable plants are searched for in a damaged file.
 _MAX_ERRORS = 200_000
 
@@ -57,29 +57,29 @@ _CHECKS = (
 _IS_VALID = " AND ".join(f"({check})" for _, check in _CHECKS)
 _IS_VALID_SOURCE = f"typeof(kind) = 'text' AND kind IN ({_KINDS}) AND {_IS_TEXT.format('label')}"
 #: `{note}` is NULL for the older versions, which have no notes.
-_SEARCHED = ", ".join(f"searched(CAST({each} AS BLOB))" for each in ("name", "tag", "{note}"))
+_SEARCHED = ", ".join(f"searched(CAST({column} AS BLOB))" for column in ("name", "tag", "{note}"))
 _COLUMNS = f"id, name, tag, {{note}}, {_SEARCHED}, seq, added_at, source_id"
-#: The origin of a plant if its own cannot be read.
+#: The source of a plant if its own cannot be read.
 _UNKNOWN = (0, SourceKind.OTHER, "")
 
 
-def load(connection: sqlite3.Connection, file: Path) -> RestorePreview:
+def load_backup(connection: sqlite3.Connection, file: Path) -> RestorePreview:
     """Fill `temp.restored` and `temp.restored_source` of `connection` with the plants of `file`, which is only read.
 
     Returns a preview without a difference. Not in a transaction. Raises BackupUnusableError, which names the first row
     that is not valid, and StoreError.
     """
-    path = _checked(file)
+    path = _resolve_checked(file)
     add_functions(connection)
     with translate_errors():
         create_tables(runner_of(connection))
         is_damaged = not _copy_whole(connection, path)
         if is_damaged:
-            _copy_readable(connection, path)
-        _number(connection)
+            _copy_intact(connection, path)
+        _renumber_if_needed(connection)
         (plants,) = connection.execute("SELECT count(*) FROM temp.restored").fetchone()
     if is_damaged and plants == 0:
-        raise _unusable(file, Text("it is damaged"))
+        raise _unusable_error(file, Text("it is damaged"))
     return RestorePreview(plants, None, is_damaged, has_log(path) and not has_own_log(path))
 
 
@@ -90,23 +90,23 @@ def plants_of_file(file: Path) -> Iterator[Iterator[list[PlantContent]]]:
     Raises BackupUnusableError, also for a damaged file, and StoreError.
     """
     with contextlib.closing(sqlite3.connect("", isolation_level=None, uri=True)) as connection:  # a temporary file
-        if load(connection, file).is_partial:
+        if load_backup(connection, file).is_partial:
             message = Text("“{file}” is damaged. `plantdesk restore` brings back what can be read.")
             raise BackupUnusableError(message, file=file.name)
         cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")
 
         def pages() -> Iterator[list[PlantContent]]:
             with translate_errors():
-                while page := cursor.fetchmany(_PAGE):
+                while page := cursor.fetchmany(_PAGE_SIZE):
                     yield [*map(PlantContent._make, page)]
 
         yield pages()
 
 
-def _checked(file: Path) -> Path:
+def _resolve_checked(file: Path) -> Path:
     """Return the resolved path of a file that is safe to read. Raises BackupUnusableError."""
     try:
-        path = resolved(file)
+        path = resolve_path(file)
         is_there = not is_absent(path)
         if is_there:
             check_file(path)
@@ -122,7 +122,7 @@ def _checked(file: Path) -> Path:
 
 
 @contextlib.contextmanager
-def opened(file: Path) -> Iterator[sqlite3.Connection]:
+def open_checked(file: Path) -> Iterator[sqlite3.Connection]:
     """Open the file for reading, and check its schema before anything else. Raises StoreError and sqlite3.Error."""
     with contextlib.closing(connect_for_reading(file)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -135,10 +135,10 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
     """Copy all rows; return False for a damaged file, from which nothing was copied."""
     try:
         with translate_errors():
-            with opened(file) as reading:
+            with open_checked(file) as reading:
                 check_whole(reading)
-            with attached(connection, file):
-                note = _note(connection, "other")
+            with attach_for_reading(connection, file):
+                note = _note_expression(connection, "other")
                 _check_rows(connection, file, note)
                 connection.execute("INSERT INTO temp.restored_source SELECT id, kind, label FROM other.source")
                 connection.execute(f"INSERT INTO temp.restored SELECT {_COLUMNS.format(note=note)} FROM other.plant")
@@ -149,7 +149,7 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
     return True
 
 
-def _note(connection: sqlite3.Connection, schema: str) -> str:
+def _note_expression(connection: sqlite3.Connection, schema: str) -> str:
     """Return the SQL expression of a plant's note in a file that may be of an older version."""
     columns = connection.execute(f"PRAGMA {schema}.table_info(plant)").fetchall()
     return "note" if any(name == "note" for _, name, *_ in columns) else "NULL"
@@ -160,25 +160,26 @@ def _check_rows(connection: sqlite3.Connection, file: Path, note: str) -> None:
     is_valid = _IS_VALID.format(note=note)
     bad_source = connection.execute(f"SELECT id FROM other.source WHERE NOT ({_IS_VALID_SOURCE}) LIMIT 1").fetchone()
     if bad_source is not None:
-        raise _unusable(file, Text("it has an origin of plants that PlantDesk does not know"))
+        raise _unusable_error(file, Text("it has an origin of plants that PlantDesk does not know"))
     has_source = "EXISTS (SELECT 1 FROM other.source AS s WHERE s.id = source_id)"
-    bad = connection.execute(f"SELECT id FROM other.plant WHERE NOT ({is_valid} AND {has_source}) LIMIT 1").fetchone()
-    if bad is None:
+    sql = f"SELECT id FROM other.plant WHERE NOT ({is_valid} AND {has_source}) LIMIT 1"
+    bad_row = connection.execute(sql).fetchone()
+    if bad_row is None:
         return
     columns = ", ".join(f"({check})" for _, check in _CHECKS).format(note=note)
-    checks = connection.execute(f"SELECT {columns} FROM other.plant WHERE id = ?", bad).fetchone()
-    wrong = [name for (name, _), is_right in zip(_CHECKS, checks, strict=True) if not is_right] or [Text("origin")]
-    columns_text = joined(wrong, Text("{first} and {second}"))
-    raise _unusable(file, Text("the {columns} of plant {id} is not valid", columns=columns_text, id=bad[0]))
+    checks = connection.execute(f"SELECT {columns} FROM other.plant WHERE id = ?", bad_row).fetchone()
+    invalid = [name for (name, _), is_right in zip(_CHECKS, checks, strict=True) if not is_right] or [Text("origin")]
+    columns_text = joined(invalid, Text("{first} and {second}"))
+    raise _unusable_error(file, Text("the {columns} of plant {id} is not valid", columns=columns_text, id=bad_row[0]))
 
 
-def _unusable(file: Path, reason: Text) -> BackupUnusableError:
+def _unusable_error(file: Path, reason: Text) -> BackupUnusableError:
     text = Text("“{file}” cannot be used: {reason}. Choose another one.")
     return BackupUnusableError(text, file=file.name, reason=reason)
 
 
-def _number(connection: sqlite3.Connection) -> None:
-    """Keep the insertion order, but renumber it if few numbers are left after it, or two plants share a number."""
+def _renumber_if_needed(connection: sqlite3.Connection) -> None:
+    """Number the plants anew, in their order, if few numbers are left after them, or two plants share a number."""
     sql = "SELECT min(seq) < 1 OR max(seq) > ? OR count(DISTINCT seq) < count(*) FROM temp.restored"
     (is_odd,) = connection.execute(sql, (_MAX_SEQ,)).fetchone()
     if is_odd:
@@ -192,15 +193,15 @@ def _number(connection: sqlite3.Connection) -> None:
 # --- a damaged file ---
 
 
-def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
+def _copy_intact(connection: sqlite3.Connection, file: Path) -> None:
     insert = f"INSERT OR IGNORE INTO temp.restored VALUES ({placeholders(1 + len(SHARED_COLUMNS))})"
     try:
-        with translate_errors(), opened(file) as reading:
-            sources = _readable_sources(reading)
+        with translate_errors(), open_checked(file) as reading:
+            sources = _read_intact_sources(reading)
             connection.executemany("INSERT INTO temp.restored_source VALUES (?, ?, ?)", [_UNKNOWN, *sources])
-            known = {source_id for source_id, *_ in sources}
-            for page in _readable_pages(reading):
-                rows = [(*row[:-1], row[-1] if row[-1] in known else _UNKNOWN[0]) for row in page]
+            source_ids = {source_id for source_id, *_ in sources}
+            for page in _read_intact_pages(reading):
+                rows = [(*row[:-1], row[-1] if row[-1] in source_ids else _UNKNOWN[0]) for row in page]
                 connection.executemany(insert, rows)
     except StoreDamagedError:
         return  # not even its schema can be read
@@ -208,7 +209,7 @@ def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
         raise BackupUnusableError(error.text) from error
 
 
-def _readable_sources(reading: sqlite3.Connection) -> list[tuple[int, str, str]]:
+def _read_intact_sources(reading: sqlite3.Connection) -> list[tuple[int, str, str]]:
     sql = f"SELECT id, kind, label FROM source WHERE id > 0 AND {_IS_VALID_SOURCE}"
     try:
         return reading.execute(sql).fetchall()
@@ -216,10 +217,10 @@ def _readable_sources(reading: sqlite3.Connection) -> list[tuple[int, str, str]]
         return []
 
 
-def _readable_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows that can be read: a range of ids that meets a damaged page is halved until it does not."""
-    columns = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE}"
-    sql = columns.format(note=_note(reading, "main"))
+def _read_intact_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield pages of the rows that can be read: a range of ids that meets damage is halved until it does not."""
+    columns = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE_SIZE}"
+    sql = columns.format(note=_note_expression(reading, "main"))
     ranges = [(SMALLEST_ID, LARGEST_ID)]
     errors = 0
     while ranges and errors < _MAX_ERRORS:
@@ -233,5 +234,5 @@ def _readable_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...
                 ranges += [(middle + 1, high), (low, middle)]
             continue
         yield page
-        if len(page) == _PAGE and page[-1][0] < high:
+        if len(page) == _PAGE_SIZE and page[-1][0] < high:
             ranges.append((page[-1][0] + 1, high))

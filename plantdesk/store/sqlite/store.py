@@ -1,4 +1,4 @@
-"""The store in a file as API, window and command line use it, and its writer thread, which ends only by `close`."""
+"""The store in a file as API, window and command line use it, and its writer thread, which only `close` ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plantdesk.domain.records import Changes
 from plantdesk.platform.atomic_files import remove_abandoned
 from plantdesk.store.base import AddResult, BaseStore, WriterThread
 from plantdesk.store.change_writer import ChangeWriter
-from plantdesk.store.rows import changes_since
+from plantdesk.store.rows import read_changes_since
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.changes import SqliteChangeWriter, SqliteImport, add_group
 from plantdesk.store.sqlite.database import runner_of
@@ -39,14 +39,14 @@ class SqliteWriter(WriterThread):
         self._file = file
         self._publish = publish
         self._transactions = SqliteTransactions(file, publish, self._health)
-        self._unsaved: StoreError | None = None
+        self._unsaved_error: StoreError | None = None
 
     @override
     def close(self) -> None:
         """Close; raises UnsavedError if the file was replaced and its content could not be saved."""
         super().close()
-        if self._unsaved is not None:
-            raise self._unsaved
+        if self._unsaved_error is not None:
+            raise self._unsaved_error
 
     # --- on the writer thread ---
 
@@ -66,7 +66,7 @@ class SqliteWriter(WriterThread):
             try:
                 self._transactions.close()
             except StoreError as error:
-                self._unsaved = error
+                self._unsaved_error = error
             self._file.close()
 
     def _next_job(self) -> Job | None:
@@ -84,20 +84,20 @@ class SqliteWriter(WriterThread):
     @override
     def _add_in_transaction(self, entries: Entries) -> AddResult:
         refusal = DiskReserveError() if is_low(self._file.path.parent) else None
-        with self._transactions.durable() as connection:
+        with self._transactions.durable_transaction() as connection:
             return add_group(connection.sqlite, entries, token_refusal=refusal)
 
     def _run_write(self, job: WriteJob) -> None:
         try:
-            with self._transactions.attached(job.attached), self._transactions.durable() as connection:
-                known = connection.counters
+            with self._transactions.attached_file(job.attached), self._transactions.durable_transaction() as connection:
+                before = connection.counters
                 result = job.action(SqliteChangeWriter(connection.sqlite))
-                changes = changes_since(runner_of(connection.sqlite), known.seq, known.change)
+                changes = read_changes_since(runner_of(connection.sqlite), before.seq, before.change)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
         job.future.set_result(result)
-        has_history = connection.counters.change > known.change
+        has_history = connection.counters.change > before.change
         self._publish(changes._replace(history_changed=has_history, tokens_changed=job.changes_tokens))
 
 
@@ -107,9 +107,9 @@ class SqliteStore(BaseStore):
     _writer: SqliteWriter
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        """Open the store at `path`, make it when there is none, and bring its schema up to date.
+        """Open the store at `path`, create it if there is none, and bring its schema up to date.
 
-        One that may not be written to is opened for reading; it is tried again until it can be. `create` makes a new
+        A file that cannot be written to is opened for reading, and tried again until it can be. `create` makes a new
         store even if backups show that there was one. A refused file is left untouched.
 
         Raises StoreError: FolderMissingError, ForeignFileError, StoreTooNewError, StoreDamagedError, StoreGoneError,

@@ -1,6 +1,6 @@
-"""Durable transactions in the file that is at the store's path, checkpoints, and what other processes commit to it.
+"""Durable transactions in the file at the store's path, checkpoints, and polls for commits of other processes.
 
-`SqliteTransactions` exchanges its `WriteConnection` when another file has replaced the one that it was opened to. Both
+`SqliteTransactions` opens a new `WriteConnection` when another file has replaced the one of the old connection. Both
 belong to the writer thread, as does the health of the store: whether the last attempt to write succeeded.
 """
 
@@ -29,14 +29,14 @@ from plantdesk.domain.records import Changes
 from plantdesk.domain.texts import Text
 from plantdesk.store.base import WriteHealth
 from plantdesk.store.history import is_prunable, prune
-from plantdesk.store.rows import changes_since
+from plantdesk.store.rows import read_changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.counters import FileState, begin_log, count_commit, read_counters
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.disk import max_log_size
 from plantdesk.store.sqlite.files.file_lock import StoreFiles, files_at
-from plantdesk.store.sqlite.files.open_checks import attached, has_store_header, log_size, state_without_log
+from plantdesk.store.sqlite.files.open_checks import attach_for_reading, has_store_header, log_size, state_without_log
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import check_schema
 
@@ -44,17 +44,17 @@ _log = logging.getLogger(__name__)
 
 #: Seconds after which a file that could not be opened is tried again, if it is still the same.
 _REOPEN_DELAY = 2.0
-#: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
+#: Seconds between two polls for commits of other processes, to notice them within 100 ms. A poll takes 0.1 ms.
 POLL_INTERVAL = 0.08
-#: Polls without work of this process, about a second, after which the log is moved into the database file.
+#: Polls without a job, about a second, after which a checkpoint runs.
 _QUIET_POLLS = 12
 #: Polls between two releases of the connection's cache: about ten seconds.
 _RELEASE_POLLS = 125
 #: Polls after which a store that cannot be written to is tried again: about two seconds.
 _RETRY_POLLS = 25
-#: Bytes of the log for a small commit, more than it takes as a rule, so that the log is seldom cut; and the number of
-#: rows that write about as much.
-_COMMIT_SIZE = 32_000
+#: Estimated bytes of the log for a small commit (most take fewer, so that the log is seldom cut), and the rows that
+#: write about as much.
+_COMMIT_BYTES = 32_000
 _COMMIT_ROWS = 20
 
 
@@ -82,10 +82,10 @@ class WriteConnection:
     def __init__(self, file: StoreFile) -> None:
         """Open the connection and read the present state. Raises StoreMovedError and sqlite3.Error."""
         self._file = file
-        self._max_log = max_log_size(file.path.parent)
+        self._max_log_bytes = max_log_size(file.path.parent)
         self.sqlite = file.connect()
         self.sqlite.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
-        self.sqlite.execute(f"PRAGMA journal_size_limit = {self._max_log}")
+        self.sqlite.execute(f"PRAGMA journal_size_limit = {self._max_log_bytes}")
         #: Commits in the log, and rows that had been written before them.
         self._commits = 0
         self._rows = self.sqlite.total_changes
@@ -105,8 +105,8 @@ class WriteConnection:
             raise
 
     @contextlib.contextmanager
-    def transaction(self, publish: Callable[[Changes], None]) -> Iterator[None]:
-        """Commit what a block writes, after what others have committed was passed to `publish`.
+    def write_transaction(self, publish: Callable[[Changes], None]) -> Iterator[None]:
+        """Commit what a block writes; before it, pass to `publish` what others have committed.
 
         Raises StoreDamagedError and sqlite3.Error.
         """
@@ -114,17 +114,17 @@ class WriteConnection:
             publish(self.poll())
             yield
             base = state_without_log(self._file.path) if self._begins_log else None  # the lock excludes checkpoints
-            now = count_commit(self.sqlite) if base is None else begin_log(self.sqlite, base)
-        self.counters = now
+            counters = count_commit(self.sqlite) if base is None else begin_log(self.sqlite, base)
+        self.counters = counters
         self._begins_log = False
         self._checked_state = base or self._checked_state
         self._commits += 1
 
     def poll(self) -> Changes:
-        """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
+        """Return what others have committed since the last call; this is fast if they have not.
 
-        All is read in one snapshot, the caller's transaction or one of its own: two commits close together would
-        otherwise hide each other. Raises StoreDamagedError and sqlite3.Error.
+        All is read in one snapshot, that of the caller's transaction or its own: else two commits close together could
+        hide each other. Raises StoreDamagedError and sqlite3.Error.
         """
         if self.sqlite.in_transaction:
             return self._poll()
@@ -142,17 +142,17 @@ class WriteConnection:
         if (schema := self._schema_version()) != self._schema:  # a trigger of another program would be executed
             check_schema(self.sqlite, *self.sqlite.execute("PRAGMA user_version").fetchone())
             self._schema = schema
-        known = self.counters
-        now = read_counters(self.sqlite)
-        changes = changes_since(runner_of(self.sqlite), known.seq, known.change)
+        before = self.counters
+        counters = read_counters(self.sqlite)
+        changes = read_changes_since(runner_of(self.sqlite), before.seq, before.change)
         self._version = version
-        self.counters = now
+        self.counters = counters
         self._commits += 1  # whoever wrote it may be gone before its log is due
         # Else by a program that does not count its commits, such as sqlite3, or not yet.
-        is_recorded = now.seq > known.seq or now.change > known.change or now.commits != known.commits
+        is_recorded = counters.seq > before.seq or counters.change > before.change or counters.commits != before.commits
         needs_reload = changes.needs_reload or not is_recorded
         return changes._replace(
-            history_changed=now.change > known.change, needs_reload=needs_reload, tokens_changed=True
+            history_changed=counters.change > before.change, needs_reload=needs_reload, tokens_changed=True
         )
 
     def _data_version(self) -> int:
@@ -164,15 +164,15 @@ class WriteConnection:
         return int(version)
 
     def is_overwritten(self) -> bool:
-        """Return whether another program has written something else into the file, as `cp` does, and note its state.
+        """Return whether another program has overwritten the content of the file, as `cp` does, and note its state.
 
-        What begins as a store but is damaged is found when it is read. Takes a few µs, and a millisecond after a
-        checkpoint. Raises sqlite3.Error.
+        A damaged store is found when it is read. Takes a few µs, and a millisecond after a checkpoint. Raises
+        sqlite3.Error.
         """
-        written = self._file.write_stamp
-        if written == self._checked_stamp or not self._file.is_at_its_path:
+        stamp = self._file.write_stamp
+        if stamp == self._checked_stamp or not self._file.is_at_its_path:
             return False
-        if written == self._foreign_stamp:
+        if stamp == self._foreign_stamp:
             return True
         base = state_without_log(self._file.path)
         if (base is None and has_store_header(self._file.path)) or self._data_version() != self._version:
@@ -180,25 +180,25 @@ class WriteConnection:
         if base is not None and (
             self._checked_state is None or base.follows(self._checked_state, self.counters.commits)
         ):
-            self._checked_stamp = written
+            self._checked_stamp = stamp
             self._checked_state = base
             return False
-        self._foreign_stamp = written
+        self._foreign_stamp = stamp
         return True
 
     @property
-    def has_pending(self) -> bool:
+    def has_pending_commits(self) -> bool:
         """Whether the log has commits that are not in the file yet."""
         return self._commits > 0
 
     @property
     def is_checkpoint_due(self) -> bool:
-        """Whether so much was committed that the log should be moved now, to keep it within `max_log_size`."""
+        """Whether so much was committed that a checkpoint should run now, to keep the log within `max_log_size`."""
         rows = self.sqlite.total_changes - self._rows
-        return (self._commits + rows // _COMMIT_ROWS) * _COMMIT_SIZE >= self._max_log
+        return (self._commits + rows // _COMMIT_ROWS) * _COMMIT_BYTES >= self._max_log_bytes
 
     def checkpoint(self) -> bool:
-        """Checkpoint what can be; return whether the log is too long and nothing in it is needed any more.
+        """Run a checkpoint; return whether it is complete, and the log too long, so that it should begin anew.
 
         An error loses nothing, as the log keeps the commits: the next write reports it.
         """
@@ -213,10 +213,10 @@ class WriteConnection:
         self._commits = 0 if is_whole else 1  # tried again when idle
         self._rows = self.sqlite.total_changes
         self._begins_log = True
-        return is_whole and log_size(self._file.path) > self._max_log
+        return is_whole and log_size(self._file.path) > self._max_log_bytes
 
     def is_locked(self) -> bool:
-        """Return whether another connection writes now, or something else keeps this one from writing."""
+        """Return whether this connection cannot write now: another one writes, or there is another cause."""
         (timeout,) = self.sqlite.execute("PRAGMA busy_timeout").fetchone()
         self.sqlite.execute("PRAGMA busy_timeout = 0")
         try:
@@ -229,7 +229,7 @@ class WriteConnection:
 
 
 class UnsavedError(StoreError):
-    """What was committed is in no file any more."""
+    """Something that was committed is no longer in any file."""
 
     text = Text("The database was moved, replaced or deleted just after something was saved, which is lost. {reason}")
 
@@ -237,8 +237,8 @@ class UnsavedError(StoreError):
 class SqliteTransactions:
     """Begins transactions, publishes what others commit, and keeps the store's health up to date.
 
-    What a replaced or removed file held is saved as a backup first, once, from the connection that is still open to it.
-    An overwritten file holds it no more: its log is quarantined when the file is opened again.
+    The content of a replaced or removed file is first saved as a backup, once, from the connection that is still open
+    to it. An overwritten file has lost its content: its log is quarantined when the file is opened again.
     """
 
     def __init__(self, file: StoreFile, publish: Callable[[Changes], None], health: WriteHealth) -> None:
@@ -247,16 +247,16 @@ class SqliteTransactions:
         self._publish = publish
         self._health = health
         #: The connection that was used last; its file may have been replaced meanwhile.
-        self._open: WriteConnection | None = None
-        #: Whether what a replaced file held is in a backup, and whether listeners must read another file.
+        self._current: WriteConnection | None = None
+        #: Whether the content of a replaced file is in a backup, and whether listeners must be told of another file.
         self._is_old_file_saved = self._must_announce_file = False
-        #: Why the file under the name could not be opened, which one it is, and until when it is not tried again.
+        #: Why the file could not be opened, which files these were, and the time (monotonic) of the next attempt.
         self._failure: tuple[StoreError, StoreFiles, float] | None = None
         if file.read_only:
             health.record(StoreReadOnlyError())
         else:
             with translate_errors():
-                self._open = WriteConnection(file)
+                self._current = WriteConnection(file)
 
     @property
     def _is_damaged(self) -> bool:
@@ -264,9 +264,9 @@ class SqliteTransactions:
         return isinstance(self._health.error, StoreDamagedError)
 
     def close(self) -> None:
-        """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
-        connection = self._open
-        self._open = None
+        """Close the connection; save the content of a file that was replaced or removed. Raises UnsavedError."""
+        connection = self._current
+        self._current = None
         if connection is None:
             return
         try:
@@ -275,7 +275,7 @@ class SqliteTransactions:
                     self._file.replace_overwritten()
                     raise StoreMovedError
                 if not self._file.is_current:
-                    self._save(connection.sqlite)
+                    self._save_old_file(connection.sqlite)
         except StoreError as error:
             raise UnsavedError(reason=error.text) from error
         finally:
@@ -283,11 +283,11 @@ class SqliteTransactions:
 
     def connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
-        if self._open is not None and self._is_usable(self._open):
+        if self._current is not None and self._is_usable(self._current):
             self._is_old_file_saved = False  # any process may write to it from now on
-            connection = self._open
+            connection = self._current
         else:
-            connection = self._open = self._reopen_after_delay()
+            connection = self._current = self._reopen_after_delay()
         if self._must_announce_file:
             self._must_announce_file = False
             self._health.record(None)
@@ -300,8 +300,8 @@ class SqliteTransactions:
     def _reopen_after_delay(self) -> WriteConnection:
         """Reopen the file; soon after a failure, raise that failure again."""
         if self._failure is not None:
-            error, seen, until = self._failure
-            if time.monotonic() < until and seen == files_at(self._file.path):
+            error, files, retry_at = self._failure
+            if time.monotonic() < retry_at and files == files_at(self._file.path):
                 raise error
         try:
             connection = self._reopen()
@@ -316,8 +316,8 @@ class SqliteTransactions:
     def _reopen(self) -> WriteConnection:
         if self._file.read_only and not self._file.may_be_writable:
             raise StoreReadOnlyError
-        if self._open is not None:
-            self._leave_file(self._open)
+        if self._current is not None:
+            self._leave_file(self._current)
         elif not self._file.is_current or self._file.read_only:
             self._file.reopen()
         if self._file.read_only:
@@ -326,7 +326,7 @@ class SqliteTransactions:
             return WriteConnection(self._file)
 
     def _leave_file(self, connection: WriteConnection) -> None:
-        """Save what the replaced file held, or quarantine the log of an overwritten one."""
+        """Save the content of the replaced file, or quarantine the log of an overwritten one; open the new file."""
         if connection.is_overwritten():
             _, size = self._file.write_stamp
             if not size:  # emptied: what fills it is opened, or a backup is restored
@@ -334,7 +334,7 @@ class SqliteTransactions:
             self._file.replace_overwritten()
             self._is_old_file_saved = True
         try:
-            self._save(connection.sqlite)
+            self._save_old_file(connection.sqlite)
         except (BackupFolderError, StoreBusyError, StoreFullError, StoreReadOnlyError) as error:
             if not os.path.lexists(self._file.path):  # the first thing to know
                 raise StoreMovedError from error
@@ -348,10 +348,10 @@ class SqliteTransactions:
             raise StoreUnreachableError from error
         self._file.reopen()
         connection.sqlite.close()
-        self._open = None
+        self._current = None
         _log.warning("Opened the file that has taken the place of %s", self._file.path.name)
 
-    def _save(self, connection: sqlite3.Connection) -> None:
+    def _save_old_file(self, connection: sqlite3.Connection) -> None:
         if not self._is_old_file_saved:
             backup = BackupFolder(self._file.path).make_from(connection, BackupKind.REPLACED)
             _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
@@ -369,12 +369,12 @@ class SqliteTransactions:
         self._publish(changes)
 
     @contextlib.contextmanager
-    def durable(self) -> Iterator[WriteConnection]:
-        """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
+    def durable_transaction(self) -> Iterator[WriteConnection]:
+        """Commit what a block writes, durably, to the file that has the name now. Raises StoreError."""
         try:
             with translate_errors():
                 connection = self.connection()
-                with connection.transaction(self._publish):
+                with connection.write_transaction(self._publish):
                     yield connection
                 self._file.check()
                 if connection.is_overwritten():
@@ -388,22 +388,22 @@ class SqliteTransactions:
             self._health.record(None)
 
     def checkpoint_if_due(self) -> None:
-        """Checkpoint when very much was committed since the last one."""
-        if self._open is not None and self._open.is_checkpoint_due:
-            self._checkpoint(self._open)
+        """Run a checkpoint if much was committed since the last one."""
+        if self._current is not None and self._current.is_checkpoint_due:
+            self._checkpoint(self._current)
 
     def _checkpoint(self, connection: WriteConnection) -> None:
         if connection.checkpoint():
-            with contextlib.suppress(StoreError), self.durable():
+            with contextlib.suppress(StoreError), self.durable_transaction():
                 pass  # it begins a new log, which SQLite cuts
 
     @contextlib.contextmanager
-    def attached(self, file: Path | None) -> Iterator[None]:
-        """Let a block read the tables of a file of SQLite, if any, as `other`. Raises StoreError."""
+    def attached_file(self, file: Path | None) -> Iterator[None]:
+        """Attach a file of SQLite, unless it is None, as `other` for a block. Raises StoreError."""
         if file is None:
             yield
             return
-        with translate_errors(), attached(connection := self.connection().sqlite, file):
+        with translate_errors(), attach_for_reading(connection := self.connection().sqlite, file):
             connection.execute("PRAGMA foreign_keys = OFF")  # plants get a source of the same transaction
             try:
                 yield
@@ -411,30 +411,30 @@ class SqliteTransactions:
                 connection.execute("PRAGMA foreign_keys = ON")
 
     def work_idly(self, polls: int, is_idle: Callable[[], bool]) -> None:
-        """Poll for commits of others, move the log, remove old history, and try again a store that cannot be written.
+        """Poll for commits of others; now and then run a checkpoint, prune, and try a store that could not be written.
 
         `polls` is the number of polls since the last job; `is_idle` returns whether nothing is queued.
         """
         self.poll()
         if polls % _QUIET_POLLS == 0:
             self._checkpoint_and_prune(is_idle)
-        if polls % _RELEASE_POLLS == 0 and self._open is not None:
-            self._open.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+        if polls % _RELEASE_POLLS == 0 and self._current is not None:
+            self._current.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
         if polls % _RETRY_POLLS == 0 and self._health.error is not None and not self._is_damaged:
-            with contextlib.suppress(StoreError), self.durable():
+            with contextlib.suppress(StoreError), self.durable_transaction():
                 pass  # the count of such commits is written
 
     def _checkpoint_and_prune(self, is_idle: Callable[[], bool]) -> None:
-        connection = self._open
-        if connection is not None and connection.has_pending and not connection.is_locked():
+        connection = self._current
+        if connection is not None and connection.has_pending_commits and not connection.is_locked():
             self._checkpoint(connection)
             self._prune(is_idle)
 
     def _prune(self, is_idle: Callable[[], bool]) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
-            while is_idle() and self._open is not None and is_prunable(runner_of(self._open.sqlite)):
-                if self._open.is_locked():  # a wait would delay the notice of what another process commits
+            while is_idle() and self._current is not None and is_prunable(runner_of(self._current.sqlite)):
+                if self._current.is_locked():  # a wait would delay the notice of what another process commits
                     return
-                with self.durable() as connection:
+                with self.durable_transaction() as connection:
                     prune(runner_of(connection.sqlite))

@@ -61,7 +61,10 @@ class DesksBesideDict(StoreBesideDict):
 
     @rule()
     def prune(self) -> None:
-        with mock.patch.multiple(history, _MAX_SIZE=0, _STEP=3), connect(self.location, "test") as connection:
+        with (
+            mock.patch.multiple(history, _MAX_IMAGE_BYTES=0, _PRUNED_ROWS=3),
+            connect(self.location, "test") as connection,
+        ):
             while history.prune(runner_of(connection)):
                 pass
         self.pruned()

@@ -14,7 +14,7 @@ from plantdesk.platform import passwords
 from plantdesk.platform.passwords import KeyringUnusableError
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
-from plantdesk.store.postgres.connections import encryption
+from plantdesk.store.postgres.connections import encryption_parameters
 from plantdesk.store.postgres.errors import (
     EncryptionError,
     NotListedError,
@@ -74,19 +74,19 @@ def test_which_hosts_are_this_computer() -> None:
 
 def test_what_is_demanded_unless_somebody_has_chosen(user_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def mode(**parameters: str) -> str | None:
-        return encryption(parameters).get("sslmode")
+        return encryption_parameters(parameters).get("sslmode")
 
     services = user_home / "services"
     services.write_text(f"[far]\nhost={HOST}\n[near]\nhost=localhost\n[chosen]\nhost={HOST}\nsslmode=require\n")
     monkeypatch.setenv("PGSERVICEFILE", str(services))
     assert mode(host=HOST) == mode(host=f"localhost,{HOST}") == mode(hostaddr="10.0.0.1") == "verify-full"
     assert mode(service="far") == "verify-full"
-    assert encryption({"host": HOST})["sslrootcert"]
+    assert encryption_parameters({"host": HOST})["sslrootcert"]
     for free in ({"host": "localhost"}, {"host": "/run/pg"}, {"service": "near"}, {"service": "chosen"}):
-        assert encryption(free) == {}
-    assert encryption({"host": HOST, "sslmode": "prefer"}) == {}
+        assert encryption_parameters(free) == {}
+    assert encryption_parameters({"host": HOST, "sslmode": "prefer"}) == {}
     monkeypatch.setenv("PGSSLMODE", "require")
-    assert encryption({"host": HOST}) == {}
+    assert encryption_parameters({"host": HOST}) == {}
 
 
 def test_a_server_elsewhere_needs_encryption_and_a_trusted_certificate_of_its_name(

@@ -1,6 +1,6 @@
-"""The backups of one store: complete stores in a folder beside it or of the settings; outdated ones are removed.
+"""The backups of one store: complete stores, in a folder beside it or in that of the settings; their removal.
 
-They are made by SQLite's backup API from a read transaction: consistent while anyone writes, and blocking nobody.
+They are made by SQLite's backup API in a read transaction, so that they are consistent and block no writer.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, 
 from plantdesk.store.sqlite.counters import renumber
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 
-#: The kinds that are kept in the folder of the settings.
-_CHOSEN = {BackupKind.AUTOMATIC, BackupKind.BY_HAND}
+#: The kinds of backups that are made in the folder of the settings, if these name one.
+_KINDS_IN_CHOSEN_FOLDER = {BackupKind.AUTOMATIC, BackupKind.BY_HAND}
 
-_TIME = "%Y%m%d-%H%M%S"
+_TIME_FORMAT = "%Y%m%d-%H%M%S"
 #: PlantDesk 0.1.0 named the backups of `plants.db` without this ending.
 _LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BackupFolder:
-    """The backups of the store at `path`. Any thread, any process; nothing is kept in memory.
+    """The backups of the store at `path`. For any thread and process: nothing is kept in memory.
 
-    Automatic backups and those of the user are in `folder`, which the settings may name. Those that are made before
-    something else is done stay beside the store: what is done must not depend on a drive that is not connected.
+    Automatic backups and those of the user are in `folder`, which the settings may name. Those before an update or a
+    restore are beside the store: update and restore must not depend on a drive that is not connected.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._beside = _folder_beside(path)
-        self.folder = _chosen_folder(self._beside) or self._beside
+        self._beside = _find_folder_beside(path)
+        self.folder = _find_chosen_folder(self._beside) or self._beside
         names = {path.name, path.stem} if path.suffix == _LEGACY_SUFFIX else {path.name}
         prefixes = "|".join(map(re.escape, names))
         kinds = "|".join(BackupKind)
-        self._name = re.compile(
+        self._name_pattern = re.compile(
             rf"(?:{prefixes})-(?P<time>\d{{8}}-\d{{6}})-(?P<ms>\d{{3}})(?:-(?P<number>\d+))?-(?P<kind>{kinds})\.db"
         )
 
     def newest_first(self) -> list[Backup]:
-        """Return the backups that are there, and the files that were quarantined. Raises BackupFolderError."""
+        """Return all backups and quarantined files. Raises BackupFolderError."""
         backups = [
             backup
-            for folder in (*self._own_folders(), self._path.parent)
+            for folder in (*self._list_folders(), self._path.parent)
             for file in _list_files(folder)
-            if (backup := self._backup_or_none(file)) is not None
+            if (backup := self._try_parse_backup(file)) is not None
             and (folder != self._path.parent or backup.kind is BackupKind.DAMAGED)
         ]
         return sorted(backups, key=creation_key, reverse=True)
@@ -72,13 +72,13 @@ class BackupFolder:
 
     def make_by(self, write: Callable[[Path], object], kind: BackupKind) -> Backup:
         """Let `write` make the new file of a backup. Raises StoreError; then there is no backup."""
-        folder = self.folder if kind in _CHOSEN else self._beside
+        folder = self.folder if kind in _KINDS_IN_CHOSEN_FOLDER else self._beside
         try:
-            self._own_folders()
+            self._list_folders()
             _make_private_folder(folder)
             while True:
                 with contextlib.suppress(FileExistsError):  # another process made one in the same millisecond
-                    path = self._free_name(kind, folder)
+                    path = self._find_free_name(kind, folder)
                     write(path)
                     return self._parse_backup(path)
         except InterruptedError:  # the user has cancelled it
@@ -91,7 +91,7 @@ class BackupFolder:
 
         At most `count` automatic ones stay. A file that cannot be removed is logged and left. Raises BackupFolderError.
         """
-        for folder in self._own_folders():
+        for folder in self._list_folders():
             remove_abandoned(folder)
         for backup in expired_backups(self.of_store(identity), count):
             try:
@@ -118,18 +118,18 @@ class BackupFolder:
         return target
 
     def quarantine_log(self, path: Path) -> Path:
-        """Rename the log beside `path` to that of a free name, and return the name. Raises OSError."""
-        self._own_folders()
+        """Rename the log and index beside `path` to those of a free name; return that. Raises OSError."""
+        self._list_folders()
         _make_private_folder(self._beside)
-        same_disk = self._beside.stat().st_dev == path.parent.stat().st_dev
-        target = self._free_name(BackupKind.DAMAGED, self._beside if same_disk else path.parent)
+        is_same_disk = self._beside.stat().st_dev == path.parent.stat().st_dev
+        target = self._find_free_name(BackupKind.DAMAGED, self._beside if is_same_disk else path.parent)
         for ending in SIDE_FILES:
             with contextlib.suppress(FileNotFoundError):
                 path.with_name(path.name + ending).rename(target.with_name(target.name + ending))
         return target
 
-    def _own_folders(self) -> list[Path]:
-        """Return the folders. They may be missing, or links to folders that hold only backups, as on another disk.
+    def _list_folders(self) -> list[Path]:
+        """Return the folders of backups. They may be missing, or links to folders that hold only backups.
 
         Raises BackupFolderError if a link, as from an unpacked archive, leads to a folder with other files.
         """
@@ -143,16 +143,17 @@ class BackupFolder:
                 raise BackupFolderError(message, folder=folder.name)
         return folders
 
-    def _free_name(self, kind: BackupKind, folder: Path) -> Path:
-        """Return the name of the next backup: the time for readers, and a number for the order."""
-        names = (file.name for each in (self.folder, self._beside, self._path.parent) for file in _list_files(each))
-        matches = filter(None, map(self._name.match, names))  # also the logs of files that were quarantined
+    def _find_free_name(self, kind: BackupKind, folder: Path) -> Path:
+        """Return the path of the next backup. Its name has the time for readers, and a number for the order."""
+        folders = self.folder, self._beside, self._path.parent
+        names = (file.name for directory in folders for file in _list_files(directory))
+        matches = filter(None, map(self._name_pattern.match, names))  # also the logs of files that were quarantined
         number = max((int(match["number"] or 0) for match in matches), default=0) + 1
         timestamp = now_ms()
-        at = (_EPOCH + timedelta(milliseconds=timestamp)).strftime(_TIME)
-        return folder / f"{self._path.name}-{at}-{timestamp % 1000:03d}-{number}-{kind}.db"
+        time_text = (_EPOCH + timedelta(milliseconds=timestamp)).strftime(_TIME_FORMAT)
+        return folder / f"{self._path.name}-{time_text}-{timestamp % 1000:03d}-{number}-{kind}.db"
 
-    def _backup_or_none(self, file: Path) -> Backup | None:
+    def _try_parse_backup(self, file: Path) -> Backup | None:
         try:
             backup = self._parse_backup(file)
         except (ValueError, OSError):  # no name of a backup, or a file pruned meanwhile
@@ -160,12 +161,12 @@ class BackupFolder:
         return backup if backup.size > 0 else None  # empty: a name that a killed process has claimed
 
     def _parse_backup(self, file: Path) -> Backup:
-        """Return the backup that a file is by its name. Raises ValueError for another name, and OSError."""
-        match = self._name.fullmatch(file.name)
+        """Return the backup that a file is by its name. Raises ValueError for any other name, and OSError."""
+        match = self._name_pattern.fullmatch(file.name)
         if match is None:
             raise ValueError(file.name)
-        made = datetime.strptime(match["time"], _TIME).replace(tzinfo=UTC)
-        made_at = (made - _EPOCH) // timedelta(milliseconds=1) + int(match["ms"])
+        whole_seconds = datetime.strptime(match["time"], _TIME_FORMAT).replace(tzinfo=UTC)
+        made_at = (whole_seconds - _EPOCH) // timedelta(milliseconds=1) + int(match["ms"])
         return Backup(file, made_at, BackupKind(match["kind"]), file.stat().st_size, int(match["number"] or 0))
 
 
@@ -194,7 +195,7 @@ def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: boo
             copy.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
 
 
-def _folder_beside(path: Path) -> Path:
+def _find_folder_beside(path: Path) -> Path:
     """Return the folder of backups, named after the whole file name; PlantDesk 0.1.0 left out the ending."""
     folder = path.with_name(f"{path.name}-backups")
     legacy = path.with_name(f"{path.stem}-backups")
@@ -202,7 +203,7 @@ def _folder_beside(path: Path) -> Path:
     return legacy if is_legacy and not path.with_suffix("").exists() else folder
 
 
-def _chosen_folder(beside: Path) -> Path | None:
+def _find_chosen_folder(beside: Path) -> Path | None:
     """Return the folder of this store in the folder that the settings name; None if they name none.
 
     Stores of the same name in different folders have folders of their own there.
@@ -239,9 +240,9 @@ def _make_private_folder(folder: Path) -> None:
         fsync_folder(folder.parent)
 
 
-def backup_error(place: Path, error: OSError) -> StoreError:
+def backup_error(path: Path, error: OSError) -> StoreError:
     """Return the error for a folder or file that cannot take a backup."""
     if error.errno in DISK_FULL:
         return StoreFullError()
     reason = error.strerror or type(error).__name__
-    return BackupFolderError(Text("No backup can be kept at “{folder}”: {reason}."), folder=place.name, reason=reason)
+    return BackupFolderError(Text("No backup can be kept at “{folder}”: {reason}."), folder=path.name, reason=reason)

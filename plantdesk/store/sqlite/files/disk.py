@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-#: Bytes that stay free at least; on a small disk a tenth of it.
+#: The fewest bytes that stay free; on a small disk a tenth of it.
 _RESERVE = 500 * 1024 * 1024
 _RESERVE_FRACTION = 0.01
 _MAX_FRACTION = 0.1

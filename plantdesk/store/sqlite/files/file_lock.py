@@ -1,8 +1,8 @@
-"""The lock under which a store file is opened, created and replaced, and the note of which files are in use.
+"""The lock under which a store file is opened, created and replaced; the note about the files that are in use.
 
-The lock file `.NAME.lock` stays beside the store. It is held for the milliseconds of an opening only: what keeps
-acknowledged plants safe afterwards is that every commit checks the identity of the files (`StoreFile.check`). The note
-in it, of the files that were opened last, shows that one of them was replaced or its log deleted.
+The lock file `.NAME.lock` stays beside the store. It is locked only for the milliseconds of an opening; afterwards each
+commit checks the identity of the files (`StoreFile.check`), which keeps acknowledged plants safe. The note in the lock
+file names the files that were opened last, and so shows that the store was replaced or its log deleted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOCK_TIMEOUT = 30.0
 #: Bytes of the note. Its length never changes, so that it can be written on a full disk.
 _NOTE_SIZE = 256
 #: The most characters of a store's identity; a file may come from anywhere.
-_LONGEST_IDENTITY = 32
+_MAX_IDENTITY_LENGTH = 32
 #: Device and inode: what identifies a file while it exists, whatever its name.
 FileId = tuple[int, int]
 
@@ -51,12 +51,12 @@ class Note(NamedTuple):
 
 
 def files_at(path: Path) -> StoreFiles:
-    """Return which files are under the names of a store now."""
+    """Return the identities of the files that a store at `path` has now."""
     return StoreFiles(file_id(path), file_id(f"{path}-wal"))
 
 
 def file_id(path: str | Path) -> FileId | None:
-    """Return which file is at `path` now."""
+    """Return the identity of the file at `path`; None if there is none."""
     try:
         status = os.stat(path)  # noqa: PTH116  half the time of Path.stat, and two for each commit
     except OSError:
@@ -69,16 +69,16 @@ class LockedStore:
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self.last_note = _read(handle)
+        self.last_note = _read_note(handle)
 
     def note(self, files: StoreFiles, store: str, users: int, commits: int | None = None) -> None:
-        """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
-        known = store if len(store) <= _LONGEST_IDENTITY and store.isalnum() else ""
-        fields = {"database": files.database, "wal": files.wal, "store": known, "users": users, "commits": commits}
+        """Write the note: which files are in use from now on. On a full disk the first note of a store may be lost."""
+        identity = store if len(store) <= _MAX_IDENTITY_LENGTH and store.isalnum() else ""
+        fields = {"database": files.database, "wal": files.wal, "store": identity, "users": users, "commits": commits}
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
             os.write(self._handle, json.dumps(fields).encode().ljust(_NOTE_SIZE))
-        self.last_note = Note(files, known, users, commits)
+        self.last_note = Note(files, identity, users, commits)
 
 
 def lock_file(path: Path) -> Path:
@@ -92,7 +92,7 @@ def locked(path: Path) -> Iterator[LockedStore]:
 
     Raises StoreBusyError after `LOCK_TIMEOUT` seconds, and PermissionError or OSError if no lock file can be made.
     """
-    handle = _open(lock_file(path), os.O_RDWR | os.O_CREAT)
+    handle = _open_lock_file(lock_file(path), os.O_RDWR | os.O_CREAT)
     try:
         _acquire(handle)
         yield LockedStore(handle)
@@ -100,24 +100,24 @@ def locked(path: Path) -> Iterator[LockedStore]:
         os.close(handle)  # which releases the lock
 
 
-def _open(file: Path, flags: int) -> int:
-    """Open the lock file. Somebody else may have put anything there: only a regular file will do."""
+def _open_lock_file(file: Path, flags: int) -> int:
+    """Open the lock file. Raises StoreUnreachableError for anything else that somebody has put there."""
     try:
         handle = open_regular(file, flags)
     except (NotRegularError, PermissionError) as error:
         if isinstance(error, PermissionError) and not os.path.lexists(file):  # the folder is read-only
             raise
-        raise _not_ours(file) from error
+        raise _not_ours_error(file) from error
     status = os.fstat(handle)
     if status.st_nlink != 1 or status.st_size > _NOTE_SIZE:  # less: a full disk
         os.close(handle)
-        raise _not_ours(file)
+        raise _not_ours_error(file)
     if sys.platform != "win32" and status.st_uid == os.geteuid():
         os.fchmod(handle, 0o600)  # whoever can read it, can hold the lock
     return handle
 
 
-def _not_ours(file: Path) -> StoreUnreachableError:
+def _not_ours_error(file: Path) -> StoreUnreachableError:
     text = Text("“{file}” beside the plants is not PlantDesk's lock file. Move it away.")
     return StoreUnreachableError(text, file=file.name)
 
@@ -135,25 +135,25 @@ def _acquire(handle: int) -> None:
 def read_note(path: Path) -> Note:
     """Return the note about the store at `path`, without taking its lock; an empty note if there is none."""
     with contextlib.suppress(OSError, StoreUnreachableError):
-        handle = _open(lock_file(path), os.O_RDONLY)
+        handle = _open_lock_file(lock_file(path), os.O_RDONLY)
         try:
-            return _read(handle)
+            return _read_note(handle)
         finally:
             os.close(handle)
     return Note()
 
 
-def _read(handle: int) -> Note:
+def _read_note(handle: int) -> Note:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
-        files = StoreFiles(_file_id(note["database"]), _file_id(note["wal"]))
+        files = StoreFiles(_parse_file_id(note["database"]), _parse_file_id(note["wal"]))
         return Note(files, str(note.get("store") or ""), int(note.get("users", 0)), note.get("commits"))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return Note()
 
 
-def _file_id(value: list[int] | None) -> FileId | None:
+def _parse_file_id(value: list[int] | None) -> FileId | None:
     if value is None:
         return None
     device, inode = map(int, value)

@@ -1,4 +1,4 @@
-"""What a file must be before SQLite may open it as a store, and whose log is beside it. Nothing here changes a store.
+"""Checks a file before SQLite opens it as a store, and whether the log beside it is its own. Changes no store.
 
 The header is read with `immutable`, because a plain opening can already alter a foreign file: a hot journal is rolled
 back. Nothing but SQLite opens the database file: POSIX drops all locks of a process on a file when it closes any
@@ -31,18 +31,18 @@ from plantdesk.store.sqlite.counters import FileState
 from plantdesk.store.sqlite.files.file_lock import file_id, read_note
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
 
-#: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
+#: The files that SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
 SIDE_FILES = ("-wal", "-shm")
 _JOURNAL = "-journal"
 #: The last bytes of a rollback journal that names a super-journal (https://sqlite.org/fileformat2.html, section 3).
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 #: The most attempts to read the files while another process runs a checkpoint.
-_TRIES = 20
+_MAX_READS = 20
 #: The errors of a file that is incomplete without its log, or is not a store.
 _UNREADABLE = (sqlite3.DatabaseError, StoreError, TypeError, UnicodeDecodeError)
 
 
-def resolved(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """Return the absolute path with its symlinks resolved: backups, lock and log belong beside the file itself.
 
     Raises StoreUnreachableError for a link that leads back to itself, for one that has taken the place of a store in
@@ -66,7 +66,7 @@ def resolved(path: Path) -> Path:
 
 
 def file_text(path: Path) -> Text:
-    """Return how a message names the file."""
+    """Return the file as messages name it."""
     return Text("The file “{file}”", file=path.name)
 
 
@@ -91,7 +91,7 @@ def is_absent(path: Path) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """Make sure that the file is a store of this or an older PlantDesk which is safe to open.
+    """Check that the file is a store of this or an older PlantDesk, and safe to open.
 
     Raises ForeignFileError, StoreTooNewError, UnsafeFileError, and StoreError for what cannot be read.
     """
@@ -114,7 +114,7 @@ def has_store_header(path: Path) -> bool:
 
 
 def _read_header(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the application ID and the schema version; zeros of what is no database."""
+    """Return the application ID and the schema version; zeros for a file that is no database."""
     # A checkpoint writes the header before the file has all its pages: a kill in between leaves a whole store, as the
     # log has them. SQLite takes no offence at the page count while the schema is writable.
     connection.execute("PRAGMA writable_schema = ON")
@@ -130,7 +130,7 @@ def _read_header(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _check_schema(connection: sqlite3.Connection, version: int) -> None:
-    """Refuse a foreign schema as early as this, before the lock file; what cannot be read is checked when opened."""
+    """Refuse a foreign schema before a lock file is made; a schema that cannot be read now is checked when opened."""
     with contextlib.suppress(sqlite3.DatabaseError, UnicodeDecodeError):
         check_schema(connection, version)
 
@@ -160,7 +160,7 @@ def is_database(path: Path) -> bool:
 
 
 def log_size(path: Path) -> int:
-    """Return the bytes of the write-ahead log beside the file, also of what is not needed any more; 0 without one."""
+    """Return the size in bytes of the write-ahead log beside the file, parts already copied included; 0 without one."""
     try:
         return path.with_name(f"{path.name}-wal").stat().st_size
     except OSError:
@@ -198,14 +198,14 @@ def _check_journal(path: Path) -> None:
     except FileNotFoundError:
         return
     except NotRegularError as error:
-        raise _unsafe_journal(path) from error
+        raise _unsafe_journal_error(path) from error
     with os.fdopen(handle, "rb") as journal:
         journal.seek(max(0, os.fstat(handle).st_size - len(_SUPER_JOURNAL)))
         if journal.read() == _SUPER_JOURNAL:
-            raise _unsafe_journal(path)
+            raise _unsafe_journal_error(path)
 
 
-def _unsafe_journal(path: Path) -> UnsafeFileError:
+def _unsafe_journal_error(path: Path) -> UnsafeFileError:
     message = Text("The journal beside “{file}” was not made by PlantDesk and could delete other files. Move it away.")
     return UnsafeFileError(message, file=path.name)
 
@@ -227,60 +227,60 @@ def state_without_log(path: Path) -> FileState | None:
 
 
 def has_own_log(path: Path) -> bool:
-    """Return whether a log with content is beside the file at `path`, unless it is known to be that of another file."""
+    """Return whether a log with content is beside the file; not if it is known to be the log of another file."""
     note = read_note(path)
     was_replaced = note.files.database not in {None, file_id(path)} and note.files.wal == file_id(f"{path}-wal")
     return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
 
 
 def connect_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a file that is only read, with its own log; without one SQLite makes no file beside it."""
+    """Open a file for reading, with its own log; if it has none, SQLite creates no file beside it."""
     return connect(path, read_only=True, immutable=not has_own_log(path))
 
 
 @contextlib.contextmanager
-def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
-    """Attach, as `other`, a file with a checked schema; it is only read. Raises sqlite3.Error."""
-    mode = "mode=ro" if has_own_log(other) else "mode=ro&immutable=1"
-    connection.execute("ATTACH ? AS other", (f"{other.absolute().as_uri()}?{mode}",))
+def attach_for_reading(connection: sqlite3.Connection, file: Path) -> Iterator[None]:
+    """Attach a file with a checked schema as `other`, for reading. Raises sqlite3.Error."""
+    mode = "mode=ro" if has_own_log(file) else "mode=ro&immutable=1"
+    connection.execute("ATTACH ? AS other", (f"{file.absolute().as_uri()}?{mode}",))
     try:
         yield
     finally:
         connection.execute("DETACH other")
 
 
-def is_own_log(path: Path, known: str) -> bool | None:
+def is_own_log(path: Path, identity: str) -> bool | None:
     """Return whether the log beside the file at `path` was begun for it; None if that is unknown.
 
-    `known` is the identity of the store that was opened last. Others may write meanwhile, but this process must not
-    have another file open that had the name before: SQLite would truncate the index of its log. Makes that index if it
-    is missing, and changes nothing else.
+    `identity` is that of the store that was opened last. Other processes may write meanwhile, but this one must have no
+    file open that had the name before: SQLite would truncate the index of its log. Creates that index if it is missing,
+    and changes nothing else.
     """
-    for _ in range(_TRIES):
+    for _ in range(_MAX_READS):
         base = state_without_log(path)
-        is_own = _log_continues(path, base, known)
+        is_own = _log_continues(path, base, identity)
         if state_without_log(path) == base:
             return is_own
     return None
 
 
-def _log_continues(path: Path, base: FileState | None, known: str) -> bool | None:
+def _log_continues(path: Path, base: FileState | None, identity: str) -> bool | None:
     if base is None:
         return None
     try:
-        now = _read_state(path)
+        state = _read_state(path)
     except (sqlite3.OperationalError, StoreError):
         return None  # a foreign schema is refused when the file is opened
     except _UNREADABLE:
         return False
-    if base.store not in {"", now.store}:  # the update of a file of 0.1.0, which has none, may be in the log
+    if base.store not in {"", state.store}:  # the update of a file of 0.1.0, which has none, may be in the log
         return False
-    continues = now.continues(base)
-    return False if continues is None and known not in {"", base.store, now.store} else continues
+    continues = state.continues(base)
+    return False if continues is None and identity not in {"", base.store, state.store} else continues
 
 
 def _read_state(path: Path, *, immutable: bool = False) -> FileState:
-    """Return the state that a file has on its connection. Raises one of `_UNREADABLE`."""
+    """Return the state of a file, with its log unless `immutable`. Raises one of `_UNREADABLE`."""
     with contextlib.closing(connect(path, read_only=True, immutable=immutable)) as connection:
         connection.execute("PRAGMA writable_schema = ON")  # the page count may be that of an unfinished checkpoint
         check_schema(connection, *connection.execute("PRAGMA user_version").fetchone())

@@ -1,13 +1,13 @@
 """A store's file: how it is opened under its lock, and how a process has it open.
 
-In this order: links are resolved, and what is under each name is checked; the header is read without changing anything;
-the lock is taken; a log of another file is quarantined; SQLite opens the file, and its identity is compared before
-anything is read; the schema must be exactly that of its version; check, backup, migration, note. The reasons are in the
-README of the store.
+The steps of an opening, in this order: links are resolved and the files beside it checked; the header is read without
+changing anything; the lock is taken; a log of another file is quarantined; SQLite opens the file, whose identity is
+compared before anything is read; the schema must be exactly that of its version; damage check, backup, migration, note.
+The README of the store has the reasons.
 
-Afterwards `StoreFile` is the one way to open connections to it, and the identity of the files decides: when another
-file has taken the name, or the log is gone, no connection is opened and no commit is acknowledged any more, until the
-writer has saved what the old file holds and calls `reopen`.
+Afterwards connections are opened by `StoreFile` alone. It compares the identity of the files: when another file has
+taken the name, or the log is gone, no connection is opened and no commit is acknowledged, until the writer has saved
+the content of the old file and calls `reopen`.
 """
 
 from __future__ import annotations
@@ -64,20 +64,20 @@ from plantdesk.store.sqlite.files.open_checks import (
     is_absent,
     is_own_log,
     refuse_newer,
-    resolved,
+    resolve_path,
     state_without_log,
 )
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
 
 _log = logging.getLogger(__name__)
-#: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
-_CHECKED_SIZE = 16 * 1024 * 1024
+#: Files up to this size are checked whole at each opening, larger ones only at the first.
+_MAX_CHECKED_BYTES = 16 * 1024 * 1024
 _RETRY_DELAY = 0.02
 #: Seconds for which a process that has a file with a deleted log open may take to save it.
 _HOLDER_TIMEOUT = 1.0
-#: Seconds without a write after which another program has finished, and how often they are waited for.
-_SETTLED = 0.5
-_MAX_SETTLING = 60
+#: Seconds without a write after which another program counts as finished, and the most waits for them.
+_QUIET_SECONDS = 0.5
+_MAX_QUIET_CHECKS = 60
 
 
 class StoreFile:
@@ -85,8 +85,8 @@ class StoreFile:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path` as `SqliteStore` does, and raise the same errors."""
-        with file_errors(path):
-            self.path = resolved(path)
+        with translate_file_errors(path):
+            self.path = resolve_path(path)
             self._opened = _open_file(self.path, create=create)
             self.generation = 0
 
@@ -97,7 +97,7 @@ class StoreFile:
 
     @property
     def may_be_writable(self) -> bool:
-        """Whether a store that could only be read should be opened again."""
+        """Whether a store that was opened for reading should be opened again, as it may be written to now."""
         opened = self._opened
         return opened.read_only and (is_writable(self.path) or files_at(self.path) != opened.identity)
 
@@ -130,8 +130,8 @@ class StoreFile:
         Waits up to a second for the writer to `reopen` a file that was replaced. Raises StoreMovedError and
         sqlite3.Error.
         """
-        until = time.monotonic() + _HOLDER_TIMEOUT
-        while not self.is_current and time.monotonic() < until:
+        deadline = time.monotonic() + _HOLDER_TIMEOUT
+        while not self.is_current and time.monotonic() < deadline:
             time.sleep(_RETRY_DELAY)
         self.check()
         opened = self._opened
@@ -169,11 +169,11 @@ class StoreFile:
         return file_id(self.path) == self._opened.identity.database
 
     def reopen(self) -> None:
-        """Open what is under the name now, after it was replaced or has become writable. Raises StoreError.
+        """Open the file that has the name now, after it was replaced or has become writable. Raises StoreError.
 
-        The files of before must be of no use to anyone any more: a log of theirs that is in the way is quarantined.
+        The content of the old files must be saved: a log of theirs that is in the way is quarantined.
         """
-        with file_errors(self.path):
+        with translate_file_errors(self.path):
             if not os.path.lexists(self.path):
                 raise StoreMovedError
             old = self._opened
@@ -199,12 +199,12 @@ class StoreFile:
 
         SQLite does not checkpoint into a file that is no longer under its name. Raises StoreError.
         """
-        for _ in range(_MAX_SETTLING):
-            written = self.write_stamp
-            time.sleep(_SETTLED)
-            if written == self.write_stamp:
+        for _ in range(_MAX_QUIET_CHECKS):
+            stamp = self.write_stamp
+            time.sleep(_QUIET_SECONDS)
+            if stamp == self.write_stamp:
                 break
-        with file_errors(self.path), locked(self.path), atomic_replacement(self.path) as temporary:
+        with translate_file_errors(self.path), locked(self.path), atomic_replacement(self.path) as temporary:
             shutil.copyfile(self.path, temporary)
             BackupFolder(self.path).quarantine_log(self.path)
 
@@ -215,10 +215,10 @@ class StoreFile:
         this process is open. Does nothing if the file was replaced. Raises OSError and StoreError.
         """
         with locked(self.path) as lock:
-            now = files_at(self.path)
+            files = files_at(self.path)
             opened = self._opened.identity
-            is_ours = lock.last_note.files in {opened, StoreFiles()} and now.database == opened.database
-            if is_ours and not (now.wal == opened.wal and self.has_index):
+            is_ours = lock.last_note.files in {opened, StoreFiles()} and files.database == opened.database
+            if is_ours and not (files.wal == opened.wal and self.has_index):
                 # Commits by the same index wait, and are refused if the file is replaced.
                 with (
                     translate_errors(),
@@ -236,7 +236,7 @@ class StoreFile:
         self._opened.connection.close()
 
     def _close_and_note(self) -> None:
-        """Note the last commit, and whether SQLite has deleted the log: else the log would count as lost."""
+        """Close, and note the last commit and whether SQLite has deleted the log, which else would count as lost."""
         opened = self._opened
         commits = None
         with locked(self.path) as lock:
@@ -255,7 +255,7 @@ class StoreFile:
 
 
 class OpenedFile(NamedTuple):
-    """One file that was opened. As long as `connection` is open, SQLite keeps its log."""
+    """A file that was opened. As long as `connection` is open, SQLite keeps the log."""
 
     identity: StoreFiles
     #: The index of the log. Processes with different ones would overwrite each other's commits.
@@ -274,18 +274,18 @@ def _open_file(path: Path, *, create: bool = False) -> OpenedFile:
     deadline = time.monotonic() + _HOLDER_TIMEOUT
     while True:
         with contextlib.suppress(StoreMovedError), locked(path) as lock, translate_errors():
-            return _open_locked(path, lock, wait=time.monotonic() < deadline)
+            return _open_locked(path, lock, can_wait=time.monotonic() < deadline)
         time.sleep(_RETRY_DELAY)
 
 
-def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
+def _open_locked(path: Path, lock: LockedStore, *, can_wait: bool) -> OpenedFile:
     """Open the file under the lock. Raises StoreMovedError if the caller must try again.
 
-    That is if the file or its log was replaced just now, or if `_ensure_own_log` has to `wait`.
+    That is if the file or its log was just replaced, or if `_ensure_own_log` has to wait and `can_wait`.
     """
-    present = _ensure_own_log(path, lock.last_note, wait=wait)
-    connection = _open_checked(path, present.database, first_time=lock.last_note.files == StoreFiles())
-    with _closed_on_error(connection):
+    present = _ensure_own_log(path, lock.last_note, can_wait=can_wait)
+    connection = _open_checked(path, present.database, is_first_time=lock.last_note.files == StoreFiles())
+    with _close_on_error(connection):
         opened = files_at(path)
         if opened.database != present.database or present.wal not in {None, opened.wal}:
             raise StoreMovedError
@@ -294,16 +294,16 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile:
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
-def _ensure_own_log(path: Path, note: Note, *, wait: bool) -> StoreFiles:
+def _ensure_own_log(path: Path, note: Note, *, can_wait: bool) -> StoreFiles:
     """Quarantine a log that belongs to another file, and return which files are there now.
 
-    If the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file: commits
-    by another index would be lost. With `wait`, raises StoreMovedError until that is done.
+    If the log or its index was deleted, a process that still has it open gets time to `rebuild` the file: commits by
+    another index would be lost. If the caller `can_wait`, StoreMovedError is raised until that is done.
     """
     present = files_at(path)
     last = note.files
     is_index_missing = present == last and present.wal is not None and file_id(f"{path}-shm") is None
-    if wait and is_index_missing:
+    if can_wait and is_index_missing:
         raise StoreMovedError
     was_replaced = last.database not in {None, present.database}
     if was_replaced:
@@ -314,7 +314,7 @@ def _ensure_own_log(path: Path, note: Note, *, wait: bool) -> StoreFiles:
     is_log_missing = present.database == last.database and last.wal not in {None, present.wal}
     if is_log_missing and not is_own:
         if not _has_last_commit(path, note):
-            if wait:
+            if can_wait:
                 raise StoreMovedError
             _log.warning(
                 "The log of %s is gone: what was added last may be missing, compare with: plantdesk restore", path.name
@@ -332,7 +332,7 @@ def _merge_moved_log(path: Path, present: StoreFiles) -> StoreFiles:
 
     Whoever closes the file last deletes its log, in which an unknown index shows nothing of what this process adds.
     """
-    with contextlib.closing(_open_checked(path, present.database, first_time=True)) as connection:
+    with contextlib.closing(_open_checked(path, present.database, is_first_time=True)) as connection:
         is_busy, pages, copied = connection.execute("PRAGMA wal_checkpoint").fetchone()
     if not os.path.lexists(f"{path}-wal"):
         return files_at(path)
@@ -342,35 +342,35 @@ def _merge_moved_log(path: Path, present: StoreFiles) -> StoreFiles:
 
 
 def _has_last_commit(path: Path, note: Note) -> bool:
-    """Return whether nobody has the file open, and it has the last commit: another program copied the log into it."""
+    """Return whether nobody has the file open, and it has the last commit: then another program has moved the log."""
     base = state_without_log(path)
     return note.users == 0 and base is not None and base.number == note.commits
 
 
 def _open_for_reading(path: Path) -> OpenedFile:
-    """Open a file that is only read; nothing beside it is written or created."""
+    """Open a file that cannot be written to; write and create nothing beside it."""
     present = files_at(path)
     with translate_errors():
         connection = connect_for_reading(path)
-        with _closed_on_error(connection):
-            check_schema(connection, _version(path, connection))
+        with _close_on_error(connection):
+            check_schema(connection, _read_version(path, connection))
     return OpenedFile(present, None, read_only=True, connection=connection)
 
 
-def _open_checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
+def _open_checked(path: Path, expected: FileId | None, *, is_first_time: bool) -> sqlite3.Connection:
     """Open the `expected` file for writing, check its schema before anything else, and bring it up to date."""
     if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
         with contextlib.closing(connect(path, read_only=True)) as reading:
-            check_schema(reading, _version(path, reading))
+            check_schema(reading, _read_version(path, reading))
     connection = connect(path)
-    with _closed_on_error(connection):
+    with _close_on_error(connection):
         if file_id(path) != expected:
             raise StoreMovedError
-        version = _version(path, connection)
+        version = _read_version(path, connection)
         check_schema(connection, version)
         _make_private(path)
         configure(connection)
-        _check_damage(connection, whole=first_time or path.stat().st_size <= _CHECKED_SIZE)
+        _check_damage(connection, whole=is_first_time or path.stat().st_size <= _MAX_CHECKED_BYTES)
         _enable_wal(connection)
         if version < SCHEMA_VERSION:
             _check_not_in_use(path, connection)
@@ -395,9 +395,9 @@ def _quarantine_old_log(path: Path, present: StoreFiles, last: StoreFiles) -> No
 
 def _quarantine_log_with_hint(path: Path) -> None:
     """Quarantine the log, and log how its plants are restored."""
-    is_there = has_log(path)
+    has_content = has_log(path)
     quarantined = BackupFolder(path).quarantine_log(path)
-    if is_there:
+    if has_content:
         hint = (
             "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
         )
@@ -449,7 +449,7 @@ def _create_if_absent(path: Path, *, create: bool) -> None:
 
 
 def _check_is_store(path: Path) -> None:
-    """Check a file that is to be opened as the store; one that has backups was a store, whatever it is now."""
+    """Check a file before it is opened as the store. A foreign file that has backups counts as a damaged store."""
     try:
         check_file(path)
     except UnsafeFileError:
@@ -460,7 +460,7 @@ def _check_is_store(path: Path) -> None:
         raise
 
 
-def _version(path: Path, connection: sqlite3.Connection) -> int:
+def _read_version(path: Path, connection: sqlite3.Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     refuse_newer(path, version)
     return int(version)
@@ -476,13 +476,13 @@ def _check_damage(connection: sqlite3.Connection, *, whole: bool) -> None:
 
 
 def _enable_wal(connection: sqlite3.Connection) -> None:
-    """Put the file into WAL mode, in which it stays. SQLite itself does not wait for another program's lock here."""
-    until = time.monotonic() + LOCK_SECONDS
+    """Set the WAL mode, which the file keeps. SQLite itself does not wait for another program's lock here."""
+    deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_DELAY)
         else:
@@ -513,8 +513,8 @@ def _check_write(connection: sqlite3.Connection) -> None:
 
 def _complete_sources(connection: sqlite3.Connection) -> None:
     """Add the sources that each store must have, if another program has removed them: plants refer to them."""
-    (known,) = connection.execute("SELECT count(*) FROM source WHERE id IN (?, ?)", (FORM.id, COMMAND.id)).fetchone()
-    if known < len((FORM, COMMAND)):
+    (count,) = connection.execute("SELECT count(*) FROM source WHERE id IN (?, ?)", (FORM.id, COMMAND.id)).fetchone()
+    if count < len((FORM, COMMAND)):
         with transaction(connection):
             count_commit(connection)
             rows = [(source.id, source.kind, source.label) for source in (FORM, COMMAND)]
@@ -522,7 +522,7 @@ def _complete_sources(connection: sqlite3.Connection) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Take the rights of others from a file of ours; a copy or another program may have given them (POSIX)."""
+    """Remove the rights of others on a file of this user; a copy or another program may have given them (POSIX)."""
     if sys.platform != "win32":
         status = path.stat()
         folder = path.parent.stat()
@@ -537,7 +537,7 @@ def _make_private(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+def _close_on_error(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -546,8 +546,8 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def file_errors(path: Path) -> Iterator[None]:
-    """Let errors name the file, and raise those of the system as StoreError."""
+def translate_file_errors(path: Path) -> Iterator[None]:
+    """Raise errors of the system as StoreError, and let the messages name the file."""
     try:
         yield
     except StoreDamagedError:
