@@ -98,6 +98,7 @@ class Activity:
         )
 
     def _record(self, entry: ActivityEntry) -> None:
+        """Add an entry, or extend a similar one; remove the oldest if there are too many. Notify the listener."""
         self.total += 1
         entry = entry._replace(key=self.total)
         earlier = self._find_entry_to_extend(entry)

@@ -64,6 +64,7 @@ def _parse_replacement(replacement: str) -> list[str | int]:
 
 
 def _compile(pattern: str, *, ignore_case: bool) -> re2._Regexp:
+    """Return the compiled pattern. Raises InvalidPatternError, also for a lone surrogate, which RE2 cannot take."""
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case

@@ -164,6 +164,7 @@ def _build_steps(rule: RewriteRule, field: str) -> list[Step]:
 
 
 def _build_find_step(rule: RewriteRule) -> Step:
+    """Return the step that finds and replaces. Raises InvalidPatternError."""
     if rule.is_pattern:
         find_all = compile_finder(rule.find, ignore_case=rule.ignore_case)
         expand_template = compile_template(rule.find, rule.replacement)

@@ -55,6 +55,7 @@ def search_text(terms: Iterable[Term]) -> str:
 
 
 def _iter_terms(text: str) -> Iterator[Term]:
+    """Yield the terms of a search. A prefix with a value that it does not allow is searched as a word."""
     for match in _TERM.finditer(text):
         minus = match["not"]
         prefix = match["prefix"].lower()
@@ -74,6 +75,7 @@ def _parse_word(minus: str, word: str) -> Term:
 
 
 def _parse_field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
+    """Return the condition of a prefix and its value; None if the prefix does not allow the value."""
     match prefix:
         case "" | "note:":
             return Contains(value, is_word=False, in_note=bool(prefix))
@@ -124,6 +126,7 @@ def _parse_ids(value: str) -> HasId | None:
 
 
 def _format_term(term: Term) -> str:
+    """Return the text that is parsed to a term."""
     match term:
         case Not():
             return f"-{_format_term(term.term)}"

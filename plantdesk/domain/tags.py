@@ -155,6 +155,7 @@ def renamed_ancestors(tag: str, names: Mapping[str, str]) -> str:
 
 
 def _group_similar(tags: Mapping[str, int], options: SimilarityOptions) -> list[dict[str, int]]:
+    """Return groups of tags with equal or near keys, each tag in one group at most, the most used first."""
     tags_by_key: dict[str, list[str]] = {}
     for tag in sorted(tags, key=lambda tag: (tag != " ".join(tag.split()), -tags[tag], tag)):
         tags_by_key.setdefault(options.key(tag), []).append(tag)

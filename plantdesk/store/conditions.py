@@ -64,6 +64,7 @@ def ordering(view: View, database: Database, *, by_index: bool = True) -> list[s
 
 
 def _condition(term: Term, database: Database) -> sa.ColumnElement[bool]:
+    """Return the condition of one term; false if the database cannot hold its text."""
     match term:
         case Contains():
             return _contains(term, database) if database.is_storable(term.text) else sa.false()
@@ -127,6 +128,7 @@ def _begins(column: sa.ColumnElement[str], start: str) -> sa.ColumnElement[bool]
 
 
 def _is_added_by(term: AddedBy) -> sa.ColumnElement[bool]:
+    """Return the condition of a source; one without a kind compares the label as it is searched."""
     conditions: list[sa.ColumnElement[bool]] = [sa.true()]
     if term.kind is SourceKind.OTHER:
         conditions.append(SOURCE.c.kind.not_in(_KINDS))

@@ -172,6 +172,7 @@ class _PageReader:
             self._position = self._position._replace(seq=seq, added_at=0)
 
     def _iter_change_events(self, changed: list[_ChangedPlant], *, has_all_changes: bool) -> Iterator[_ChangeEvent]:
+        """Yield the event of each row. The texts after a change are in the next before-image, or the present row."""
         later_images = self._read_later_images(changed)
         for index, row in enumerate(changed):
             is_whole = has_all_changes if index + 1 == len(changed) else changed[index + 1].change != row.change

@@ -149,18 +149,8 @@ def change_of(row: Sequence[Any]) -> Change:
     own_parameters = _parse_object(parameters)
     own_parameters.pop(LAST_SEQ, None)
     desk = own_parameters.pop(DESK, "")
-    return Change(
-        number,
-        made_at,
-        source,
-        ChangeKind(kind),
-        own_parameters,
-        max(0, plants),
-        undoes,
-        bool(undone),
-        can_undo,
-        desk if isinstance(desk, str) else "",
-    )
+    undo_state = undoes, bool(undone), can_undo, desk if isinstance(desk, str) else ""
+    return Change(number, made_at, source, ChangeKind(kind), own_parameters, max(0, plants), *undo_state)
 
 
 def last_seq_of(parameters: str) -> int:

@@ -207,6 +207,7 @@ class StoreImport(PlantImport, ABC):
     # --- the last step ---
 
     def _make_change(self, label: str, progress: ReportRows | None, writer: ChangeWriter) -> Applied:
+        """Write the compared rows as one change. Raises StaleError if their plants have changed since then."""
         runner = writer.runner
         state = runner.database.read_state(runner)
         if state != self._state and runner.run(_changed_since(self._state)).first() is not None:
@@ -239,6 +240,7 @@ class StoreImport(PlantImport, ABC):
     def _new_plants(
         self, part: range, new_id: sa.ColumnElement[int], last_seq: int, fixed_values: dict[str, int]
     ) -> sa.Insert:
+        """Return the INSERT of the new plants of a part of the rows, numbered after `last_seq`."""
         nth: sa.ColumnElement[int] = sa.func.row_number().over(order_by=_ROW.place)
         if self._counts.new == self._rows:  # to number the rows takes SQLite as long as to insert them
             nth = _ROW.place - (part.start - 1)

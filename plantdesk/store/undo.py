@@ -64,6 +64,7 @@ def _find_change_to_undo(runner: Runner, change: Change | int | None) -> Change:
 
 
 def _find_latest_to_undo(runner: Runner) -> int:
+    """Return the latest change that is not undone; its latest redo if only that has before-images."""
     change = CHANGE.c
     number = _find_latest(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
     if runner.run(sa.select(change.size).where(change.number == number)).scalar_one() is not None:
@@ -185,13 +186,8 @@ class _Reversal:
 
     def _images_insert(self) -> sa.Insert:
         """Return the INSERT of before-images for the undo: the rows, now, of plants that nothing has changed since."""
-        columns = (
-            self._number,
-            UNDONE.c.plant_id,
-            VERSION_BEFORE,
-            *(PLANT.c[column] for column in SHARED_COLUMNS),
-            PLANT.c.change,
-        )
+        rows = (PLANT.c[column] for column in SHARED_COLUMNS)
+        columns = (self._number, UNDONE.c.plant_id, VERSION_BEFORE, *rows, PLANT.c.change)
         is_gone = VERSION.is_(None) & UNDONE.c.after.is_(None)
         images = sa.select(*columns).outerjoin_from(UNDONE, PLANT, PLANT.c.id == UNDONE.c.plant_id)
         images = images.where(self._is_former, sa.func.coalesce(UNDONE.c.after == VERSION, is_gone))

@@ -87,6 +87,7 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
 
 
 def _fill(address: Address, source: StoreRows, progress: Progress | None, writer: PostgresChangeWriter) -> Copied:
+    """Fill the tables in the transaction of `writer`. Raises TargetNotEmptyError and CopyRefusedError."""
     connection = writer.connection
     if execute(connection, _IS_USED).fetchone() != (False,):
         raise TargetNotEmptyError(target=address.name)

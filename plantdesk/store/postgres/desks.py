@@ -132,6 +132,7 @@ class CommitListener:
             self._closing.wait(_RETRY_DELAY)
 
     def _listen(self) -> None:
+        """Listen and poll until the thread is told to end. Raises StoreError, psycopg.Error and OSError."""
         with connect(self._address, "listener") as connection:
             self._connection = connection
             self._has_listened = True  # from now on `end` ends any wait

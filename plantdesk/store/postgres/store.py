@@ -120,6 +120,7 @@ class PostgresWriter(WriterThread):
         return self._run_watched(lambda: self._transactions.add(entries))
 
     def _write(self, job: WriteJob) -> None:
+        """Run a write and answer its Future; keep it for `_settle` if the outcome is unknown, and it may wait."""
         try:
             result = self._run_watched(lambda: self._settle_and_write(job))
         except OutcomeUnknownError as error:

@@ -264,6 +264,7 @@ def _open_present(path: Path) -> Iterator[StoreFile]:
 
 
 def _restore_in_place(file: StoreFile, backup: Path, source: Source) -> Restored:
+    """Back up a store that can be read, and replace its plants in the same transaction."""
     with translate_errors(), closing(file.connect()) as connection:
         loaded = load_backup(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end

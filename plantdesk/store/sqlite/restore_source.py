@@ -194,6 +194,7 @@ def _renumber_if_needed(connection: sqlite3.Connection) -> None:
 
 
 def _copy_intact(connection: sqlite3.Connection, file: Path) -> None:
+    """Copy the rows of a damaged file that can be read; nothing if not even its schema can."""
     insert = f"INSERT OR IGNORE INTO temp.restored VALUES ({placeholders(1 + len(SHARED_COLUMNS))})"
     try:
         with translate_errors(), open_checked(file) as reading:

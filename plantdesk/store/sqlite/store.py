@@ -88,6 +88,7 @@ class SqliteWriter(WriterThread):
             return add_group(connection.sqlite, entries, token_refusal=refusal)
 
     def _run_write(self, job: WriteJob) -> None:
+        """Run a write, answer its Future, and publish the changes."""
         try:
             with self._transactions.attached_file(job.attached), self._transactions.durable_transaction() as connection:
                 before = connection.counters

@@ -314,6 +314,7 @@ class SqliteTransactions:
         return connection
 
     def _reopen(self) -> WriteConnection:
+        """Save what must be saved of the old file, and open the file that has the name now. Raises StoreError."""
         if self._file.read_only and not self._file.may_be_writable:
             raise StoreReadOnlyError
         if self._current is not None:

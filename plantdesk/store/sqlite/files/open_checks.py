@@ -265,6 +265,7 @@ def is_own_log(path: Path, identity: str) -> bool | None:
 
 
 def _log_continues(path: Path, base: FileState | None, identity: str) -> bool | None:
+    """Return whether the log beside the file was begun for its state `base`; None if that is unknown."""
     if base is None:
         return None
     try:
